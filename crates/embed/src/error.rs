@@ -1,0 +1,75 @@
+//! What can go wrong between a text and its vector.
+
+use std::path::PathBuf;
+
+/// An embedding that could not be made.
+///
+/// Every message names what failed, the value that was seen and what to do about it. No variant ever carries an API key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// A model's own files are missing something, are damaged, or are of a kind that is not supported.
+    #[error("model {model}: {reason}")]
+    Model {
+        /// The model's identifier or the name of the file that was being read.
+        model: String,
+        /// What was expected, what was found and what to do.
+        reason: String,
+    },
+    /// A file of a local model directory could not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason the system gave.
+        source: std::io::Error,
+    },
+    /// The runtime failed while a model was computing.
+    #[error("model {model} failed on a batch of {texts} texts: {reason}")]
+    Inference {
+        /// The model's identifier.
+        model: String,
+        /// How many texts were in the batch.
+        texts: usize,
+        /// The runtime's message.
+        reason: String,
+    },
+    /// A setting is outside its range.
+    #[error("{setting} is {value}; {allowed}")]
+    Setting {
+        /// The name of the setting.
+        setting: &'static str,
+        /// The value given.
+        value: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// A remote endpoint could not be reached, or every attempt failed.
+    #[error("{url}: {reason} (after {attempts} attempts)")]
+    Unavailable {
+        /// The endpoint.
+        url: String,
+        /// The last failure.
+        reason: String,
+        /// How many requests were made.
+        attempts: u32,
+    },
+    /// A remote endpoint refused the request; repeating it would not help.
+    #[error("{url} refused the request with status {status}: {reason}")]
+    Refused {
+        /// The endpoint.
+        url: String,
+        /// The HTTP status code.
+        status: u16,
+        /// What the endpoint said, shortened, and what to do.
+        reason: String,
+    },
+    /// A remote endpoint answered with something other than the vectors asked for.
+    #[error("{url} sent an unusable answer: {reason}")]
+    Answer {
+        /// The endpoint.
+        url: String,
+        /// What was expected and what came.
+        reason: String,
+    },
+}

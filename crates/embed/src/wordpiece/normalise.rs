@@ -1,0 +1,150 @@
+//! From raw text to the words that are looked up: clean, split off CJK, decompose, strip accents, lower, split at
+//! whitespace and punctuation. Text in ASCII, which is most of code and English, takes a path without Unicode tables.
+
+use unicode_categories::UnicodeCategories;
+use unicode_normalization::UnicodeNormalization;
+
+/// Calls `visit` with every word of a text, in order, until it returns false. Words are lower case and without accents;
+/// each punctuation character and each CJK ideograph is a word of its own.
+pub(super) fn for_each_word(text: &str, mut visit: impl FnMut(&str) -> bool) {
+    let mut scratch = String::new();
+    let mut cleaned = String::new();
+    // Canonical decomposition and reordering of marks never cross a space, so that stretches can be treated one by one.
+    for stretch in text.split([' ', '\t', '\n', '\r']).filter(|stretch| !stretch.is_empty()) {
+        let go_on = if stretch.is_ascii() {
+            ascii(stretch, &mut scratch, &mut visit)
+        } else {
+            unicode(stretch, &mut cleaned, &mut scratch, &mut visit)
+        };
+        if !go_on {
+            return;
+        }
+    }
+}
+
+fn ascii(stretch: &str, word: &mut String, visit: &mut impl FnMut(&str) -> bool) -> bool {
+    word.clear();
+    for &byte in stretch.as_bytes() {
+        if byte.is_ascii_alphanumeric() {
+            word.push(byte.to_ascii_lowercase() as char);
+        } else if byte.is_ascii_punctuation() {
+            if !word.is_empty() && !visit(word) {
+                return false;
+            }
+            word.clear();
+            word.push(byte as char);
+            if !visit(word) {
+                return false;
+            }
+            word.clear();
+        }
+        // What is left are control characters, which are dropped without separating what stands around them.
+    }
+    word.is_empty() || visit(word)
+}
+
+fn unicode(stretch: &str, cleaned: &mut String, word: &mut String, visit: &mut impl FnMut(&str) -> bool) -> bool {
+    cleaned.clear();
+    for c in stretch.chars().filter(|&c| c != '\u{fffd}' && !is_control(c)) {
+        if is_ideograph(c) {
+            cleaned.extend([' ', c, ' ']);
+        } else if c.is_whitespace() {
+            cleaned.push(' ');
+        } else {
+            cleaned.push(c);
+        }
+    }
+    word.clear();
+    for c in cleaned.nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase) {
+        let separates = c.is_whitespace();
+        let stands_alone = !separates && is_punctuation(c);
+        if (separates || stands_alone) && !word.is_empty() {
+            if !visit(word) {
+                return false;
+            }
+            word.clear();
+        }
+        if !separates {
+            word.push(c);
+        }
+        if stands_alone {
+            if !visit(word) {
+                return false;
+            }
+            word.clear();
+        }
+    }
+    word.is_empty() || visit(word)
+}
+
+/// Tab, line feed and carriage return never reach this: the text was split at them.
+fn is_control(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_control() } else { !is_common_letter(c) && c.is_other() }
+}
+
+fn is_accent(c: char) -> bool {
+    !c.is_ascii() && !is_common_letter(c) && c.is_mark_nonspacing()
+}
+
+fn is_punctuation(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_punctuation() } else { !is_common_letter(c) && c.is_punctuation() }
+}
+
+/// Large blocks that hold letters alone; asking the category tables about each of their characters is slow.
+fn is_common_letter(c: char) -> bool {
+    matches!(c, '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{24f}'
+        | '\u{388}'..='\u{3ff}' | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}'
+        | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{3400}'..='\u{4db5}' | '\u{4e00}'..='\u{9fcc}' | '\u{ac00}'..='\u{d7a3}')
+}
+
+/// The blocks of CJK ideographs as BERT counts them; kana and Hangul are written with spaces or as syllables there.
+fn is_ideograph(c: char) -> bool {
+    matches!(u32::from(c),
+        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F
+        | 0x2B740..=0x2B81F | 0x2B920..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for_each_word(text, |word| {
+            words.push(word.to_owned());
+            true
+        });
+        words
+    }
+
+    #[test]
+    fn accents_case_and_control_characters_go() {
+        assert_eq!(words("Àéîõ\u{7}ü ÑANDÚ\u{200d}s"), ["aeiou", "nandus"]);
+    }
+
+    #[test]
+    fn punctuation_and_ideographs_stand_alone() {
+        assert_eq!(words("a_b(c) 你好ok。"), ["a", "_", "b", "(", "c", ")", "你", "好", "ok", "。"]);
+    }
+
+    #[test]
+    fn the_visitor_can_stop_anywhere() {
+        for (text, total) in [("a b, c", 4), ("é ü, 你c", 5)] {
+            for stop in 1..=total {
+                let mut seen = 0;
+                for_each_word(text, |_| {
+                    seen += 1;
+                    seen < stop
+                });
+                assert_eq!(seen, stop);
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_cut_for_common_letters_agrees_with_the_tables() {
+        for c in ('\0'..=char::MAX).filter(|&c| is_common_letter(c)) {
+            assert!(!c.is_other() && !c.is_mark_nonspacing() && !c.is_punctuation(), "{c:?}");
+        }
+    }
+}

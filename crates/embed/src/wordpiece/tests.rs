@@ -1,0 +1,86 @@
+//! Equality with the reference implementation of BERT's tokenization.
+
+use proptest::prelude::*;
+use tokenizers::models::wordpiece::WordPiece as Reference;
+use tokenizers::normalizers::BertNormalizer;
+use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
+use tokenizers::{
+    Model, NormalizedString, Normalizer, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer,
+};
+
+use super::*;
+
+/// Texts of many scripts and of code, one a line.
+const FIXTURE: &str = include_str!("../../tests/fixtures/multilingual.txt");
+
+fn reference() -> &'static Reference {
+    static SHARED: OnceLock<Reference> = OnceLock::new();
+    SHARED.get_or_init(|| Reference::from_file("models/vocab.txt").unk_token("[UNK]".to_owned()).build().unwrap())
+}
+
+/// The pipeline of the reference without its added tokens, whose names are text to us.
+fn reference_ids(text: &str) -> Vec<u32> {
+    let mut normalized = NormalizedString::from(text);
+    BertNormalizer::default().normalize(&mut normalized).unwrap();
+    let mut pieces = PreTokenizedString::from(normalized.get());
+    BertPreTokenizer.pre_tokenize(&mut pieces).unwrap();
+    let words = pieces.get_splits(OffsetReferential::Original, OffsetType::Byte);
+    words.iter().flat_map(|(word, ..)| reference().tokenize(word).unwrap()).map(|token| token.id).collect()
+}
+
+#[test]
+fn the_fixture_gives_the_reference_tokens() {
+    let lines: Vec<&str> = FIXTURE.lines().collect();
+    assert!(lines.len() > 60);
+    for line in lines {
+        assert_eq!(WordPiece::uncased_bert().tokenize(line, usize::MAX), reference_ids(line), "{line}");
+    }
+}
+
+#[test]
+fn the_whole_fixture_as_one_text_too() {
+    assert_eq!(WordPiece::uncased_bert().tokenize(FIXTURE, usize::MAX), reference_ids(FIXTURE));
+}
+
+#[test]
+fn names_of_special_tokens_are_text() {
+    let ids = WordPiece::uncased_bert().tokenize("[SEP]", usize::MAX);
+    let tokens: Vec<_> = ids.iter().filter_map(|&id| WordPiece::uncased_bert().token(id)).collect();
+    assert_eq!(tokens, ["[", "sep", "]"]);
+}
+
+#[test]
+fn every_token_of_the_vocabulary_is_itself() {
+    let tokenizer = WordPiece::uncased_bert();
+    assert_eq!(tokenizer.size(), 30_522);
+    for id in 0..tokenizer.size() as u32 {
+        let token = tokenizer.token(id).unwrap();
+        assert_eq!(tokenizer.id(token), Some(id), "{token}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_gives_the_reference_tokens(text in "\\PC{0,60}") {
+        prop_assert_eq!(WordPiece::uncased_bert().tokenize(&text, usize::MAX), reference_ids(&text));
+    }
+
+    #[test]
+    fn any_string_of_scalars_gives_the_reference_tokens(text in prop::collection::vec(any::<char>(), 0..40)) {
+        let text: String = text.into_iter().collect();
+        prop_assert_eq!(WordPiece::uncased_bert().tokenize(&text, usize::MAX), reference_ids(&text));
+    }
+
+    #[test]
+    fn identifiers_and_marks_give_the_reference_tokens(text in "([a-zA-Z_.:éÅß\u{300}\u{301}\u{f3}한字か　\u{85}\u{b}\u{ad}]{1,20}[ \t\n]?){1,8}") {
+        prop_assert_eq!(WordPiece::uncased_bert().tokenize(&text, usize::MAX), reference_ids(&text));
+    }
+
+    #[test]
+    fn a_limit_only_shortens(text in "\\PC{0,60}", limit in 0usize..40) {
+        let tokenizer = WordPiece::uncased_bert();
+        let mut all = tokenizer.tokenize(&text, usize::MAX);
+        all.truncate(limit);
+        prop_assert_eq!(tokenizer.tokenize(&text, limit), all);
+    }
+}
