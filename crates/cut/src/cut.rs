@@ -1,0 +1,105 @@
+//! The answer of a rule.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pool::Pool;
+use crate::value::Value;
+
+/// How many candidates to keep, and why.
+///
+/// The kept ones are always the first [`keep`](Self::keep) of the pool; [`Pool::position`] leads back to the list as
+/// it was given when values that are not finite were dropped from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cut {
+    /// Name of the method that decided, as [`parse`](crate::parse) takes it.
+    pub method: String,
+    /// How many of the candidates to keep, from the best; 0 to `candidates`.
+    pub keep: usize,
+    /// The value that a candidate must reach, where the method decides by value: every kept candidate passes it and no
+    /// other does. The diagnostic `threshold_on` says what it is held against, `score` (at or above) or `distance`
+    /// (at or below). `None` where the method decides by position.
+    pub threshold: Option<f64>,
+    /// One plain sentence, with numbers, that says why the cut is there.
+    pub reason: String,
+    /// How many candidates were considered: those with a finite value.
+    pub candidates: usize,
+    /// How many of them are left out.
+    pub dropped: usize,
+    /// How many more had no finite value and were never considered.
+    pub dropped_non_finite: usize,
+    /// The figures behind the decision, by name. Positions count from 0.
+    pub diagnostics: BTreeMap<String, Value>,
+}
+
+impl Cut {
+    /// A cut after the first `keep` candidates of `pool` (all of them when there are fewer).
+    pub fn new(method: impl Into<String>, pool: &Pool, keep: usize, reason: impl Into<String>) -> Self {
+        let keep = keep.min(pool.len());
+        Cut {
+            method: method.into(),
+            keep,
+            threshold: None,
+            reason: reason.into(),
+            candidates: pool.len(),
+            dropped: pool.len() - keep,
+            dropped_non_finite: pool.dropped_non_finite(),
+            diagnostics: BTreeMap::new(),
+        }
+    }
+
+    /// The cut with one more diagnostic. A number that is not finite is left out.
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        if !matches!(value, Value::Number(number) if !number.is_finite()) {
+            self.diagnostics.insert(name.to_string(), value);
+        }
+        self
+    }
+
+    /// The cut with a score that the kept candidates reach: at or above it.
+    pub fn with_score_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self.with("threshold_on", "score")
+    }
+
+    /// The cut with a distance that the kept candidates do not exceed: at or below it.
+    pub fn with_distance_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self.with("threshold_on", "distance")
+    }
+
+    /// Whether the candidate at `rank` (from 0) is kept.
+    pub fn keeps(&self, rank: usize) -> bool {
+        rank < self.keep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_never_keeps_more_than_there_is_and_counts_what_it_drops() {
+        let pool = Pool::scores([0.9, f64::NAN, 0.8]).unwrap();
+        let cut = Cut::new("fixed", &pool, 10, "all");
+        assert_eq!((cut.keep, cut.candidates, cut.dropped, cut.dropped_non_finite), (2, 2, 0, 1));
+        let cut = Cut::new("fixed", &pool, 1, "one");
+        assert_eq!((cut.keep, cut.dropped), (1, 1));
+        assert!(cut.keeps(0) && !cut.keeps(1));
+    }
+
+    #[test]
+    fn diagnostics_hold_no_number_that_json_cannot_carry() {
+        let pool = Pool::scores([]).unwrap();
+        let cut = Cut::new("fixed", &pool, 0, "none").with("a", f64::NAN).with("b", 0.5).with("c", "word");
+        assert_eq!(
+            serde_json::to_value(&cut).unwrap(),
+            serde_json::json!({
+                "method": "fixed", "keep": 0, "threshold": null, "reason": "none", "candidates": 0, "dropped": 0,
+                "dropped_non_finite": 0, "diagnostics": {"b": 0.5, "c": "word"}
+            })
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! `adaptive_k`: the largest drop within the head of the list, and a few more.
+
+use crate::cut::Cut;
+use crate::method::{Range, declare};
+use crate::pool::Pool;
+use crate::rule::Rule;
+use crate::shape::largest_drop;
+use crate::text::{candidates, figure};
+
+declare! {
+    /// Keeps what comes before the largest drop within the head of the list, and a buffer beyond it.
+    ///
+    /// Of the n − 1 drops between neighbours the last ⌊`ignored_tail` · (n − 1)⌋ are not looked at, since the very end of
+    /// a list often falls steeply; the first of equal drops wins; `buffer` more candidates are kept, since the drop
+    /// may come a little early. When all values are equal the first drop, of size 0, is the largest. O(n).
+    ///
+    /// Source: Taguchi, Maekawa and Bhutani, "Efficient Context Selection for Long-Context QA: No Tuning, No Iteration,
+    /// Just Adaptive-k", EMNLP 2025 (arXiv 2506.08479), with the positions and rounding of the authors' implementation
+    /// and their published settings as defaults. The paper ranks a whole corpus; on a short pool a buffer of 0 is
+    /// often better.
+    pub struct AdaptiveK = "adaptive_k" on Score, "keeps what comes before the largest drop, and a buffer beyond it" {
+        /// How many candidates to keep beyond the drop.
+        pub buffer: usize = 5, Range::Integer { min: 0, max: 1_000_000 };
+        /// Share of the drops, at the end of the list, that are not looked at.
+        pub ignored_tail: f64 = 0.1, Range::Number { min: 0.0, max: 0.9 };
+    }
+}
+
+impl Rule for AdaptiveK {
+    fn cut(&self, pool: &Pool) -> Cut {
+        let values = pool.descending();
+        // A float to integer conversion saturates; at least one drop is always looked at.
+        let drops = values.len().saturating_sub(1);
+        let ignored = ((drops as f64 * self.ignored_tail) as usize).min(drops.saturating_sub(1));
+        let Some((index, size)) = largest_drop(&values[..values.len() - ignored]) else {
+            let reason = if pool.is_empty() { "there are no candidates" } else { "there is only one candidate" };
+            return Cut::new("adaptive_k", pool, pool.len(), reason);
+        };
+        let mut reason = format!("the largest drop, {}, comes after {}", figure(size), candidates(index + 1));
+        if self.buffer > 0 {
+            reason += &format!(", and up to {} beyond it are kept", self.buffer);
+        }
+        Cut::new("adaptive_k", pool, (index + 1).saturating_add(self.buffer), reason)
+            .with("drop_index", index)
+            .with("drop_size", size)
+            .with("drops_ignored", ignored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(scores: &[f64], buffer: usize) -> usize {
+        let rule = AdaptiveK { buffer, ..AdaptiveK::default() };
+        rule.cut(&Pool::scores(scores.iter().copied()).unwrap()).keep
+    }
+
+    #[test]
+    fn keeps_before_the_largest_drop_and_the_buffer() {
+        let scores = [0.9, 0.85, 0.8, 0.4, 0.35, 0.3, 0.25, 0.2];
+        for (buffer, expected) in [(0, 3), (1, 4), (5, 8), (100, 8), (usize::MAX, 8)] {
+            assert_eq!(keep(&scores, buffer), expected, "buffer {buffer}");
+        }
+    }
+
+    #[test]
+    fn the_tail_is_not_looked_at() {
+        // Eleven values have ten drops, of which the last is ignored: the cliff at the end does not count.
+        let mut scores: Vec<f64> = (0..10).map(|i| 1.0 - 0.01 * f64::from(i)).collect();
+        scores[1..].iter_mut().for_each(|score| *score -= 0.1);
+        scores.push(0.0);
+        assert_eq!(keep(&scores, 0), 1);
+        // Ten values have nine drops, of which floor(0.9) = 0 are ignored.
+        assert_eq!(keep(&scores[1..], 0), 9);
+    }
+
+    #[test]
+    fn edges_of_the_list() {
+        assert_eq!(keep(&[], 5), 0);
+        assert_eq!(keep(&[0.3], 0), 1);
+        assert_eq!(keep(&[0.3, 0.1], 0), 1);
+        assert_eq!(keep(&[0.3; 9], 0), 1, "the first of equal drops, as in the source");
+        assert_eq!(keep(&[0.3; 9], 5), 6);
+    }
+
+    #[test]
+    fn a_tail_out_of_range_does_not_panic() {
+        let pool = Pool::scores([3.0, 2.0, 0.0]).unwrap();
+        for ignored_tail in [f64::NAN, -1.0, 5.0, f64::INFINITY] {
+            assert!(AdaptiveK { buffer: 0, ignored_tail }.cut(&pool).keep >= 1);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `autocut`: the jumps of the curve against a straight line.
+
+use crate::cut::Cut;
+use crate::method::{Range, declare};
+use crate::pool::Pool;
+use crate::rule::Rule;
+use crate::shape::unit;
+use crate::text::{candidates, figure};
+
+declare! {
+    /// Keeps what comes before the n-th jump of the values, as Weaviate's autocut does.
+    ///
+    /// Position and value are brought to [0, 1], the value so that the first candidate is at 0 and the last at 1; the
+    /// difference, value minus position, has a local maximum wherever the values jump, and the cut is before the
+    /// `jumps`-th of them. The first candidate is never a maximum; the last one is when it exceeds the two before it.
+    /// With fewer jumps, or when all values are equal, everything is kept. O(n).
+    ///
+    /// Source: `Autocut` in `entities/autocut/autocut.go` of Weaviate, as of 1.25 (2024), unchanged in its arithmetic
+    /// since it appeared in 1.20. Weaviate computes in single precision and this in double, so that lists with steps that
+    /// are equal but for rounding can differ: on a straight line every jump is a rounding error.
+    pub struct Autocut = "autocut" on Score, "keeps what comes before the n-th jump of the values" {
+        /// How many jumps to pass; the cut is before the last of them.
+        pub jumps: usize = 1, Range::Integer { min: 1, max: 1_000 };
+    }
+}
+
+impl Rule for Autocut {
+    fn cut(&self, pool: &Pool) -> Cut {
+        // Mirrored, so that the first candidate is at 0 and the arithmetic is that of the source to the last bit.
+        let ascending: Vec<f64> = pool.descending().iter().map(|value| -value).collect();
+        let Some(values) = unit(&ascending) else {
+            let reason = match pool.len() {
+                0 => "there are no candidates",
+                1 => "there is only one candidate",
+                _ => "all values are equal, so there is no jump",
+            };
+            return Cut::new("autocut", pool, pool.len(), reason).with("jumps_found", 0_usize);
+        };
+        let maxima = jumps(&values);
+        let found = maxima.len();
+        // A typed rule can ask for 0 jumps; the source returns the first maximum then.
+        let cut = match maxima.get(self.jumps.max(1) - 1) {
+            Some(&(index, height)) => {
+                let reason = format!(
+                    "jump {} of the values comes after {} ({} above a straight line)",
+                    self.jumps.max(1),
+                    candidates(index),
+                    figure(height)
+                );
+                Cut::new("autocut", pool, index, reason).with("jump_index", index).with("jump_height", height)
+            }
+            None => {
+                let reason = format!("the values have {found} of the {} jumps asked for, so all are kept", self.jumps);
+                Cut::new("autocut", pool, pool.len(), reason)
+            }
+        };
+        cut.with("jumps_found", found)
+    }
+}
+
+/// The local maxima of (value − position), with their heights, in order. `values` ascend from 0 to 1.
+fn jumps(values: &[f64]) -> Vec<(usize, f64)> {
+    let last = values.len() - 1;
+    let step = 1.0 / last as f64;
+    let difference: Vec<f64> = values.iter().enumerate().map(|(index, value)| value - index as f64 * step).collect();
+    let is_maximum = |index: usize| {
+        let here = difference[index];
+        let before = difference[index - 1];
+        let other =
+            if index == last { index.checked_sub(2).map(|i| difference[i]) } else { Some(difference[index + 1]) };
+        here > before && other.is_some_and(|other| here > other)
+    };
+    (1..=last).filter(|&index| is_maximum(index)).map(|index| (index, difference[index])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(scores: &[f64], jumps: usize) -> usize {
+        Autocut { jumps }.cut(&Pool::scores(scores.iter().copied()).unwrap()).keep
+    }
+
+    #[test]
+    fn hand_computed_curves() {
+        // Normalised: 0, 0.1, 0.9, 1 against 0, 1/3, 2/3, 1: difference 0, -0.23, 0.23, 0.
+        assert_eq!(keep(&[10.0, 9.0, 1.0, 0.0], 1), 2);
+        // Two jumps: 0, 0, 0.5, 0.5, 1, 1 against fifths: 0, -0.2, 0.1, -0.1, 0.2, 0.
+        let stairs = [4.0, 4.0, 2.0, 2.0, 0.0, 0.0];
+        assert_eq!((keep(&stairs, 1), keep(&stairs, 2), keep(&stairs, 3)), (2, 4, 6));
+        // Convex from the start: 0, 0.8, 0.9, 1 against thirds has its maximum right at the second.
+        assert_eq!(keep(&[10.0, 2.0, 1.0, 0.0], 1), 1);
+        // Concave: 0, 0.1, 0.3, 1 against thirds: 0, -0.23, -0.37, 0. The last exceeds the two before it.
+        assert_eq!(keep(&[10.0, 9.0, 7.0, 0.0], 1), 3);
+        assert_eq!(keep(&[10.0, 9.0, 7.0, 0.0], 2), 4);
+    }
+
+    #[test]
+    fn the_example_of_the_source() {
+        let distances = [0.1899, 0.1901, 0.191, 0.21, 0.215, 0.23];
+        let pool = Pool::distances(distances).unwrap();
+        for (jumps, keep) in [(1, 3), (2, 5), (3, 6)] {
+            assert_eq!(Autocut { jumps }.cut(&pool).keep, keep, "{jumps} jumps");
+        }
+    }
+
+    #[test]
+    fn all_equal_keeps_all_and_so_do_none_one_and_two() {
+        assert_eq!(keep(&[0.5; 6], 1), 6);
+        assert_eq!(keep(&[], 1), 0);
+        assert_eq!(keep(&[0.5], 1), 1);
+        assert_eq!(keep(&[0.5, 0.1], 1), 2);
+    }
+
+    #[test]
+    fn an_offset_and_a_scale_change_nothing() {
+        let scores = [8.0, 7.0, 3.0, 2.5, 1.0];
+        let moved: Vec<f64> = scores.iter().map(|score| score * 4.0 - 100.0).collect();
+        assert_eq!(keep(&scores, 1), keep(&moved, 1));
+    }
+}

@@ -1,0 +1,92 @@
+//! `elbow`: the point of the curve that is farthest from its chord.
+
+use crate::cut::Cut;
+use crate::method::declare;
+use crate::pool::Pool;
+use crate::rule::Rule;
+use crate::shape::unit;
+use crate::text::{candidates, figure};
+
+/// Below this height over the chord, in a unit square, a point is on the chord: rounding is far smaller, and a bend that
+/// anyone would see far larger.
+const ON_THE_CHORD: f64 = 1e-9;
+
+declare! {
+    /// Keeps what comes before the point of the curve that is farthest from the straight line between its ends.
+    ///
+    /// Position and value are brought to [0, 1] so that the answer does not depend on their units; the first of equally
+    /// far points wins. A point below the line is the first of the low values and is left out; a point above it is the
+    /// last of the high ones and is kept. Fewer than three candidates, all equal, or a straight line have no such point
+    /// and everything is kept. O(n).
+    ///
+    /// Source: the oldest of the elbow heuristics, known from choosing the number of clusters or components; the
+    /// distance to the chord is the measure of Ramer (1972) and of Douglas and Peucker (1973) for simplifying curves.
+    pub struct Elbow = "elbow" on Score, "keeps what comes before the point farthest from the chord of the curve" {}
+}
+
+impl Rule for Elbow {
+    fn cut(&self, pool: &Pool) -> Cut {
+        let Some((index, height)) = unit(&pool.descending()).and_then(|values| farthest(&values)) else {
+            let reason = match pool.len() {
+                0 => "there are no candidates",
+                1 => "there is only one candidate",
+                2 => "two candidates have no elbow",
+                _ => "the values fall in a straight line, so there is no elbow",
+            };
+            return Cut::new("elbow", pool, pool.len(), reason);
+        };
+        let keep = if height < 0.0 { index } else { index + 1 };
+        let side = if height < 0.0 { "below" } else { "above" };
+        let reason =
+            format!("the values bend most after {}, {} {side} a straight line", candidates(keep), figure(height.abs()));
+        Cut::new("elbow", pool, keep, reason).with("elbow_index", index).with("height", height)
+    }
+}
+
+/// The point farthest from the chord and its height over it, or `None` when all are on it. `values` descend from 1 to 0,
+/// where the distance to the chord is the vertical difference divided by √2.
+fn farthest(values: &[f64]) -> Option<(usize, f64)> {
+    let last = values.len() - 1;
+    let mut farthest: Option<(usize, f64)> = None;
+    for (index, value) in values.iter().enumerate() {
+        let height = value - (1.0 - index as f64 / last as f64);
+        if height.abs() > farthest.map_or(ON_THE_CHORD, |(_, height)| height.abs()) {
+            farthest = Some((index, height));
+        }
+    }
+    farthest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(scores: &[f64]) -> usize {
+        Elbow {}.cut(&Pool::scores(scores.iter().copied()).unwrap()).keep
+    }
+
+    #[test]
+    fn hand_computed_bends() {
+        // Convex: 1, 0.2, 0.1, 0 against 1, 2/3, 1/3, 0: heights 0, -0.47, -0.23, 0.
+        assert_eq!(keep(&[10.0, 2.0, 1.0, 0.0]), 1);
+        // Plateau and cliff: 1, 0.95, 0.9, 0.1, 0 against quarters: 0, 0.2, 0.4, -0.15, 0.
+        assert_eq!(keep(&[1.0, 0.95, 0.9, 0.1, 0.0]), 3);
+        // Concave: 1, 0.9, 0.8, 0: the last before the fall is kept.
+        assert_eq!(keep(&[10.0, 9.0, 8.0, 0.0]), 3);
+    }
+
+    #[test]
+    fn no_bend_keeps_everything() {
+        let line: Vec<f64> = (0..11).map(|i| 0.9 - 0.07 * f64::from(i)).collect();
+        assert_eq!(keep(&line), 11);
+        for list in [&[][..], &[0.4], &[0.4, 0.1], &[0.4; 5]] {
+            assert_eq!(keep(list), list.len());
+        }
+    }
+
+    #[test]
+    fn distances_bend_where_their_similarities_do() {
+        let pool = Pool::distances([0.0, 0.0625, 0.75, 0.875, 1.0]).unwrap();
+        assert_eq!(Elbow {}.cut(&pool).keep, 2);
+    }
+}

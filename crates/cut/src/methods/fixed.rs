@@ -1,0 +1,42 @@
+//! `fixed`: the first k.
+
+use crate::cut::Cut;
+use crate::method::{Range, declare};
+use crate::pool::Pool;
+use crate::rule::Rule;
+use crate::text::candidates;
+
+declare! {
+    /// Keeps the first `k` candidates, whatever their values: what a search engine without a cut does.
+    ///
+    /// O(1).
+    pub struct Fixed = "fixed" on Score, "keeps the first k candidates, whatever their values" {
+        /// How many candidates to keep.
+        pub k: usize = 10, Range::Integer { min: 1, max: 1_000_000 };
+    }
+}
+
+impl Rule for Fixed {
+    fn cut(&self, pool: &Pool) -> Cut {
+        let reason = if pool.len() > self.k {
+            format!("the first {} were asked for", candidates(self.k))
+        } else {
+            format!("{} at most were asked for and there is nothing beyond", candidates(self.k))
+        };
+        Cut::new("fixed", pool, self.k, reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_k_or_all_there_is() {
+        for (n, k, keep) in [(0, 3, 0), (2, 3, 2), (3, 3, 3), (9, 3, 3), (9, 1, 1)] {
+            let pool = Pool::scores((0..n).map(|i| -f64::from(i))).unwrap();
+            let cut = Fixed { k }.cut(&pool);
+            assert_eq!((cut.keep, cut.threshold), (keep, None), "{n} candidates, k {k}");
+        }
+    }
+}

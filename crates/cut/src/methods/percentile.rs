@@ -1,0 +1,75 @@
+//! `percentile`: a share of the list.
+
+use crate::cut::Cut;
+use crate::method::{Range, declare};
+use crate::pool::{Orientation, Pool};
+use crate::rule::Rule;
+use crate::text::figure;
+
+declare! {
+    /// Keeps what is at least as good as the value at a share of the list, counted from the best.
+    ///
+    /// The threshold is `sorted[min(⌊share · n⌋, n − 1)]`, best first, the fallback that [`MaxGap`](crate::MaxGap) uses for short
+    /// lists. Candidates equal to the threshold are all kept. O(n).
+    pub struct Percentile = "percentile" on Score, "keeps a share of the list, counted from the best" {
+        /// Share of the list, from the best, at which the threshold is read.
+        pub share: f64 = 0.75, Range::Number { min: 0.0, max: 1.0 };
+    }
+}
+
+impl Rule for Percentile {
+    fn cut(&self, pool: &Pool) -> Cut {
+        let Some(threshold) = value_at_share(pool.values(), self.share) else {
+            return Cut::new("percentile", pool, 0, "there are no candidates");
+        };
+        let keep = count_passing(pool, threshold);
+        let reason = format!("{} is the value at {}% of the list", figure(threshold), figure(100.0 * self.share));
+        let cut = Cut::new("percentile", pool, keep, reason);
+        match pool.orientation() {
+            Orientation::Score => cut.with_score_threshold(threshold),
+            Orientation::Distance => cut.with_distance_threshold(threshold),
+        }
+    }
+}
+
+/// `sorted[min(⌊share · n⌋, n − 1)]`, or `None` for an empty list.
+pub(crate) fn value_at_share(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    // A float to integer conversion saturates, so that any share gives a position.
+    Some(sorted[((share * sorted.len() as f64).floor() as usize).min(last)])
+}
+
+/// How many of the pool's values are at least as good as `threshold`.
+pub(crate) fn count_passing(pool: &Pool, threshold: f64) -> usize {
+    match pool.orientation() {
+        Orientation::Score => pool.values().partition_point(|&score| score >= threshold),
+        Orientation::Distance => pool.values().partition_point(|&distance| distance <= threshold),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_is_the_value_at_the_share() {
+        let pool = Pool::distances([0.1, 0.2, 0.3, 0.4]).unwrap();
+        for (share, keep, threshold) in [(0.0, 1, 0.1), (0.25, 2, 0.2), (0.5, 3, 0.3), (0.75, 4, 0.4), (1.0, 4, 0.4)] {
+            let cut = Percentile { share }.cut(&pool);
+            assert_eq!((cut.keep, cut.threshold), (keep, Some(threshold)), "share {share}");
+        }
+    }
+
+    #[test]
+    fn ties_at_the_threshold_stay_together() {
+        let pool = Pool::scores([0.9, 0.5, 0.5, 0.5, 0.1]).unwrap();
+        assert_eq!(Percentile { share: 0.2 }.cut(&pool).keep, 4);
+    }
+
+    #[test]
+    fn a_share_that_is_no_number_does_not_panic() {
+        assert_eq!(value_at_share(&[0.1, 0.2], f64::NAN), Some(0.1));
+        assert_eq!(value_at_share(&[0.1, 0.2], f64::INFINITY), Some(0.2));
+        assert_eq!(value_at_share(&[], 0.5), None);
+    }
+}

@@ -1,0 +1,330 @@
+//! Rules from text and from names and values, with errors that say what is allowed.
+
+use thiserror::Error;
+
+use crate::method::{METHODS, Method, Parameter, Range};
+use crate::nearest::nearest;
+use crate::rule::Rule;
+use crate::value::Value;
+
+/// Why a specification is no rule.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum RuleError {
+    /// No method of that name.
+    #[error("unknown cut method \"{name}\"{}; the methods are {}", did_you_mean(*nearest), allowed.join(", "))]
+    UnknownMethod {
+        /// The name as given.
+        name: String,
+        /// The method it may have meant.
+        nearest: Option<&'static str>,
+        /// All methods.
+        allowed: Vec<&'static str>,
+    },
+    /// The method has no parameter of that name.
+    #[error("cut method {method} has no parameter \"{name}\"{}; {}", did_you_mean(*nearest), has_parameters(allowed))]
+    UnknownParameter {
+        /// The method.
+        method: &'static str,
+        /// The name as given.
+        name: String,
+        /// The parameter it may have meant.
+        nearest: Option<&'static str>,
+        /// The method's parameters.
+        allowed: Vec<&'static str>,
+    },
+    /// A part of the specification is not `PARAM=VALUE`.
+    #[error(
+        "expected PARAM=VALUE in the settings of cut method {method} and got \"{part}\"; {}",
+        has_parameters(allowed)
+    )]
+    NotAssigned {
+        /// The method.
+        method: &'static str,
+        /// The part as given.
+        part: String,
+        /// The method's parameters.
+        allowed: Vec<&'static str>,
+    },
+    /// A parameter is given twice.
+    #[error("parameter {parameter} of cut method {method} is given twice; give it once")]
+    Repeated {
+        /// The method.
+        method: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// A value of the wrong kind, or outside the range.
+    #[error("{method}:{parameter} must be {range} and is {value}")]
+    OutOfRange {
+        /// The method.
+        method: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// The value as given.
+        value: String,
+        /// What is allowed.
+        range: Range,
+    },
+    /// A lower bound above its upper bound.
+    #[error("{method}:{low} ({low_value}) must not exceed {high} ({high_value})")]
+    OutOfOrder {
+        /// The method.
+        method: &'static str,
+        /// The parameter that should be lower.
+        low: &'static str,
+        /// Its value.
+        low_value: Value,
+        /// The parameter that should be higher.
+        high: &'static str,
+        /// Its value.
+        high_value: Value,
+    },
+}
+
+/// A rule from `METHOD[:PARAM=VALUE,…]`.
+///
+/// Names may be written with `-` for `_`, and spaces around them are ignored. Parameters that are not given have their
+/// defaults.
+///
+/// ```
+/// let rule = tamis_cut::parse("background:lambda=0.7")?;
+/// assert_eq!(rule.to_string(), "background:lambda=0.7");
+/// assert_eq!(
+///     tamis_cut::parse("kneedle:pick=best").unwrap_err().to_string(),
+///     "kneedle:pick must be one of strongest, first and is best",
+/// );
+/// # Ok::<(), tamis_cut::RuleError>(())
+/// ```
+///
+/// # Errors
+/// [`RuleError`] names what is wrong, the value, and what is allowed.
+pub fn parse(specification: &str) -> Result<Box<dyn Rule>, RuleError> {
+    let (name, settings) = match specification.split_once(':') {
+        Some((name, settings)) => (name, Some(settings)),
+        None => (specification, None),
+    };
+    let method = find(name)?;
+    let mut values: Vec<(&str, Value)> = Vec::new();
+    for part in settings.unwrap_or_default().split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let Some((name, text)) = part.split_once('=') else {
+            return Err(RuleError::NotAssigned {
+                method: method.name,
+                part: part.to_string(),
+                allowed: parameter_names(method),
+            });
+        };
+        let parameter = parameter(method, name)?;
+        values.push((parameter.name, read(parameter, text.trim())));
+    }
+    with_settings(method, &values)
+}
+
+/// A rule from a method's name and its settings by name, as a configuration file holds them.
+///
+/// ```
+/// use tamis_cut::{Value, build};
+///
+/// let rule = build("max_gap", [("min_gap", Value::from(0.08)), ("adaptive", Value::from(true))])?;
+/// assert_eq!(rule.name(), "max_gap");
+/// # Ok::<(), tamis_cut::RuleError>(())
+/// ```
+///
+/// # Errors
+/// [`RuleError`] names what is wrong, the value, and what is allowed.
+pub fn build<'a>(
+    method: &str,
+    settings: impl IntoIterator<Item = (&'a str, Value)>,
+) -> Result<Box<dyn Rule>, RuleError> {
+    let method = find(method)?;
+    let settings: Vec<(&str, Value)> = settings.into_iter().collect();
+    with_settings(method, &settings)
+}
+
+fn with_settings(method: &'static Method, settings: &[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError> {
+    let mut seen = Vec::with_capacity(settings.len());
+    for (name, _) in settings {
+        let parameter = parameter(method, name)?;
+        if seen.contains(&parameter.name) {
+            return Err(RuleError::Repeated { method: method.name, parameter: parameter.name });
+        }
+        seen.push(parameter.name);
+    }
+    (method.build)(settings)
+}
+
+fn find(name: &str) -> Result<&'static Method, RuleError> {
+    let wanted = name.trim().replace('-', "_");
+    METHODS.iter().copied().find(|method| method.name == wanted).ok_or_else(|| {
+        let allowed: Vec<&'static str> = METHODS.iter().map(|method| method.name).collect();
+        RuleError::UnknownMethod {
+            name: name.trim().to_string(),
+            nearest: nearest(&wanted, allowed.iter().copied()),
+            allowed,
+        }
+    })
+}
+
+fn parameter(method: &'static Method, name: &str) -> Result<&'static Parameter, RuleError> {
+    let wanted = name.trim().replace('-', "_");
+    method.parameter(&wanted).ok_or_else(|| {
+        let allowed = parameter_names(method);
+        RuleError::UnknownParameter {
+            method: method.name,
+            name: name.trim().to_string(),
+            nearest: nearest(&wanted, allowed.iter().copied()),
+            allowed,
+        }
+    })
+}
+
+fn parameter_names(method: &Method) -> Vec<&'static str> {
+    method.parameters.iter().map(|parameter| parameter.name).collect()
+}
+
+/// The text as the kind that the parameter wants, or as text, which the range then refuses by name.
+fn read(parameter: &Parameter, text: &str) -> Value {
+    let value = match parameter.range {
+        Range::Number { .. } => text.parse().ok().map(Value::Number),
+        Range::Integer { .. } => text.parse().ok().map(Value::Integer),
+        Range::Flag => text.parse().ok().map(Value::Flag),
+        Range::Choice(_) => None,
+    };
+    value.unwrap_or_else(|| Value::from(text.to_string()))
+}
+
+/// The parameter of that name, if it may have that value.
+pub(crate) fn allowed(method: &'static Method, name: &str, value: &Value) -> Result<&'static Parameter, RuleError> {
+    let parameter = parameter(method, name)?;
+    if parameter.range.contains(value) {
+        return Ok(parameter);
+    }
+    let value = match value {
+        Value::Text(text) if !matches!(parameter.range, Range::Choice(_)) => format!("\"{text}\""),
+        value => value.to_string(),
+    };
+    Err(RuleError::OutOfRange { method: method.name, parameter: parameter.name, value, range: parameter.range })
+}
+
+/// Every value within its range, and every lower bound at most its upper bound.
+pub(crate) fn check(method: &'static Method, settings: &[(&'static str, Value)]) -> Result<(), RuleError> {
+    for (name, value) in settings {
+        allowed(method, name, value)?;
+    }
+    let value_of = |wanted: &str| settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+    for &(low, high) in method.ordered {
+        let (Some(low_value), Some(high_value)) = (value_of(low), value_of(high)) else { continue };
+        if low_value.as_number() > high_value.as_number() {
+            return Err(RuleError::OutOfOrder {
+                method: method.name,
+                low,
+                low_value: low_value.clone(),
+                high,
+                high_value: high_value.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!(" (did you mean \"{name}\"?)")).unwrap_or_default()
+}
+
+fn has_parameters(allowed: &[&str]) -> String {
+    if allowed.is_empty() { "it takes none".to_string() } else { format!("its parameters are {}", allowed.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(specification: &str) -> String {
+        parse(specification).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_method_parses_bare_and_reads_back_what_it_prints() {
+        for method in METHODS {
+            let rule = parse(method.name).unwrap();
+            assert_eq!(rule.name(), method.name);
+            assert_eq!(rule.scale(), method.scale);
+            rule.check().unwrap();
+            for ((name, value), parameter) in rule.settings().iter().zip(method.parameters) {
+                assert_eq!((*name, value), (parameter.name, &parameter.default()));
+            }
+            let again = parse(&rule.to_string()).unwrap();
+            assert_eq!(format!("{again:?}"), format!("{rule:?}"));
+        }
+    }
+
+    #[test]
+    fn settings_are_taken_in_any_order_with_spaces_and_hyphens() {
+        let rule = parse(" kneedle : pick = first , max-results=7,sensitivity=2 ").unwrap();
+        assert_eq!(rule.to_string(), "kneedle:sensitivity=2,min_results=3,max_results=7,pick=first");
+        let rule = parse("max-gap:adaptive=false,configured=.4").unwrap();
+        assert_eq!(rule.name(), "max_gap");
+        assert_eq!(rule.settings().last(), Some(&("adaptive", Value::from(false))));
+        assert_eq!(parse("otsu:").unwrap().to_string(), "otsu");
+    }
+
+    #[test]
+    fn an_unknown_method_lists_what_there_is() {
+        let text = message("kneedel");
+        assert!(
+            text.starts_with("unknown cut method \"kneedel\" (did you mean \"kneedle\"?); the methods are "),
+            "{text}"
+        );
+        assert!(METHODS.iter().all(|method| text.contains(method.name)), "{text}");
+        assert!(message("").starts_with("unknown cut method \"\"; the methods are background"), "{}", message(""));
+    }
+
+    #[test]
+    fn an_unknown_parameter_lists_what_the_method_has() {
+        assert_eq!(
+            message("autocut:jump=2"),
+            "cut method autocut has no parameter \"jump\" (did you mean \"jumps\"?); its parameters are jumps"
+        );
+        assert_eq!(message("otsu:k=2"), "cut method otsu has no parameter \"k\"; it takes none");
+        assert_eq!(
+            message("relative:0.5"),
+            "expected PARAM=VALUE in the settings of cut method relative and got \"0.5\"; its parameters are share"
+        );
+    }
+
+    #[test]
+    fn a_value_out_of_range_names_parameter_value_and_range() {
+        for (specification, text) in [
+            ("background:lambda=1.5", "background:lambda must be a number from 0 to 1 and is 1.5"),
+            ("background:lambda=nan", "background:lambda must be a number from 0 to 1 and is NaN"),
+            ("background:lambda=", "background:lambda must be a number from 0 to 1 and is \"\""),
+            ("fixed:k=0", "fixed:k must be a whole number from 1 to 1000000 and is 0"),
+            ("fixed:k=-3", "fixed:k must be a whole number from 1 to 1000000 and is -3"),
+            ("fixed:k=2.5", "fixed:k must be a whole number from 1 to 1000000 and is \"2.5\""),
+            ("max_gap:adaptive=yes", "max_gap:adaptive must be true or false and is \"yes\""),
+            ("kneedle:pick=best", "kneedle:pick must be one of strongest, first and is best"),
+            ("fixed:k=1,k=2", "parameter k of cut method fixed is given twice; give it once"),
+            ("max_gap:floor=0.8", "max_gap:floor (0.8) must not exceed ceiling (0.65)"),
+            ("kneedle:min_results=60", "kneedle:min_results (60) must not exceed max_results (50)"),
+        ] {
+            assert_eq!(message(specification), text);
+        }
+    }
+
+    #[test]
+    fn a_configuration_file_gives_the_same_rules_and_the_same_errors() {
+        let rule = build("top_score", [("floor", Value::from(0.2)), ("high_bound", Value::Integer(1))]).unwrap();
+        assert_eq!(rule.settings()[0], ("high_bound", Value::from(1.0)));
+        assert_eq!(rule.settings()[4], ("floor", Value::from(0.2)));
+        let error = build("fixed", [("k", Value::from("ten"))]).unwrap_err();
+        assert_eq!(error.to_string(), "fixed:k must be a whole number from 1 to 1000000 and is \"ten\"");
+        assert!(matches!(build("fixed", [("n", Value::from(1.0))]), Err(RuleError::UnknownParameter { .. })));
+    }
+
+    #[test]
+    fn structs_filled_in_by_hand_are_checked_too() {
+        use crate::{BackgroundShare, Settings};
+        let rule: BackgroundShare = serde_json::from_str(r#"{"lambda": 7}"#).unwrap();
+        assert_eq!(rule.check().unwrap_err().to_string(), "background:lambda must be a number from 0 to 1 and is 7");
+        assert!(serde_json::from_str::<BackgroundShare>(r#"{"lamda": 0.7}"#).is_err());
+    }
+}

@@ -1,0 +1,256 @@
+//! What a rule reads: the candidates' values, best first.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Which end of the scale is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Orientation {
+    /// Higher is better: a score or a similarity. The list descends.
+    Score,
+    /// Lower is better. The list ascends.
+    Distance,
+}
+
+/// What the pool's value looks like for passages that have nothing to do with the query, on the pool's own scale.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Background {
+    /// Mean value over the passages seen.
+    pub mean: f64,
+    /// Standard deviation, at least 0.
+    pub deviation: f64,
+    /// How many passages were seen.
+    pub count: usize,
+}
+
+/// Why a list of values is no pool.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum PoolError {
+    /// A later value is better than an earlier one.
+    #[error(
+        "the values are not sorted best first: position {position} has {value}, which is better than {previous} before it; \
+         sort {} before the cut",
+        match orientation { Orientation::Score => "scores in descending order", Orientation::Distance => "distances in ascending order" }
+    )]
+    Unsorted {
+        /// Position of the better value in the list as given, counted from 0.
+        position: usize,
+        /// The value there.
+        value: f64,
+        /// The value before it.
+        previous: f64,
+        /// Which end of the scale was said to be good.
+        orientation: Orientation,
+    },
+    /// The background's mean or deviation is not usable.
+    #[error(
+        "a background needs a finite mean and a finite deviation of at least 0, and got mean {mean}, deviation {deviation}"
+    )]
+    Background {
+        /// The mean as given.
+        mean: f64,
+        /// The deviation as given.
+        deviation: f64,
+    },
+}
+
+/// The candidates of one query: finite values, best first.
+///
+/// ```
+/// use tamis_cut::Pool;
+///
+/// let pool = Pool::scores([0.9, f64::NAN, 0.7])?;
+/// assert_eq!(pool.values(), [0.9, 0.7]);
+/// assert_eq!(pool.dropped_non_finite(), 1);
+/// assert_eq!(pool.position(1), Some(2)); // the second best candidate was third in the list as given
+/// # Ok::<(), tamis_cut::PoolError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    values: Vec<f64>,
+    positions: Vec<usize>,
+    orientation: Orientation,
+    dropped_non_finite: usize,
+    background: Option<Background>,
+}
+
+impl Pool {
+    /// A pool of scores or similarities: higher is better, the list descends.
+    ///
+    /// Values that are not finite are dropped and counted.
+    ///
+    /// # Errors
+    /// [`PoolError::Unsorted`] names the first position that breaks the order.
+    pub fn scores(values: impl IntoIterator<Item = f64>) -> Result<Self, PoolError> {
+        Self::new(values, Orientation::Score)
+    }
+
+    /// A pool of distances: lower is better, the list ascends. The values reach the rules untouched.
+    ///
+    /// Values that are not finite are dropped and counted.
+    ///
+    /// # Errors
+    /// [`PoolError::Unsorted`] names the first position that breaks the order.
+    pub fn distances(values: impl IntoIterator<Item = f64>) -> Result<Self, PoolError> {
+        Self::new(values, Orientation::Distance)
+    }
+
+    /// A pool in either orientation; see [`Pool::scores`] and [`Pool::distances`].
+    ///
+    /// # Errors
+    /// [`PoolError::Unsorted`] names the first position that breaks the order.
+    pub fn new(values: impl IntoIterator<Item = f64>, orientation: Orientation) -> Result<Self, PoolError> {
+        let mut pool =
+            Pool { values: Vec::new(), positions: Vec::new(), orientation, dropped_non_finite: 0, background: None };
+        for (position, value) in values.into_iter().enumerate() {
+            if !value.is_finite() {
+                pool.dropped_non_finite += 1;
+                continue;
+            }
+            if let Some(&previous) = pool.values.last() {
+                let better = match orientation {
+                    Orientation::Score => value > previous,
+                    Orientation::Distance => value < previous,
+                };
+                if better {
+                    return Err(PoolError::Unsorted { position, value, previous, orientation });
+                }
+            }
+            pool.values.push(value);
+            pool.positions.push(position);
+        }
+        Ok(pool)
+    }
+
+    /// The pool with what is known of its background, on the same scale as its values.
+    ///
+    /// # Errors
+    /// [`PoolError::Background`] when the mean or the deviation is not finite, or the deviation is negative.
+    pub fn with_background(mut self, background: Background) -> Result<Self, PoolError> {
+        let Background { mean, deviation, .. } = background;
+        if !(mean.is_finite() && deviation.is_finite() && deviation >= 0.0) {
+            return Err(PoolError::Background { mean, deviation });
+        }
+        self.background = Some(background);
+        Ok(self)
+    }
+
+    /// How many candidates have a finite value.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether no candidate has a finite value.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The finite values as given, best first.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The best value.
+    pub fn best(&self) -> Option<f64> {
+        self.values.first().copied()
+    }
+
+    /// Which end of the scale is good.
+    pub fn orientation(&self) -> Orientation {
+        self.orientation
+    }
+
+    /// How many values were not finite and were left out.
+    pub fn dropped_non_finite(&self) -> usize {
+        self.dropped_non_finite
+    }
+
+    /// What is known of the background.
+    pub fn background(&self) -> Option<Background> {
+        self.background
+    }
+
+    /// Position, in the list as given, of the candidate at `rank` (from 0) among those with a finite value.
+    pub fn position(&self, rank: usize) -> Option<usize> {
+        self.positions.get(rank).copied()
+    }
+
+    /// The values as distances: as given where they are distances, else 1 − similarity.
+    pub fn as_distances(&self) -> Vec<f64> {
+        match self.orientation {
+            Orientation::Distance => self.values.clone(),
+            Orientation::Score => self.values.iter().map(|similarity| 1.0 - similarity).collect(),
+        }
+    }
+
+    /// The values as similarities: as given where higher is better, else 1 − distance.
+    pub fn as_similarities(&self) -> Vec<f64> {
+        match self.orientation {
+            Orientation::Score => self.values.clone(),
+            Orientation::Distance => self.values.iter().map(|distance| 1.0 - distance).collect(),
+        }
+    }
+
+    /// The values with higher better and every difference kept exactly: as given, or negated distances.
+    pub(crate) fn descending(&self) -> Vec<f64> {
+        match self.orientation {
+            Orientation::Score => self.values.clone(),
+            Orientation::Distance => self.values.iter().map(|distance| -distance).collect(),
+        }
+    }
+
+    /// A value of the pool's own scale on that of the [`descending`](Self::descending) list, or back.
+    pub(crate) fn mirrored(&self, value: f64) -> f64 {
+        match self.orientation {
+            Orientation::Score => value,
+            // The addition makes a negative zero a plain one.
+            Orientation::Distance => -value + 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unsorted_list_is_an_error_that_names_position_and_values() {
+        let error = Pool::scores([0.9, 0.5, 0.6]).unwrap_err();
+        let PoolError::Unsorted { position: 2, value: 0.6, previous: 0.5, .. } = error else {
+            panic!("{error:?}");
+        };
+        let message = error.to_string();
+        assert!(message.contains("position 2 has 0.6"), "{message}");
+        assert!(message.contains("scores in descending order"), "{message}");
+        let message = Pool::distances([0.2, 0.1]).unwrap_err().to_string();
+        assert!(message.contains("distances in ascending order"), "{message}");
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_dropped_counted_and_do_not_hide_disorder() {
+        let pool = Pool::scores([f64::INFINITY, 0.9, f64::NAN, 0.9, f64::NEG_INFINITY]).unwrap();
+        assert_eq!(pool.values(), [0.9, 0.9]);
+        assert_eq!(pool.dropped_non_finite(), 3);
+        assert_eq!((pool.position(0), pool.position(1), pool.position(2)), (Some(1), Some(3), None));
+        assert!(Pool::scores([0.5, f64::NAN, 0.6]).is_err());
+    }
+
+    #[test]
+    fn distances_are_kept_exactly_and_similarities_become_one_minus() {
+        let distances = Pool::distances([0.1, 0.3]).unwrap();
+        assert_eq!(distances.as_distances(), [0.1, 0.3]);
+        assert_eq!(distances.as_similarities(), [0.9, 0.7]);
+        let similarities = Pool::scores([0.7, 0.1]).unwrap();
+        assert_eq!(similarities.as_distances(), [1.0 - 0.7, 0.9]);
+    }
+
+    #[test]
+    fn a_background_must_be_finite_with_a_deviation_of_at_least_zero() {
+        for (mean, deviation) in [(f64::NAN, 0.1), (0.1, f64::INFINITY), (0.1, -0.1)] {
+            let pool = Pool::scores([0.5]).unwrap();
+            let error = pool.with_background(Background { mean, deviation, count: 10 }).unwrap_err();
+            assert!(error.to_string().contains("finite mean"), "{error}");
+        }
+    }
+}
