@@ -1,0 +1,128 @@
+//! Bytes to text: byte order marks, UTF-16, and the encodings of the years before UTF-8.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use crate::document::Note;
+
+/// How much of a file decides its encoding.
+const DETECTION_BYTES: usize = 64 << 10;
+
+pub(crate) fn has_byte_order_mark(bytes: &[u8]) -> bool {
+    Encoding::for_bom(bytes).is_some()
+}
+
+/// The text of a file with `\n` line ends, and what had to be done to get it.
+pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
+    let mut notes = Vec::new();
+    let (encoding, body) = match Encoding::for_bom(bytes) {
+        Some((encoding, length)) => (encoding, &bytes[length..]),
+        None => (guess(bytes), bytes),
+    };
+    let (text, malformed) = encoding.decode_without_bom_handling(body);
+    if encoding != UTF_8 {
+        notes.push(Note::Decoded { encoding: encoding.name() });
+    }
+    if malformed {
+        notes.push(Note::LossyDecoding { replaced: text.matches('\u{fffd}').count() });
+    }
+    (normalise_line_ends(text), notes)
+}
+
+/// UTF-8 where the bytes are, or were meant to be; otherwise what a browser would take them for.
+fn guess(bytes: &[u8]) -> &'static Encoding {
+    let Err(error) = std::str::from_utf8(bytes) else {
+        return UTF_8;
+    };
+    if error.error_len().is_none() || mostly_utf8(bytes) {
+        return UTF_8;
+    }
+    let head = &bytes[..bytes.len().min(DETECTION_BYTES)];
+    // Detection reads high bytes in their surroundings: start near the first one.
+    let start = error.valid_up_to().saturating_sub(DETECTION_BYTES / 2);
+    let sample =
+        if error.valid_up_to() < head.len() { head } else { &bytes[start..bytes.len().min(start + DETECTION_BYTES)] };
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(sample, true);
+    let encoding = detector.guess(None, Utf8Detection::Allow);
+    if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding }
+}
+
+/// Whether valid multi-byte sequences outnumber the broken ones: UTF-8 with damage, not another encoding.
+fn mostly_utf8(bytes: &[u8]) -> bool {
+    let (mut valid, mut broken) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        valid += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
+        broken += usize::from(!chunk.invalid().is_empty());
+    }
+    valid > 2 * broken
+}
+
+/// `\r\n` becomes `\n`; so does a lone `\r` where the text has no `\n` at all.
+fn normalise_line_ends(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return text;
+    }
+    if !text.contains('\n') {
+        return Cow::Owned(text.replace('\r', "\n"));
+    }
+    if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> (String, Vec<String>) {
+        let (text, notes) = decode(bytes);
+        (text.into_owned(), notes.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn utf8_passes_through_with_or_without_a_mark() {
+        assert_eq!(text("é\n".as_bytes()), ("é\n".to_owned(), vec![]));
+        assert_eq!(text(b"\xef\xbb\xbfab"), ("ab".to_owned(), vec![]));
+        assert!(matches!(decode(b"plain").0, Cow::Borrowed("plain")));
+    }
+
+    #[test]
+    fn utf16_is_read_by_its_mark() {
+        assert_eq!(
+            text(b"\xff\xfea\0\r\0\n\0b\0"),
+            ("a\nb".to_owned(), vec!["not UTF-8, read as UTF-16LE".to_owned()])
+        );
+        assert_eq!(text(b"\xfe\xff\0a").0, "a");
+    }
+
+    #[test]
+    fn western_text_is_recognised() {
+        let (read, notes) = text(b"// caf\xe9 d\xe9j\xe0 vu, na\xefve\nint main() { return 0; }\n");
+        assert_eq!(read.lines().next(), Some("// café déjà vu, naïve"));
+        assert_eq!(notes, ["not UTF-8, read as windows-1252"]);
+    }
+
+    #[test]
+    fn japanese_text_is_recognised() {
+        let (bytes, _, _) = encoding_rs::SHIFT_JIS
+            .encode("これは設定ファイルを読み込むための関数です。エラーの場合は既定値を返します。");
+        assert!(text(&bytes).0.starts_with("これは設定"));
+    }
+
+    #[test]
+    fn damaged_utf8_stays_utf8() {
+        let mut bytes = "größer als früher, später möglich ".repeat(3).into_bytes();
+        bytes.push(0xff);
+        let (read, notes) = text(&bytes);
+        assert!(read.starts_with("größer") && read.ends_with('\u{fffd}'));
+        assert_eq!(notes, ["1 unreadable byte sequences were replaced"]);
+    }
+
+    #[test]
+    fn line_ends_are_one_kind() {
+        assert_eq!(text(b"a\r\nb\r\n").0, "a\nb\n");
+        assert_eq!(text(b"a\rb").0, "a\nb");
+        assert_eq!(text(b"a\rb\n").0, "a\rb\n");
+    }
+}

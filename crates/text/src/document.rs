@@ -1,0 +1,242 @@
+//! What reading a file gives: a [`Document`] and its [`Passage`]s.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::languages::Category;
+use crate::{Kind, Role};
+
+/// How to divide a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The largest passage, in estimated tokens (see [`crate::estimate_tokens`]). A symbol, section or window above it
+    /// is divided into pieces of about equal size. Values under 32 count as 32.
+    pub max_tokens: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { max_tokens: 400 }
+    }
+}
+
+/// One file, read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document {
+    /// Canonical lowercase name of the language; `None` when neither the name nor the first line tells.
+    pub language: Option<&'static str>,
+    /// Whether it is program text, prose or data.
+    pub category: Category,
+    /// The role of the file as a whole; a passage may have another (unit tests inside a source file).
+    pub role: Role,
+    /// The document's own name for itself: a first heading, a front-matter title, the first line of a module's
+    /// documentation.
+    pub title: Option<String>,
+    /// What reading had to do that a person may want to know.
+    pub notes: Vec<Note>,
+    /// The passages, in the order of the file. Every non-blank line is in exactly one of them, except that a single
+    /// line too long for one passage is spread over several.
+    pub passages: Vec<Passage>,
+}
+
+impl Document {
+    /// The collection this document belongs to unless the user says otherwise: `docs` for prose, `code` for the rest.
+    #[must_use]
+    pub fn collection(&self) -> &'static str {
+        match self.category {
+            Category::Prose => "docs",
+            Category::Code | Category::Data => "code",
+        }
+    }
+}
+
+/// A contiguous part of a document: what is searched and returned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Passage {
+    /// First line, counted from 1.
+    pub start_line: u32,
+    /// Last line, inclusive.
+    pub end_line: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// The symbol, qualified the way its language writes it: `Store::open`, `Store.open`. A group of small
+    /// declarations lists its symbols, separated by `, `; [`Passage::symbols`] takes them apart.
+    pub symbol: Option<String>,
+    /// The heading path, outermost first: `Guide > Install`.
+    pub heading: Option<String>,
+    /// What the text itself does not say: the signature of the enclosing type, and for the later pieces of a divided
+    /// symbol its own signature. One a line.
+    pub context: Option<String>,
+    /// The lines themselves, with `\n` line ends whatever the file uses, and no line end after the last.
+    pub text: String,
+    /// What part this plays.
+    pub role: Role,
+}
+
+impl Passage {
+    /// What is embedded and hashed: the text after whatever of its heading path, symbol and context it does not
+    /// itself contain.
+    ///
+    /// The path and the line numbers are left out, so that moving a file or a function within it changes nothing.
+    #[must_use]
+    pub fn embedded_text(&self) -> Cow<'_, str> {
+        let mut head = String::new();
+        if let Some(heading) = &self.heading {
+            let told = |part: &str| self.text.lines().take(HEADING_LINES).any(|line| line.contains(part));
+            let missing: Vec<_> = heading.split(HEADING_SEPARATOR).filter(|part| !told(part)).collect();
+            if !missing.is_empty() {
+                push_line(&mut head, &missing.join(HEADING_SEPARATOR));
+            }
+        }
+        let context = self.context.as_deref().unwrap_or_default();
+        if let Some(symbol) = &self.symbol {
+            let told = |part: &str| self.text.contains(part) || context.contains(part);
+            if !symbol.split([':', '.', ',', ' ']).all(told) {
+                push_line(&mut head, symbol);
+            }
+        }
+        if !context.is_empty() {
+            push_line(&mut head, context);
+        }
+        if head.is_empty() {
+            return Cow::Borrowed(&self.text);
+        }
+        head.push_str(&self.text);
+        Cow::Owned(head)
+    }
+
+    /// The symbols of this passage, one by one.
+    pub fn symbols(&self) -> impl Iterator<Item = &str> {
+        self.symbol.as_deref().into_iter().flat_map(|symbol| symbol.split(", "))
+    }
+}
+
+/// Between two headings of a path.
+pub(crate) const HEADING_SEPARATOR: &str = " > ";
+
+/// How far into a passage its own headings can stand: some without a body may come before the last.
+const HEADING_LINES: usize = 8;
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// Something about the reading of a file that a person may want to know. None of these is an error: the document is
+/// complete.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum Note {
+    /// The file is not UTF-8 and was read in the named encoding.
+    Decoded {
+        /// The encoding's name in the WHATWG Encoding Standard, for example `windows-1252`.
+        encoding: &'static str,
+    },
+    /// Some bytes mean nothing in the encoding and became U+FFFD.
+    LossyDecoding {
+        /// How many replacement characters there are.
+        replaced: usize,
+    },
+    /// The parser gave up or made little of it; the file was divided by lines.
+    NotParsed {
+        /// The language that was tried.
+        language: &'static str,
+        /// Why.
+        reason: ParseFailure,
+    },
+    /// Parsed with errors; symbols in the broken parts may be missing, their lines are not.
+    PartlyParsed {
+        /// The language.
+        language: &'static str,
+        /// Lines in which the parser found an error.
+        lines: usize,
+    },
+}
+
+/// Why a file was divided by lines although its grammar is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParseFailure {
+    /// Too large a part of it is not valid in the language.
+    TooManyErrors,
+    /// The parser used up its budget of steps, which grows with the size of the file.
+    TooMuchWork,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decoded { encoding } => write!(formatter, "not UTF-8, read as {encoding}"),
+            Self::LossyDecoding { replaced } => {
+                write!(formatter, "{replaced} unreadable byte sequences were replaced")
+            }
+            Self::NotParsed { language, reason: ParseFailure::TooManyErrors } => {
+                write!(formatter, "most of it does not parse as {language}, divided by lines")
+            }
+            Self::NotParsed { language, reason: ParseFailure::TooMuchWork } => {
+                write!(formatter, "takes the {language} parser too long, divided by lines")
+            }
+            Self::PartlyParsed { language, lines } => {
+                write!(formatter, "{lines} lines do not parse as {language}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage(text: &str) -> Passage {
+        Passage {
+            start_line: 1,
+            end_line: 1,
+            kind: Kind::Section,
+            symbol: None,
+            heading: None,
+            context: None,
+            text: text.to_owned(),
+            role: Role::Main,
+        }
+    }
+
+    #[test]
+    fn embeds_only_what_the_text_does_not_say() {
+        let mut section = passage("## Install\n\nRun it.");
+        section.heading = Some("Guide > Install".to_owned());
+        assert_eq!(section.embedded_text(), "Guide\n## Install\n\nRun it.");
+
+        let mut later = passage("Then restart.");
+        later.heading = Some("Guide > Install".to_owned());
+        assert_eq!(later.embedded_text(), "Guide > Install\nThen restart.");
+
+        let mut method = passage("fn open() {}");
+        method.symbol = Some("Store::open".to_owned());
+        method.context = Some("impl Store".to_owned());
+        assert_eq!(method.embedded_text(), "impl Store\nfn open() {}");
+        method.context = None;
+        assert_eq!(method.embedded_text(), "Store::open\nfn open() {}");
+
+        assert!(matches!(passage("alone").embedded_text(), Cow::Borrowed("alone")));
+    }
+
+    #[test]
+    fn moving_a_passage_leaves_what_is_embedded() {
+        let mut here = passage("fn open() {}");
+        let there = Passage { start_line: 90, end_line: 90, ..here.clone() };
+        here.role = Role::Test;
+        assert_eq!(here.embedded_text(), there.embedded_text());
+    }
+
+    #[test]
+    fn notes_are_sentences_for_people_and_tagged_for_programs() {
+        let note = Note::Decoded { encoding: "windows-1252" };
+        assert_eq!(note.to_string(), "not UTF-8, read as windows-1252");
+        assert_eq!(
+            serde_json::to_string(&note).ok().as_deref(),
+            Some(r#"{"note":"decoded","encoding":"windows-1252"}"#)
+        );
+    }
+}

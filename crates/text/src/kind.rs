@@ -1,0 +1,31 @@
+//! What a passage is.
+
+use crate::names::named;
+
+named! {
+    /// What a passage is: a symbol of code, a part of a text, or plain lines.
+    Kind is a "kind" {
+        /// A free function, or a group of declarations without bodies.
+        Function = "function",
+        /// A function inside a type, trait, class or implementation.
+        Method = "method",
+        /// A struct, class, enum, union, record or type alias: its head and fields, without its methods.
+        Type = "type",
+        /// A trait or an interface: its head and signatures, without default methods.
+        Trait = "trait",
+        /// Constants, statics and top-level assignments; small neighbours share a passage.
+        Constant = "constant",
+        /// A macro definition.
+        Macro = "macro",
+        /// What stands between the symbols: imports, top-level statements, the opening of a module.
+        Module = "module",
+        /// Text under a heading.
+        Section = "section",
+        /// Paragraphs that stand under no heading.
+        Paragraph = "paragraph",
+        /// The metadata block in front of a Markdown document.
+        FrontMatter = "front_matter",
+        /// Lines of a file whose structure is not read.
+        Lines = "lines",
+    }
+}

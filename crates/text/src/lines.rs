@@ -1,0 +1,144 @@
+//! A text as lines: where each begins, how far it is indented, and how many tokens it is.
+
+use crate::estimate_tokens;
+
+/// The lines of a text, measured once.
+pub(crate) struct Lines<'text> {
+    pub(crate) text: &'text str,
+    /// Byte offset of each line, and one more for the end of the text.
+    starts: Vec<u32>,
+    /// Columns of white space before the first character; `BLANK` for a blank line.
+    indents: Vec<u16>,
+    /// Estimated tokens of all lines before each line, and one more for the total.
+    tokens: Vec<u32>,
+}
+
+const BLANK: u16 = u16::MAX;
+const TAB_WIDTH: u16 = 4;
+
+impl<'text> Lines<'text> {
+    pub(crate) fn new(text: &'text str) -> Self {
+        let guess = text.len() / 32 + 2;
+        let mut lines = Self {
+            text,
+            starts: Vec::with_capacity(guess),
+            indents: Vec::with_capacity(guess),
+            tokens: Vec::with_capacity(guess),
+        };
+        let (mut start, mut total) = (0, 0_u32);
+        lines.tokens.push(0);
+        for line in text.split_inclusive('\n') {
+            lines.starts.push(start);
+            lines.indents.push(indent(line));
+            total = total.saturating_add(clamp(estimate_tokens(line)));
+            lines.tokens.push(total);
+            start += clamp(line.len());
+        }
+        lines.starts.push(start);
+        lines
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.indents.len()
+    }
+
+    /// The line without its line end.
+    pub(crate) fn line(&self, row: usize) -> &'text str {
+        let line = &self.text[self.start(row)..self.start(row + 1)];
+        line.strip_suffix('\n').unwrap_or(line)
+    }
+
+    /// Byte offset of the first character of a line; of the end of the text for the line after the last.
+    pub(crate) fn start(&self, row: usize) -> usize {
+        self.starts[row] as usize
+    }
+
+    /// The text of the lines from `first` to `last` inclusive, without the last line end.
+    pub(crate) fn slice(&self, first: usize, last: usize) -> &'text str {
+        let text = &self.text[self.start(first)..self.start(last + 1)];
+        text.strip_suffix('\n').unwrap_or(text)
+    }
+
+    pub(crate) fn is_blank(&self, row: usize) -> bool {
+        self.indents[row] == BLANK
+    }
+
+    /// Columns before the first character; none for a blank line.
+    pub(crate) fn indent(&self, row: usize) -> Option<usize> {
+        Some(self.indents[row]).filter(|indent| *indent != BLANK).map(usize::from)
+    }
+
+    /// Estimated tokens of the lines from `first` to `last` inclusive.
+    pub(crate) fn tokens(&self, first: usize, last: usize) -> usize {
+        (self.tokens[last + 1] - self.tokens[first]) as usize
+    }
+
+    /// Tokens before each line and in all, for [`crate::pack`].
+    pub(crate) fn token_sums(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// The line that a byte offset is in.
+    pub(crate) fn row_at(&self, offset: usize) -> usize {
+        let after = self.starts.partition_point(|start| *start as usize <= offset);
+        after.saturating_sub(1).min(self.count().saturating_sub(1))
+    }
+
+    /// `first..=last` without blank lines at its ends; none when all are blank.
+    pub(crate) fn trim(&self, mut first: usize, mut last: usize) -> Option<(usize, usize)> {
+        while first <= last && self.is_blank(first) {
+            first += 1;
+        }
+        if first > last {
+            return None;
+        }
+        while self.is_blank(last) {
+            last -= 1;
+        }
+        Some((first, last))
+    }
+}
+
+/// Saturates: no text longer than 4 GiB is read.
+fn clamp(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn indent(line: &str) -> u16 {
+    let mut columns = 0_u16;
+    for byte in line.bytes() {
+        match byte {
+            b' ' => columns = columns.saturating_add(1),
+            b'\t' => columns = columns.saturating_add(TAB_WIDTH),
+            b'\n' | b'\r' | 0x0b | 0x0c => {}
+            0x80.. if line.trim().is_empty() => return BLANK,
+            _ => return columns.min(BLANK - 1),
+        }
+    }
+    BLANK
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_lines() {
+        let lines = Lines::new("a\n\n\tb c\n  \nlast");
+        assert_eq!(lines.count(), 5);
+        assert_eq!((0..5).map(|row| lines.indent(row)).collect::<Vec<_>>(), [Some(0), None, Some(4), None, Some(0)]);
+        assert_eq!(lines.slice(0, 2), "a\n\n\tb c");
+        assert_eq!(lines.line(4), "last");
+        assert_eq!(lines.tokens(0, 4), 4);
+        assert_eq!(lines.trim(1, 3), Some((2, 2)));
+        assert_eq!(lines.trim(3, 3), None);
+        assert_eq!([0, 1, 2, 3, 99].map(|offset| lines.row_at(offset)), [0, 0, 1, 2, 4]);
+    }
+
+    #[test]
+    fn an_empty_text_has_no_lines() {
+        assert_eq!(Lines::new("").count(), 0);
+        assert_eq!(Lines::new("\n").count(), 1);
+        assert!(Lines::new("\u{a0}\n").is_blank(0));
+    }
+}

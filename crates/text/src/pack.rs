@@ -1,0 +1,185 @@
+//! Dividing what is too long: into pieces of about equal size, cut where it hurts least.
+
+use std::ops::Range;
+
+use crate::lines::Lines;
+use crate::tokens::Meter;
+
+/// Whole lines, or a part of one line that is too long by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    /// The part of the line `first` (which is also `last`), in bytes of the whole text.
+    pub(crate) part: Option<Range<usize>>,
+}
+
+impl Piece {
+    pub(crate) fn text<'text>(&self, lines: &Lines<'text>) -> &'text str {
+        match &self.part {
+            Some(range) => &lines.text[range.clone()],
+            None => lines.slice(self.first, self.last),
+        }
+    }
+}
+
+/// Divides the lines `first..=last` into pieces that cost at most `max`.
+///
+/// `sums` holds the cost of all lines before each line. `badness` says how bad it is to begin a piece at a line: among
+/// the lines where the piece would be at least half the size aimed at, the least bad is taken, and of equals the one
+/// closest to that size, so that the pieces come out about equal. Takes time linear in the number of lines. Blank lines
+/// at the ends of pieces are dropped.
+pub(crate) fn pack(
+    lines: &Lines<'_>,
+    (first, last): (usize, usize),
+    sums: &[u32],
+    max: usize,
+    badness: impl Fn(usize) -> u32,
+) -> Vec<Piece> {
+    let cost = |from: usize, before: usize| (sums[before] - sums[from]) as usize;
+    let mut pieces = Vec::new();
+    let mut push = |from: usize, before: usize| {
+        if let Some((first, last)) = lines.trim(from, before - 1) {
+            pieces.push(Piece { first, last, part: None });
+        }
+    };
+    let mut start = first;
+    let mut long_lines = Vec::new();
+    while start <= last {
+        let rest = cost(start, last + 1);
+        if rest <= max {
+            push(start, last + 1);
+            break;
+        }
+        let target = rest / rest.div_ceil(max);
+        let mut best: Option<(u32, usize, usize)> = None;
+        let mut row = start + 1;
+        while row <= last && cost(start, row) <= max {
+            let size = cost(start, row);
+            if size * 2 >= target {
+                let candidate = (badness(row), size.abs_diff(target), row);
+                best = Some(best.map_or(candidate, |best| best.min(candidate)));
+            }
+            row += 1;
+        }
+        let cut = match best {
+            Some((_, _, cut)) => cut,
+            // A long line comes next: what stands before it is a piece of its own.
+            None if row - start > 1 && cost(start, row) > max => row - 1,
+            None if cost(start, start + 1) > max => {
+                long_lines.push(start);
+                start += 1;
+                continue;
+            }
+            None => row,
+        };
+        push(start, cut);
+        start = cut;
+    }
+    for row in long_lines {
+        let offset = lines.start(row);
+        pieces.extend(split_line(lines.line(row), max).into_iter().map(|part| Piece {
+            first: row,
+            last: row,
+            part: Some(offset + part.start..offset + part.end),
+        }));
+    }
+    // Long lines were set aside; pieces of one line stay in their order since the sort is stable.
+    pieces.sort_by_key(|piece| piece.first);
+    pieces
+}
+
+/// Parts of one line that are at most `max` tokens each, cut after a sentence, else at white space, else anywhere
+/// between two characters. White space at the ends of parts is dropped.
+fn split_line(line: &str, max: usize) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < line.len() {
+        let mut meter = Meter::default();
+        let (mut sentence, mut space) = (None, None);
+        let mut end = line.len();
+        let mut previous = ' ';
+        for (offset, character) in line[start..].char_indices() {
+            let here = start + offset;
+            if meter.tokens() * 2 >= max {
+                if ends_sentence(previous, character) {
+                    sentence = Some(here);
+                }
+                if character.is_whitespace() {
+                    space = Some(here);
+                }
+            }
+            meter.push(character);
+            if meter.tokens() > max && here > start {
+                end = sentence.or(space).unwrap_or(here);
+                break;
+            }
+            previous = character;
+        }
+        let part = &line[start..end];
+        let lead = part.len() - part.trim_start().len();
+        let kept = part.trim().len();
+        if kept > 0 {
+            parts.push(start + lead..start + lead + kept);
+        }
+        start = end;
+    }
+    parts
+}
+
+fn ends_sentence(previous: char, character: char) -> bool {
+    matches!(previous, '。' | '！' | '？' | '．' | '；')
+        || (character.is_whitespace() && matches!(previous, '.' | '!' | '?' | ';' | '…'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::estimate_tokens;
+
+    fn texts(text: &str, max: usize, badness: impl Fn(usize) -> u32) -> Vec<String> {
+        let lines = Lines::new(text);
+        let Some(last) = lines.count().checked_sub(1) else {
+            return Vec::new();
+        };
+        let pieces = pack(&lines, (0, last), lines.token_sums(), max, badness);
+        pieces.iter().map(|piece| piece.text(&lines).to_owned()).collect()
+    }
+
+    #[test]
+    fn pieces_are_about_equal() {
+        assert_eq!(texts("a\nb\nc\nd\ne\nf\n", 5, |_| 0), ["a\nb\nc", "d\ne\nf"]);
+    }
+
+    #[test]
+    fn the_least_bad_line_is_cut() {
+        assert_eq!(texts("a\nb\nc\nd\ne\nf\n", 5, |row| u32::from(row != 4)), ["a\nb\nc\nd", "e\nf"]);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_after_a_sentence() {
+        let parts = texts("short\none two three. four five six seven eight\nend", 5, |_| 0);
+        assert_eq!(parts, ["short", "one two three.", "four five six seven eight", "end"]);
+        assert_eq!(texts("検索は速い。結果は正しい。", 7, |_| 0), ["検索は速い。", "結果は正しい。"]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_no_piece_is_too_large(
+            text in "([a-z]{1,30}|[ .\n\t語é]){0,200}",
+            max in 1_usize..40,
+            seed in 0_usize..7,
+        ) {
+            // A run of letters in one piece may be a token longer than in two, hence limits of at least a whole word.
+            let max = max + 8;
+            let pieces = texts(&text, max, |row| (row * 31 % (seed + 1)) as u32);
+            let visible = |text: &str| text.chars().filter(|character| !character.is_whitespace()).collect::<String>();
+            prop_assert_eq!(visible(&pieces.concat()), visible(&text));
+            for piece in pieces {
+                prop_assert!(estimate_tokens(&piece) <= max, "{} tokens: {:?}", estimate_tokens(&piece), piece);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Which files are better left out of an index, and why.
+
+mod content;
+mod path;
+
+pub(crate) use content::is_generated;
+pub use content::skip_by_content;
+pub use path::skip_by_path;
+
+use crate::names::named;
+
+named! {
+    /// Why a file is left out.
+    Skip is a "reason to skip" {
+        /// Not text: an image, an archive, an object file.
+        Binary = "binary",
+        /// Larger than the limit.
+        TooLarge = "too_large",
+        /// A lock file: exact versions of dependencies, written by a package manager.
+        Lock = "lock",
+        /// Program text or markup without line breaks, made for machines; source maps.
+        Minified = "minified",
+        /// Says of itself that a program wrote it.
+        Generated = "generated",
+        /// Holds or may hold keys, passwords or tokens.
+        Secret = "secret",
+        /// Nothing but white space.
+        Empty = "empty",
+        /// Tables and dumps too large to be read by people.
+        Data = "data",
+    }
+}
+
+/// Sizes above which a file is left out, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// For any file.
+    pub max_bytes: u64,
+    /// For tables, logs and dumps: CSV, JSON Lines, diffs, logs.
+    pub max_table_bytes: u64,
+    /// For configuration and documents in JSON, XML and the like.
+    pub max_data_bytes: u64,
+}
+
+impl Default for Limits {
+    /// 1 MiB for any file, 64 KiB for a table, 256 KiB for other data.
+    fn default() -> Self {
+        Self { max_bytes: 1 << 20, max_table_bytes: 64 << 10, max_data_bytes: 256 << 10 }
+    }
+}

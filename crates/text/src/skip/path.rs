@@ -1,0 +1,239 @@
+//! What a name and a size tell, so that the file need not be opened.
+
+use super::{Limits, Skip};
+use crate::Language;
+use crate::languages::Category;
+
+const SECRET_NAMES: &[&str] = &[
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".htpasswd",
+    ".git-credentials",
+    ".dockercfg",
+    ".vault-token",
+    ".boto",
+    ".s3cfg",
+    "credentials",
+    "credentials.json",
+    "credentials.toml",
+    "credentials.yml.enc",
+    "client_secret.json",
+    "service-account.json",
+    "service_account.json",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yml",
+    "secrets.yaml",
+    "master.key",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    "kubeconfig",
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+    ".env",
+    ".envrc",
+];
+const SECRET_EXTENSIONS: &[&str] = &[
+    "pem", "key", "p12", "pfx", "p8", "jks", "keystore", "kdb", "kdbx", "ppk", "asc.key", "tfstate", "ovpn", "gpg",
+    "pgp", "age", "crt.key",
+];
+/// What follows `.env.` in a file that is meant to be shared.
+const SHARED_ENVIRONMENTS: &[&str] = &["example", "sample", "template", "dist", "defaults", "default"];
+
+const LOCK_NAMES: &[&str] = &[
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pnpm-lock.yaml",
+    "go.sum",
+    "go.work.sum",
+    "bun.lockb",
+    "pdm.lock",
+    "mix.lock",
+    "packages.lock.json",
+    "project.assets.json",
+    "podfile.lock",
+    "module.bazel.lock",
+    "cabal.project.freeze",
+    "deno.lock",
+    ".terraform.lock.hcl",
+    "gradle.lockfile",
+    "buildscript-gradle.lockfile",
+    "conda-lock.yml",
+    "package.resolved",
+    "yarn.lock",
+    ".pnp.cjs",
+    ".pnp.loader.mjs",
+    "lock.mdb",
+];
+
+#[rustfmt::skip] // grouped by what they are
+const BINARY_EXTENSIONS: &[&str] = &[
+    // pictures and fonts
+    "png", "jpg", "jpeg", "jpe", "gif", "bmp", "ico", "icns", "webp", "avif", "heic", "heif", "tif", "tiff", "psd", "xcf", "raw",
+    "svg", "svgz", "eps", "ai", "sketch", "fig", "dds", "ktx", "hdr", "exr", "tga", "ttf", "otf", "woff", "woff2", "eot", "ttc",
+    // sound and film
+    "mp3", "mp4", "m4a", "m4v", "wav", "flac", "ogg", "oga", "ogv", "opus", "aac", "avi", "mov", "mkv", "webm", "wmv", "mid",
+    // archives and packages
+    "zip", "gz", "tgz", "bz2", "tbz2", "xz", "txz", "zst", "lz4", "lzma", "7z", "rar", "tar", "jar", "war", "ear", "whl", "egg",
+    "gem", "crate", "nupkg", "deb", "rpm", "apk", "ipa", "dmg", "pkg", "iso", "img", "msi", "cab", "snap", "vsix", "xpi",
+    // programs and what compilers leave
+    "exe", "dll", "so", "dylib", "a", "o", "obj", "lib", "pdb", "class", "pyc", "pyo", "pyd", "wasm", "elc", "beam", "rlib",
+    "rmeta", "bc", "ilk", "exp", "dex", "node", "bin", "com", "sys", "ko", "hex", "elf", "uf2", "gch", "pch", "d8",
+    // documents that are not text
+    "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "epub", "mobi", "djvu", "pages", "numbers", "ps",
+    // databases, models and arrays
+    "db", "sqlite", "sqlite3", "db3", "mdb", "accdb", "rdb", "parquet", "arrow", "feather", "avro", "orc", "npy", "npz", "h5",
+    "hdf5", "pkl", "pickle", "joblib", "pt", "pth", "ckpt", "onnx", "safetensors", "gguf", "ggml", "tflite", "mat", "rds",
+    "rdata", "dbf", "shp", "shx", "mmdb", "idx", "pack", "dat", "tfrecord", "lmdb", "mo", "qm", "glb", "gltf", "fbx", "stl",
+    "blend", "3ds", "pcap", "pcapng", "dump", "swf", "unity", "uasset", "der", "cer", "crt",
+];
+
+const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
+
+/// Why the file at `path` (relative, with forward slashes) of `size` bytes is left out, as far as name and size tell.
+///
+/// Files known to hold secrets come first: whatever else they are, they are not read.
+///
+/// ```
+/// use tamis_text::{Limits, Skip, skip_by_path};
+/// let skip = |path| skip_by_path(path, 100, &Limits::default());
+/// assert_eq!(skip("deploy/.env.production"), Some(Skip::Secret));
+/// assert_eq!(skip(".env.example"), None);
+/// assert_eq!(skip("Cargo.lock"), Some(Skip::Lock));
+/// assert_eq!(skip("src/lib.rs"), None);
+/// ```
+#[must_use]
+pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    if is_secret(path, &name, extension) {
+        return Some(Skip::Secret);
+    }
+    if LOCK_NAMES.contains(&name.as_str()) || extension == "lock" || extension == "lockb" {
+        return Some(Skip::Lock);
+    }
+    if is_binary(&name, extension) {
+        return Some(Skip::Binary);
+    }
+    if extension == "map"
+        || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))
+    {
+        return Some(Skip::Minified);
+    }
+    if size == 0 {
+        return Some(Skip::Empty);
+    }
+    if size > limits.max_bytes {
+        return Some(Skip::TooLarge);
+    }
+    let language = Language::of(path, "")?;
+    let limit = if TABLES.contains(&language.name) { limits.max_table_bytes } else { limits.max_data_bytes };
+    let tabular = language.category == Category::Data || TABLES.contains(&language.name);
+    (tabular && size > limit).then_some(Skip::Data)
+}
+
+fn is_secret(path: &str, name: &str, extension: &str) -> bool {
+    if let Some(environment) = name.strip_prefix(".env.") {
+        let last = environment.rsplit('.').next().unwrap_or(environment);
+        return !SHARED_ENVIRONMENTS.contains(&last);
+    }
+    if SECRET_NAMES.contains(&name) || SECRET_EXTENSIONS.contains(&extension) {
+        return true;
+    }
+    // `production.env`; a directory of the shell's own, not of the project's.
+    let parent = path.rsplit('/').nth(1).unwrap_or_default();
+    (extension == "env" && !name.starts_with("example") && !name.starts_with("sample"))
+        || matches!(parent, ".ssh" | ".gnupg" | ".aws")
+}
+
+fn is_binary(name: &str, extension: &str) -> bool {
+    // `libz.so.1.2` carries its version after the extension.
+    BINARY_EXTENSIONS.contains(&extension) || name.contains(".so.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skip(path: &str) -> Option<Skip> {
+        skip_by_path(path, 1_000, &Limits::default())
+    }
+
+    #[test]
+    fn secrets_are_never_read() {
+        for path in [
+            ".env",
+            ".env.local",
+            "a/.ENV.production",
+            "prod.env",
+            "id_rsa",
+            "home/.ssh/config",
+            "tls/server.pem",
+            "tls/server.KEY",
+            "a.p12",
+            ".npmrc",
+            ".pypirc",
+            ".netrc",
+            ".aws/credentials",
+            "infra/terraform.tfstate",
+            ".envrc",
+        ] {
+            assert_eq!(skip(path), Some(Skip::Secret), "{path}");
+        }
+        for path in [
+            ".env.example",
+            ".env.local.sample",
+            "example.env",
+            "src/key.rs",
+            "src/secrets.rs",
+            "docs/id_rsa.md",
+            "src/env.py",
+        ] {
+            assert_eq!(skip(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn lock_files_and_machine_output_are_left_out() {
+        for path in [
+            "Cargo.lock",
+            "web/package-lock.json",
+            "yarn.lock",
+            "pnpm-lock.yaml",
+            "poetry.lock",
+            "uv.lock",
+            "go.sum",
+            "Gemfile.lock",
+            "composer.lock",
+        ] {
+            assert_eq!(skip(path), Some(Skip::Lock), "{path}");
+        }
+        assert_eq!(skip("a/jquery.min.js"), Some(Skip::Minified));
+        assert_eq!(skip("a/app.js.map"), Some(Skip::Minified));
+        for path in ["logo.PNG", "a.tar.gz", "lib/libz.so.1.2", "x.wasm", "paper.pdf"] {
+            assert_eq!(skip(path), Some(Skip::Binary), "{path}");
+        }
+        for path in ["src/lock.rs", "src/map.js", "go.mod", "src/minimum.js", "Makefile", "unknown"] {
+            assert_eq!(skip(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn sizes_count_by_what_the_file_is() {
+        let limits = Limits::default();
+        assert_eq!(skip_by_path("a.rs", 0, &limits), Some(Skip::Empty));
+        assert_eq!(skip_by_path("a.rs", 1 << 20, &limits), None);
+        assert_eq!(skip_by_path("a.rs", (1 << 20) + 1, &limits), Some(Skip::TooLarge));
+        assert_eq!(skip_by_path("a.csv", 65_537, &limits), Some(Skip::Data));
+        assert_eq!(skip_by_path("a.json", 65_537, &limits), None);
+        assert_eq!(skip_by_path("a.json", 262_145, &limits), Some(Skip::Data));
+    }
+}
