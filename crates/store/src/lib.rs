@@ -1,1 +1,3 @@
 //! tamis-store
+
+pub mod vectors;

@@ -1,0 +1,162 @@
+//! What the similarity of a query to everything looks like.
+
+/// Statistics of a query's similarity to all passages that passed the filter.
+///
+/// Against these, the best similarities can be seen to stand out or not. All are 0 when nothing passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Background {
+    /// The passages that passed the filter.
+    pub count: usize,
+    /// How many of them were measured for the statistics: all of a small corpus, of a large one 8,192, evenly spaced.
+    pub sampled: usize,
+    /// The mean similarity, -1 to 1.
+    pub mean: f32,
+    /// The standard deviation of the similarities (of the population), 0 to 1.
+    pub deviation: f32,
+    /// The similarities that a share of the passages does not exceed.
+    pub quantiles: Quantiles,
+}
+
+/// Quantiles by nearest rank: the smallest similarity that at least this share of the passages does not exceed.
+///
+/// On a large corpus those that lie well within the candidates are of all passages, the lower ones of the sample.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Quantiles {
+    /// The median.
+    pub p50: f32,
+    /// Of 75% of the passages.
+    pub p75: f32,
+    /// Of 90% of the passages.
+    pub p90: f32,
+    /// Of 95% of the passages.
+    pub p95: f32,
+    /// Of 99% of the passages.
+    pub p99: f32,
+    /// Of 99.9% of the passages.
+    pub p999: f32,
+}
+
+/// In thousandths, ascending, in the order of the fields.
+const SHARES: [usize; 6] = [500, 750, 900, 950, 990, 999];
+
+impl Background {
+    /// Statistics of `count` passages from a `sample` of their similarities, which is reordered.
+    ///
+    /// `top` holds the best similarities of all, descending; of those only a quarter is used, since the first stage of a
+    /// scan may have missed some of the last.
+    pub(super) fn new(count: usize, sample: &mut [f32], top: &[f32]) -> Self {
+        if sample.is_empty() {
+            return Self { count, ..Self::default() };
+        }
+        let sampled = sample.len();
+        let mean = sample.iter().map(|value| f64::from(*value)).sum::<f64>() / sampled as f64;
+        let variance = sample.iter().map(|value| (f64::from(*value) - mean).powi(2)).sum::<f64>() / sampled as f64;
+        let mut quantiles = of_sample(sample);
+        if sampled < count {
+            let trusted = top.get(..top.len() / 4).unwrap_or_default();
+            let mut above = f32::INFINITY;
+            for (quantile, share) in quantiles.iter_mut().zip(SHARES).rev() {
+                if let Some(exact) = trusted.get(count - rank(count, share)) {
+                    *quantile = *exact;
+                }
+                // A sampled quantile could otherwise pass an exact one above it.
+                *quantile = quantile.min(above);
+                above = *quantile;
+            }
+        }
+        let [p50, p75, p90, p95, p99, p999] = quantiles;
+        Self {
+            count,
+            sampled,
+            mean: mean as f32,
+            deviation: variance.sqrt() as f32,
+            quantiles: Quantiles { p50, p75, p90, p95, p99, p999 },
+        }
+    }
+}
+
+/// The rank, from 1, of the quantile at `share` thousandths of `count` values.
+fn rank(count: usize, share: usize) -> usize {
+    // 128 bits, so that no count overflows.
+    let rank = (count as u128 * share as u128).div_ceil(1000) as usize;
+    rank.clamp(1, count.max(1))
+}
+
+fn of_sample(sample: &mut [f32]) -> [f32; SHARES.len()] {
+    let count = sample.len();
+    let mut rest = sample;
+    let mut skipped = 0;
+    let mut last = None;
+    SHARES.map(|share| {
+        let rank = rank(count, share);
+        if let Some((at, value)) = last
+            && at == rank
+        {
+            return value;
+        }
+        let (_, value, above) = std::mem::take(&mut rest).select_nth_unstable_by(rank - 1 - skipped, f32::total_cmp);
+        let value = *value;
+        rest = above;
+        skipped = rank;
+        last = Some((rank, value));
+        value
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn quantiles_equal_the_sorted_list(values in prop::collection::vec(-1.0_f32..1.0, 1..3000)) {
+            let mut sorted = values.clone();
+            sorted.sort_unstable_by(f32::total_cmp);
+            let found = of_sample(&mut values.clone());
+            for (value, share) in found.iter().zip(SHARES) {
+                let not_exceeding = sorted.iter().filter(|other| *other <= value).count();
+                prop_assert!(not_exceeding * 1000 >= share * sorted.len());
+                let below = sorted.iter().filter(|other| *other < value).count();
+                prop_assert!(below * 1000 < share * sorted.len());
+            }
+        }
+
+        #[test]
+        fn quantiles_ascend(
+            mut sample in prop::collection::vec(-1.0_f32..1.0, 1..50),
+            mut top in prop::collection::vec(-1.0_f32..1.0, 0..200),
+            more in 0_usize..10_000,
+        ) {
+            top.sort_unstable_by(|a, b| b.total_cmp(a));
+            let count = sample.len() + top.len() + more;
+            let Quantiles { p50, p75, p90, p95, p99, p999 } = Background::new(count, &mut sample, &top).quantiles;
+            prop_assert!([p50, p75, p90, p95, p99, p999].is_sorted());
+        }
+    }
+
+    #[test]
+    fn a_worked_example() {
+        let mut values = [0.4, 0.1, 0.3, 0.2];
+        let background = Background::new(4, &mut values, &[]);
+        assert!((background.mean - 0.25).abs() < 1e-6);
+        assert!((background.deviation - 0.0125_f32.sqrt()).abs() < 1e-6);
+        assert_eq!((background.quantiles.p50, background.quantiles.p75, background.quantiles.p90), (0.2, 0.3, 0.4));
+    }
+
+    #[test]
+    fn the_upper_quantiles_are_of_all_passages() {
+        let mut sample = vec![0.0; 1000];
+        let top: Vec<f32> = (0..400).map(|rank| 0.9 - rank as f32 / 1000.0).collect();
+        let background = Background::new(10_000, &mut sample, &top);
+        // The 11th and the 101st best of 10,000; the 501st is beyond the quarter that is trusted.
+        assert_eq!(background.quantiles.p999, top[10]);
+        assert_eq!(background.quantiles.p99, 0.0);
+        assert_eq!(background.quantiles.p95, 0.0);
+    }
+
+    #[test]
+    fn nothing_has_no_background() {
+        assert_eq!(Background::new(0, &mut [], &[]), Background::default());
+    }
+}

@@ -1,0 +1,292 @@
+//! The layout of a vector file: a header of 512 bytes, then sections that each begin at a multiple of 64 bytes.
+//!
+//! | section | content |
+//! | --- | --- |
+//! | int8 codes | one row a passage, the dimension padded to a multiple of 64 |
+//! | int8 scales | f32 a row |
+//! | passages | u64 a row, strictly ascending |
+//! | documents | u32 a row |
+//! | sign scales | f32 a row, rows padded to a multiple of 64 |
+//! | sign codes | in groups of 64 rows: for each byte of the code, that byte of the 64 rows |
+//!
+//! All sizes follow from the dimension and the count, so that a header can not point outside of its file. Numbers are in
+//! the byte order of the machine that wrote them; another byte order is seen as another version and the file rebuilt.
+
+use std::ops::Range;
+
+use super::VectorError;
+use super::rotate::PADDING;
+
+/// The largest dimension that an index can have.
+pub const MAX_DIMENSION: usize = 65_536;
+/// The largest length of a model's name, in bytes.
+pub const MAX_MODEL_BYTES: usize = 256;
+
+pub(super) const MAGIC: [u8; 8] = *b"TAMISVEC";
+pub(super) const VERSION: u32 = 1;
+pub(super) const HEADER_BYTES: usize = 512;
+const BYTE_ORDER: u32 = 0x0102_0304;
+const CHECKSUM_AT: usize = HEADER_BYTES - 32;
+/// Rows of sign codes come in groups of this many.
+pub(super) const GROUP: usize = 64;
+const ALIGNMENT: usize = 64;
+
+/// What a vector file must belong to in order to be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The random id of the database that the passages live in.
+    pub instance: [u8; 16],
+    /// The model that made the vectors; at most [`MAX_MODEL_BYTES`] bytes.
+    pub model: String,
+    /// The model's dimension, 1 to [`MAX_DIMENSION`].
+    pub dimension: usize,
+}
+
+impl Identity {
+    pub(super) fn check(&self) -> Result<(), VectorError> {
+        check_dimension(self.dimension)?;
+        if self.model.len() > MAX_MODEL_BYTES {
+            return Err(VectorError::ModelName { model: self.model.clone() });
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn check_dimension(dimension: usize) -> Result<(), VectorError> {
+    if (1..=MAX_DIMENSION).contains(&dimension) {
+        Ok(())
+    } else {
+        Err(VectorError::UnsupportedDimension { received: dimension })
+    }
+}
+
+/// The file name for a model's vectors, such as `minilm.tvec`: safe on any file system, and different for different models.
+///
+/// ```
+/// use tamis_store::vectors::file_name;
+///
+/// assert_eq!(file_name("minilm"), "minilm.tvec");
+/// assert!(file_name("org/model:1").starts_with("org_model_1-"));
+/// ```
+#[must_use]
+pub fn file_name(model: &str) -> String {
+    const KEPT: usize = 80;
+    let safe =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "_-".contains(character);
+    if !model.is_empty() && model.len() <= KEPT && model.chars().all(safe) {
+        return format!("{model}.tvec");
+    }
+    // Upper case is folded, since some file systems do not tell it from lower case; the hash does.
+    let readable: String = model
+        .chars()
+        .take(KEPT)
+        .map(|character| character.to_ascii_lowercase())
+        .map(|character| if safe(character) { character } else { '_' })
+        .collect();
+    let hash = blake3::hash(model.as_bytes()).to_hex();
+    format!("{readable}-{}.tvec", &hash[..12])
+}
+
+/// The fields of a file's header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) identity: Identity,
+    pub(super) count: usize,
+    pub(super) seq: u64,
+    /// Blake3 of all bytes after the header.
+    pub(super) body: [u8; 32],
+}
+
+/// Why a header was not accepted.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Stale(String),
+    Corrupt(String),
+}
+
+impl Header {
+    pub(super) fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+        let Identity { instance, model, dimension } = &self.identity;
+        let mut bytes = Vec::with_capacity(HEADER_BYTES);
+        bytes.extend(MAGIC);
+        bytes.extend(BYTE_ORDER.to_ne_bytes());
+        bytes.extend(VERSION.to_ne_bytes());
+        bytes.extend(instance);
+        bytes.extend((*dimension as u32).to_ne_bytes());
+        bytes.extend((model.len() as u32).to_ne_bytes());
+        bytes.extend((self.count as u64).to_ne_bytes());
+        bytes.extend(self.seq.to_ne_bytes());
+        bytes.extend(self.body);
+        bytes.extend(model.as_bytes());
+        bytes.resize(CHECKSUM_AT, 0);
+        let checksum = blake3::hash(&bytes);
+        bytes.extend(checksum.as_bytes());
+        let mut header = [0; HEADER_BYTES];
+        header.copy_from_slice(&bytes);
+        header
+    }
+
+    /// Reads the header at the start of a file and checks it against the file's length.
+    pub(super) fn parse(file: &[u8]) -> Result<(Self, Layout), Refusal> {
+        let corrupt = |reason: &str| Refusal::Corrupt(reason.to_owned());
+        let bytes = file.get(..HEADER_BYTES).ok_or_else(|| corrupt("the file is shorter than its header"))?;
+        let mut reader = Reader { rest: bytes };
+        if reader.take::<8>() != MAGIC {
+            return Err(corrupt("the file does not begin as a vector file does"));
+        }
+        if reader.u32() != BYTE_ORDER {
+            return Err(Refusal::Stale("the file was written in another byte order".to_owned()));
+        }
+        let version = reader.u32();
+        if version != VERSION {
+            return Err(Refusal::Stale(format!("the file is of version {version}, this program writes {VERSION}")));
+        }
+        let (content, checksum) = bytes.split_at(CHECKSUM_AT);
+        if blake3::hash(content).as_bytes() != checksum {
+            return Err(corrupt("the header does not match its checksum"));
+        }
+        let instance = reader.take();
+        let dimension = reader.u32() as usize;
+        let model_bytes = reader.u32() as usize;
+        let count = usize::try_from(reader.u64()).map_err(|_| corrupt("the count is out of range"))?;
+        let seq = reader.u64();
+        let body = reader.take();
+        let model = reader.rest.get(..model_bytes.min(MAX_MODEL_BYTES)).unwrap_or_default();
+        let model = String::from_utf8(model.to_vec()).map_err(|_| corrupt("the model's name is not text"))?;
+        check_dimension(dimension).map_err(|_| corrupt("the dimension is out of range"))?;
+        let layout = Layout::new(dimension, count).ok_or_else(|| corrupt("the count is out of range"))?;
+        if layout.file_bytes() != file.len() {
+            return Err(Refusal::Corrupt(format!(
+                "the file has {} bytes where {} belong",
+                file.len(),
+                layout.file_bytes()
+            )));
+        }
+        Ok((Self { identity: Identity { instance, model, dimension }, count, seq, body }, layout))
+    }
+}
+
+/// Reads fields off the front of a header, whose length was checked.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let Some((field, rest)) = self.rest.split_first_chunk::<N>() else { return [0; N] };
+        self.rest = rest;
+        *field
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_ne_bytes(self.take())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_ne_bytes(self.take())
+    }
+}
+
+/// Where the sections of a file lie, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) int8_codes: Range<usize>,
+    pub(super) int8_scales: Range<usize>,
+    pub(super) passages: Range<usize>,
+    pub(super) documents: Range<usize>,
+    pub(super) sign_scales: Range<usize>,
+    pub(super) sign_codes: Range<usize>,
+}
+
+impl Layout {
+    /// None when the count is more than a file can hold.
+    pub(super) fn new(dimension: usize, count: usize) -> Option<Self> {
+        u32::try_from(count).ok()?;
+        let padded = dimension.next_multiple_of(PADDING);
+        let rows = count.checked_next_multiple_of(GROUP)?;
+        let mut end = HEADER_BYTES;
+        let mut section = |items: usize, bytes: usize| {
+            let start = end.checked_next_multiple_of(ALIGNMENT)?;
+            end = start.checked_add(items.checked_mul(bytes)?)?;
+            Some(start..end)
+        };
+        Some(Self {
+            int8_codes: section(count, padded)?,
+            int8_scales: section(count, 4)?,
+            passages: section(count, 8)?,
+            documents: section(count, 4)?,
+            sign_scales: section(rows, 4)?,
+            sign_codes: section(rows, padded / 8)?,
+        })
+    }
+
+    pub(super) fn file_bytes(&self) -> usize {
+        self.sign_codes.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header(dimension: usize, count: usize) -> Header {
+        Header {
+            identity: Identity { instance: [9; 16], model: "static".to_owned(), dimension },
+            count,
+            seq: 77,
+            body: [3; 32],
+        }
+    }
+
+    fn file(header: &Header) -> Vec<u8> {
+        let mut file = header.to_bytes().to_vec();
+        file.resize(Layout::new(header.identity.dimension, header.count).unwrap().file_bytes(), 0);
+        file
+    }
+
+    proptest! {
+        #[test]
+        fn a_header_reads_back(dimension in 1_usize..300, count in 0_usize..300) {
+            let header = header(dimension, count);
+            let (read, layout) = Header::parse(&file(&header)).unwrap();
+            prop_assert_eq!(read, header);
+            for section in [&layout.int8_codes, &layout.passages, &layout.sign_scales, &layout.sign_codes] {
+                prop_assert_eq!(section.start % ALIGNMENT, 0);
+            }
+        }
+
+        #[test]
+        fn any_flipped_bit_of_the_header_is_refused(byte in 0..HEADER_BYTES, bit in 0..8) {
+            let mut file = file(&header(100, 10));
+            file[byte] ^= 1_u8 << bit;
+            prop_assert!(Header::parse(&file).is_err());
+        }
+
+        #[test]
+        fn any_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..1000)) {
+            prop_assert!(Header::parse(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn a_count_that_overflows_is_refused() {
+        for count in [u32::MAX as usize + 1, usize::MAX / 64, usize::MAX] {
+            assert_eq!(Layout::new(384, count), None);
+            assert!(matches!(Header::parse(&header(384, count).to_bytes()), Err(Refusal::Corrupt(_))));
+        }
+    }
+
+    #[test]
+    fn file_names_differ_and_are_safe() {
+        let names = ["a/b", "a:b", "A_b", "a_b", "", "..", "é", &"x".repeat(300)].map(file_name);
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name), "{name}");
+            assert!(name.ends_with(".tvec") && name.len() < 120 && !name.starts_with('.'), "{name}");
+            assert!(
+                name.chars().all(|character| character.is_ascii_alphanumeric() || "_-.".contains(character)),
+                "{name}"
+            );
+        }
+    }
+}

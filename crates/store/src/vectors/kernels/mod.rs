@@ -1,0 +1,204 @@
+//! The two inner loops, in the best instructions that the processor has, chosen while running.
+//!
+//! Both are whole-number arithmetic, so that every implementation gives the same result on every machine.
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::sync::LazyLock;
+
+use super::format::GROUP;
+
+/// Bytes of a lookup table for each byte of a sign code: 16 entries for each half of it.
+pub(super) const TABLE_BYTES: usize = 32;
+/// The largest entry of a lookup table: the sum of two still fits in a byte.
+pub(super) const TABLE_MAX: u8 = 127;
+
+/// A set of instructions that a kernel is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// AVX-512 F, BW and VNNI.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+static BEST: LazyLock<Level> = LazyLock::new(|| Level::available().last().copied().unwrap_or(Level::Portable));
+
+/// The instructions that vector search uses on this processor: `portable`, `avx2` or `avx512`.
+#[must_use]
+pub fn instruction_set() -> &'static str {
+    match Level::best() {
+        Level::Portable => "portable",
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => "avx2",
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => "avx512",
+    }
+}
+
+impl Level {
+    pub(super) fn best() -> Self {
+        *BEST
+    }
+
+    /// What this processor can run, the slowest first.
+    pub(super) fn available() -> Vec<Self> {
+        #[allow(unused_mut)]
+        let mut levels = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                levels.push(Self::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vnni")
+            {
+                levels.push(Self::Avx512);
+            }
+        }
+        levels
+    }
+
+    /// Sums the table's entries for each of a group's 64 sign codes.
+    ///
+    /// `codes` holds the first byte of the 64 rows, then the second, and so on; `table` holds for each byte 16 entries
+    /// for its low half and 16 for its high half, none above [`TABLE_MAX`]. ("Quick ADC", André, Kermarrec and Le
+    /// Scouarnec 2017: the table stays in a register and one shuffle looks up many rows.)
+    pub(super) fn table_sums(self, codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
+        debug_assert_eq!(codes.len() / GROUP, table.len() / TABLE_BYTES);
+        debug_assert!(table.iter().all(|entry| *entry <= TABLE_MAX));
+        match self {
+            Self::Portable => portable::table_sums(codes, table, sums),
+            // SAFETY: the variant exists only where `available` saw that the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::table_sums_avx2(codes, table, sums) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { x86::table_sums_avx512(codes, table, sums) },
+        }
+    }
+
+    /// The dot products of a query with consecutive rows of its length, one for each place in `dots`.
+    pub(super) fn dots(self, rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
+        debug_assert_eq!(rows.len(), query.codes.len() * dots.len());
+        match self {
+            Self::Portable => portable::dots(rows, query, dots),
+            // SAFETY: the variant exists only where `available` saw that the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::dots_avx2(rows, query, dots) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { x86::dots_avx512(rows, query, dots) },
+        }
+    }
+}
+
+/// A query's int8 code, padded to a multiple of 64.
+#[derive(Debug, Clone)]
+pub(super) struct Int8Query {
+    codes: Vec<i8>,
+    /// The sum of the codes, by which products of unsigned with signed numbers are corrected.
+    sum: i32,
+}
+
+impl Int8Query {
+    pub(super) fn new(codes: Vec<i8>) -> Self {
+        let sum = codes.iter().map(|code| i32::from(*code)).sum();
+        Self { codes, sum }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_level_sums_tables_alike(seed in any::<u64>(), bytes in 0_usize..40) {
+            let (codes, table) = codes_and_table(seed, bytes);
+            assert_levels_agree(&codes, &table)?;
+        }
+
+        #[test]
+        fn every_level_gives_the_same_dot_products(
+            rows in 0_usize..5,
+            (blocks, values) in (1_usize..9).prop_flat_map(|blocks| {
+                (Just(blocks), prop::collection::vec(any::<i8>(), 6 * 64 * blocks))
+            })
+        ) {
+            let length = 64 * blocks;
+            let query = Int8Query::new(values[..length].iter().map(|code| (*code).max(-127)).collect());
+            let rows_of_codes = &values[length..length * (rows + 1)];
+            let expected: Vec<i32> = rows_of_codes
+                .chunks_exact(length)
+                .map(|row| row.iter().zip(&query.codes).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum())
+                .collect();
+            for level in Level::available() {
+                let mut dots = vec![i32::MIN; rows];
+                level.dots(rows_of_codes, &query, &mut dots);
+                prop_assert_eq!(&dots, &expected, "{:?}", level);
+            }
+        }
+    }
+
+    fn codes_and_table(seed: u64, bytes: usize) -> (Vec<u8>, Vec<u8>) {
+        let mut hash = blake3::Hasher::new();
+        hash.update(&seed.to_le_bytes());
+        let mut random = hash.finalize_xof();
+        let mut codes = vec![0; bytes * GROUP];
+        let mut table = vec![0; bytes * TABLE_BYTES];
+        random.fill(&mut codes);
+        random.fill(&mut table);
+        table.iter_mut().for_each(|entry| *entry &= TABLE_MAX);
+        (codes, table)
+    }
+
+    fn assert_levels_agree(codes: &[u8], table: &[u8]) -> Result<(), TestCaseError> {
+        let mut expected = [0_u32; GROUP];
+        for (row, sum) in expected.iter_mut().enumerate() {
+            for (position, column) in codes.chunks_exact(GROUP).enumerate() {
+                let byte = column[row];
+                let entries = &table[position * TABLE_BYTES..];
+                *sum += u32::from(entries[usize::from(byte & 15)]) + u32::from(entries[16 + usize::from(byte >> 4)]);
+            }
+        }
+        for level in Level::available() {
+            let mut sums = [u32::MAX; GROUP];
+            level.table_sums(codes, table, &mut sums);
+            prop_assert_eq!(sums, expected, "{:?}", level);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn long_codes_do_not_overflow() {
+        // 65,536 dimensions, every entry the largest.
+        let (codes, _) = codes_and_table(1, 8192);
+        let table = vec![TABLE_MAX; 8192 * TABLE_BYTES];
+        for level in Level::available() {
+            let mut sums = [0; GROUP];
+            level.table_sums(&codes, &table, &mut sums);
+            assert_eq!(sums, [8192 * 254; GROUP], "{level:?}");
+        }
+        for value in [-128_i8, 127] {
+            let rows = vec![value; 65_536];
+            let query = Int8Query::new(vec![127; 65_536]);
+            for level in Level::available() {
+                let mut dots = [0];
+                level.dots(&rows, &query, &mut dots);
+                assert_eq!(dots, [i32::from(value) * 127 * 65_536], "{level:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_has_a_name() {
+        assert!(["portable", "avx2", "avx512"].contains(&instruction_set()));
+    }
+}

@@ -1,0 +1,64 @@
+//! Vector search by scanning everything: small codes in a mapped file, and what changed since in memory.
+//!
+//! For each model there is one immutable [`Snapshot`] file, mapped read-only by any number of readers; a writer makes a
+//! new one beside it and renames it into place. What was added or deleted since is replayed into a [`VectorIndex`], which
+//! answers queries over both. Nothing here is the truth: the file can be deleted at any time and is rebuilt from the
+//! full-precision vectors in the database.
+//!
+//! A query is answered in two stages. The first scores **every** row that passes the filter by a 1-bit code (the signs of
+//! the rotated, centred vector, 48 bytes for 384 dimensions), the second scores the best few thousand by an int8 code.
+//! The caller rescores what it is given with the full-precision vectors it keeps. Since every row is visited, the
+//! similarity of the query to everything else comes along as [`Background`].
+//!
+//! A query's way through the files: `index` → `scan` (with `kernels`) → `select` → `background`; a vector's way:
+//! `rotate` → `quantize` → `writer` or `tail` → `format`.
+//!
+//! ```
+//! use tamis_store::vectors::{Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("static.tvec");
+//! let identity = Identity { instance: [7; 16], model: "static".to_owned(), dimension: 3 };
+//! let mut writer = SnapshotWriter::create(&path, &identity, 1)?;
+//! writer.push(10, 1, &[1.0, 0.0, 0.0])?;
+//! writer.push(11, 1, &[0.0, 1.0, 0.0])?;
+//! writer.finish()?;
+//!
+//! let Opened::Ready(snapshot) = Snapshot::open(&path, &identity)? else { panic!("just written") };
+//! let mut index = VectorIndex::from_snapshot(snapshot);
+//! index.add(12, 2, &[0.9, 0.1, 0.0])?;
+//! index.delete(11);
+//! index.advance(3);
+//!
+//! let nearest = index.nearest(&[1.0, 0.0, 0.0], None, 10)?;
+//! let passages: Vec<u64> = nearest.hits.iter().map(|hit| hit.passage).collect();
+//! assert_eq!(passages, [10, 12]);
+//! assert_eq!(nearest.background.count, 2);
+//! # Ok(())
+//! # }
+//! ```
+
+mod background;
+mod error;
+mod format;
+mod index;
+mod kernels;
+mod quantize;
+mod rotate;
+mod scan;
+mod select;
+mod snapshot;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use background::{Background, Quantiles};
+pub use error::VectorError;
+pub use format::{Identity, MAX_DIMENSION, MAX_MODEL_BYTES, file_name};
+pub use index::{DocumentFilter, Hit, Nearest, VectorIndex};
+pub use kernels::instruction_set;
+pub use quantize::cosine;
+pub use snapshot::{Opened, Snapshot};
+pub use writer::SnapshotWriter;

@@ -1,0 +1,228 @@
+//! Scores rows: all of them by their sign codes, some of them by their int8 codes.
+
+use rayon::prelude::*;
+
+use super::VectorError;
+use super::format::GROUP;
+use super::index::DocumentFilter;
+use super::kernels::{Int8Query, Level, TABLE_BYTES, TABLE_MAX};
+use super::quantize::Encoder;
+use super::select::{Best, Key};
+use super::snapshot::Snapshot;
+
+/// Work on fewer rows than this is not split over threads.
+const PARALLEL_ROWS: usize = 16_384;
+/// The same for rows that lie apart, each of which waits for memory.
+const PARALLEL_SCATTERED_ROWS: usize = 1_024;
+
+/// A query in the forms that the scans need.
+#[derive(Debug)]
+pub(super) struct Query {
+    rotated: Vec<f32>,
+    int8: Int8Query,
+    scale: f32,
+    level: Level,
+}
+
+impl Query {
+    pub(super) fn new(encoder: &Encoder, vector: &[f32], level: Level) -> Result<Self, VectorError> {
+        let (rotated, code) = encoder.query(vector)?;
+        Ok(Self { rotated, int8: Int8Query::new(code.codes), scale: code.scale, level })
+    }
+
+    /// The similarities to the given rows, ascending, of int8 codes.
+    pub(super) fn similarities(&self, codes: &[i8], scales: &[f32], rows: &[u32]) -> Vec<f32> {
+        let mut similarities = vec![0.0; rows.len()];
+        let padded = self.rotated.len();
+        if rows.len() < PARALLEL_SCATTERED_ROWS {
+            self.similarities_of(codes, scales, rows, padded, &mut similarities);
+        } else {
+            let part = rows.len().div_ceil(4 * rayon::current_num_threads()).max(PARALLEL_SCATTERED_ROWS / 4);
+            rows.par_chunks(part)
+                .zip(similarities.par_chunks_mut(part))
+                .for_each(|(rows, similarities)| self.similarities_of(codes, scales, rows, padded, similarities));
+        }
+        similarities
+    }
+
+    fn similarities_of(&self, codes: &[i8], scales: &[f32], rows: &[u32], padded: usize, similarities: &mut [f32]) {
+        let mut dots = [0_i32; GROUP];
+        let mut at = 0;
+        while at < rows.len() {
+            let first = rows[at] as usize;
+            // Rows that lie side by side go through the kernel together.
+            let run =
+                rows[at..].iter().take(GROUP).zip(first..).take_while(|(row, next)| **row as usize == *next).count();
+            self.level.dots(&codes[first * padded..(first + run) * padded], &self.int8, &mut dots[..run]);
+            for ((similarity, dot), scale) in similarities[at..].iter_mut().zip(&dots[..run]).zip(&scales[first..]) {
+                let value = *dot as f32 * (self.scale * scale);
+                // A damaged file can hold any scale.
+                *similarity = if value.is_finite() { value } else { 0.0 };
+            }
+            at += run;
+        }
+    }
+
+    /// The best `depth` of the snapshot's `live` rows by their sign codes, in ascending order of rows.
+    pub(super) fn candidates(&self, snapshot: &Snapshot, live: &[u64], depth: usize) -> Vec<u32> {
+        let table = SignTable::new(&self.rotated);
+        let row_bytes = self.rotated.len() / 8;
+        let groups = live.len();
+        let part =
+            if groups * GROUP < PARALLEL_ROWS { groups } else { groups.div_ceil(2 * rayon::current_num_threads()) }
+                .max(1);
+        let best = live
+            .par_chunks(part)
+            .zip(snapshot.sign_codes().par_chunks(part * GROUP * row_bytes))
+            .zip(snapshot.sign_scales().par_chunks(part * GROUP))
+            .enumerate()
+            .map(|(at, ((live, codes), scales))| {
+                let mut best = Best::new(depth);
+                self.scan_part(&table, at * part * GROUP, live, codes, scales, &mut best);
+                best
+            })
+            .reduce_with(Best::merge)
+            .map(Best::into_keys)
+            .unwrap_or_default();
+        let mut rows: Vec<u32> = best.into_iter().map(Key::row).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    fn scan_part(
+        &self,
+        table: &SignTable,
+        first_row: usize,
+        live: &[u64],
+        codes: &[u8],
+        scales: &[f32],
+        best: &mut Best,
+    ) {
+        let row_bytes = self.rotated.len() / 8;
+        let mut sums = [0_u32; GROUP];
+        let mut estimates = [0.0_f32; GROUP];
+        let (scales, _) = scales.as_chunks::<GROUP>();
+        for (group, ((live, codes), scales)) in
+            live.iter().zip(codes.chunks_exact(GROUP * row_bytes)).zip(scales).enumerate()
+        {
+            if *live == 0 {
+                continue;
+            }
+            self.level.table_sums(codes, &table.entries, &mut sums);
+            for ((estimate, sum), scale) in estimates.iter_mut().zip(&sums).zip(scales) {
+                *estimate = scale * (table.step * *sum as f32 - table.absolute);
+            }
+            let floor = best.floor();
+            // First all comparisons without a branch: most groups hold nothing good enough.
+            let mut good = 0_u64;
+            for (row, estimate) in estimates.iter().enumerate() {
+                good |= u64::from(*estimate >= floor) << row;
+            }
+            good &= live;
+            while good != 0 {
+                let row = good.trailing_zeros() as usize;
+                good &= good - 1;
+                best.push(Key::new(estimates[row], (first_row + group * GROUP + row) as u32));
+            }
+        }
+    }
+}
+
+/// For each four dimensions, what each of the 16 ways that a row's signs can stand there adds to its dot product.
+///
+/// The centre's own product with the query is the same for all rows and left out.
+#[derive(Debug)]
+struct SignTable {
+    entries: Vec<u8>,
+    /// What one unit of an entry is worth.
+    step: f32,
+    /// The sum of the query's absolute values, which a row of opposite signs has as its negative product.
+    absolute: f32,
+}
+
+impl SignTable {
+    fn new(query: &[f32]) -> Self {
+        let absolute = query.iter().map(|value| value.abs()).sum();
+        let largest =
+            query.chunks(4).map(|four| 2.0 * four.iter().map(|value| value.abs()).sum::<f32>()).fold(0.0, f32::max);
+        let step = largest / f32::from(TABLE_MAX);
+        let inverse = if step > 0.0 { step.recip() } else { 0.0 };
+        let mut entries = Vec::with_capacity(query.len() / 8 * TABLE_BYTES);
+        for four in query.chunks(4) {
+            for signs in 0..16 {
+                let agreeing: f32 = four
+                    .iter()
+                    .enumerate()
+                    .filter(|(lane, value)| (signs >> lane & 1 == 1) == (**value > 0.0))
+                    .map(|(_, value)| 2.0 * value.abs())
+                    .sum();
+                entries.push(((agreeing * inverse).round() as u8).min(TABLE_MAX));
+            }
+        }
+        Self { entries, step, absolute }
+    }
+}
+
+/// The rows of a snapshot that are live and pass the filter: a bit for each, in words of 64.
+pub(super) fn passing(snapshot: &Snapshot, live: &[u64], filter: DocumentFilter<'_>) -> Vec<u64> {
+    let part = if live.len() * GROUP < PARALLEL_ROWS {
+        live.len()
+    } else {
+        live.len().div_ceil(4 * rayon::current_num_threads())
+    };
+    let part = part.max(1);
+    let mut passing = vec![0; live.len()];
+    passing
+        .par_chunks_mut(part)
+        .zip(live.par_chunks(part))
+        .zip(snapshot.documents().par_chunks(part * GROUP))
+        .for_each(|((passing, live), documents)| {
+            // Passages of one document mostly lie together: the filter is asked once for each run.
+            let mut last = None;
+            for ((passing, live), documents) in passing.iter_mut().zip(live).zip(documents.chunks(GROUP)) {
+                for (row, document) in documents.iter().enumerate().filter(|(row, _)| live >> row & 1 == 1) {
+                    let passes = match last {
+                        Some((same, passes)) if same == *document => passes,
+                        _ => filter(*document),
+                    };
+                    last = Some((*document, passes));
+                    *passing |= u64::from(passes) << row;
+                }
+            }
+        });
+    passing
+}
+
+/// The numbers of the bits that are set, ascending.
+pub(super) fn rows_of(words: &[u64]) -> impl Iterator<Item = u32> {
+    words.iter().zip(0_u32..).filter(|(word, _)| **word != 0).flat_map(|(word, at)| {
+        let mut word = *word;
+        std::iter::from_fn(move || {
+            let bit = word.trailing_zeros();
+            let found = (word != 0).then_some(at * GROUP as u32 + bit);
+            word &= word.wrapping_sub(1);
+            found
+        })
+    })
+}
+
+/// The bits whose ranks among the set bits are `ranks`, which ascend.
+pub(super) fn rows_at_ranks(words: &[u64], ranks: impl Iterator<Item = usize>) -> Vec<u32> {
+    let mut rows = Vec::new();
+    let mut words = words.iter().zip(0_u32..);
+    let (mut word, mut at, mut before, mut ones) = (0_u64, 0, 0, 0);
+    for rank in ranks {
+        while before + ones <= rank {
+            before += ones;
+            let Some((next, number)) = words.next() else { return rows };
+            (word, at) = (*next, number);
+            ones = word.count_ones() as usize;
+        }
+        let mut rest = word;
+        for _ in 0..rank - before {
+            rest &= rest - 1;
+        }
+        rows.push(at * GROUP as u32 + rest.trailing_zeros());
+    }
+    rows
+}

@@ -1,0 +1,160 @@
+//! A vector file, mapped into memory.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use zerocopy::FromBytes;
+
+use super::VectorError;
+use super::format::{HEADER_BYTES, Header, Identity, Layout, Refusal};
+
+/// What [`Snapshot::open`] found at a path.
+#[derive(Debug)]
+pub enum Opened {
+    /// A file that can be searched.
+    Ready(Arc<Snapshot>),
+    /// No file.
+    Missing,
+    /// A whole file of another format version, database, model or dimension: it must be rebuilt.
+    Stale(String),
+    /// Not a whole vector file: it must be rebuilt.
+    Corrupt(String),
+}
+
+/// A vector file that is mapped read-only; it stays readable when a newer one takes its name.
+#[derive(Debug)]
+pub struct Snapshot {
+    path: PathBuf,
+    map: Mmap,
+    header: Header,
+    layout: Layout,
+}
+
+impl Snapshot {
+    /// Opens the file at `path` when it belongs to `identity`.
+    ///
+    /// The checks are cheap: the header's checksum and all lengths. [`verify`](Self::verify) reads everything.
+    ///
+    /// # Errors
+    /// When the operating system can not open or map an existing file.
+    pub fn open(path: &Path, identity: &Identity) -> Result<Opened, VectorError> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Opened::Missing),
+            Err(error) => return Err(VectorError::io(path)(error)),
+        };
+        let metadata = file.metadata().map_err(VectorError::io(path))?;
+        if !metadata.is_file() || metadata.len() < HEADER_BYTES as u64 {
+            return Ok(Opened::Corrupt("the file is shorter than its header".to_owned()));
+        }
+        // SAFETY: a mapping is sound as long as nobody changes the file under it. Vector files are only ever created
+        // under another name and renamed, never written in place or truncated.
+        let map = unsafe { Mmap::map(&file) }.map_err(VectorError::io(path))?;
+        let (header, layout) = match Header::parse(&map) {
+            Ok(parsed) => parsed,
+            Err(Refusal::Stale(reason)) => return Ok(Opened::Stale(reason)),
+            Err(Refusal::Corrupt(reason)) => return Ok(Opened::Corrupt(reason)),
+        };
+        let found = &header.identity;
+        if found.instance != identity.instance {
+            return Ok(Opened::Stale("the file belongs to another database".to_owned()));
+        }
+        if (&found.model, found.dimension) != (&identity.model, identity.dimension) {
+            return Ok(Opened::Stale(format!(
+                "the file holds vectors of `{}` in {} dimensions, not of `{}` in {}",
+                found.model, found.dimension, identity.model, identity.dimension
+            )));
+        }
+        Ok(Opened::Ready(Arc::new(Self { path: path.to_path_buf(), map, header, layout })))
+    }
+
+    /// The number of passages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.header.count
+    }
+
+    /// Whether there are no passages.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.header.count == 0
+    }
+
+    /// The last change that the file holds.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.header.seq
+    }
+
+    /// What the file belongs to.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.header.identity
+    }
+
+    /// The file that was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file's size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.map.len()
+    }
+
+    /// The passages, in ascending order.
+    #[must_use]
+    pub fn passages(&self) -> &[u64] {
+        self.view(&self.layout.passages)
+    }
+
+    /// Reads the whole file and compares it with its checksum.
+    ///
+    /// # Errors
+    /// The reason, when the content is not what was written.
+    pub fn verify(&self) -> Result<(), String> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.map[HEADER_BYTES..]);
+        if *hasher.finalize().as_bytes() != self.header.body {
+            return Err("the content does not match its checksum".to_owned());
+        }
+        if !self.passages().is_sorted_by(|previous, next| previous < next) {
+            return Err("the passages are not in ascending order".to_owned());
+        }
+        Ok(())
+    }
+
+    pub(super) fn documents(&self) -> &[u32] {
+        self.view(&self.layout.documents)
+    }
+
+    pub(super) fn int8_codes(&self) -> &[i8] {
+        self.view(&self.layout.int8_codes)
+    }
+
+    pub(super) fn int8_scales(&self) -> &[f32] {
+        self.view(&self.layout.int8_scales)
+    }
+
+    pub(super) fn sign_scales(&self) -> &[f32] {
+        self.view(&self.layout.sign_scales)
+    }
+
+    pub(super) fn sign_codes(&self) -> &[u8] {
+        &self.map[self.layout.sign_codes.clone()]
+    }
+
+    /// A section as numbers. The layout makes sections whole and aligned to 64 bytes in a map that begins on a page, so
+    /// that the cast can not fail.
+    fn view<T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(
+        &self,
+        section: &std::ops::Range<usize>,
+    ) -> &[T] {
+        <[T]>::ref_from_bytes(&self.map[section.clone()]).unwrap_or_default()
+    }
+}

@@ -1,0 +1,425 @@
+//! The index against brute force, and files that are not what they should be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::kernels::Level;
+use super::*;
+
+const DIMENSION: usize = 24;
+
+fn identity() -> Identity {
+    Identity { instance: [5; 16], model: "test".to_owned(), dimension: DIMENSION }
+}
+
+fn ready(path: &Path) -> Arc<Snapshot> {
+    match Snapshot::open(path, &identity()).unwrap() {
+        Opened::Ready(snapshot) => snapshot,
+        other => panic!("expected a whole file, found {other:?}"),
+    }
+}
+
+/// Deterministic vectors, clustered a little so that neighbours exist.
+fn vector(seed: u64) -> Vec<f32> {
+    let mut random = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
+    let mut bytes = [0; 4 * DIMENSION];
+    random.fill(&mut bytes);
+    let (numbers, _) = bytes.as_chunks::<4>();
+    numbers
+        .iter()
+        .enumerate()
+        .map(|(position, bytes)| {
+            let noise = i32::from_le_bytes(*bytes) as f32 / i32::MAX as f32;
+            noise + if position as u64 == seed % 5 { 1.0 } else { 0.0 }
+        })
+        .collect()
+}
+
+/// What an index should hold: the document and the vector of each passage.
+type Model = BTreeMap<u64, (u32, Vec<f32>)>;
+
+fn write(path: &Path, model: &Model) -> Result<(), VectorError> {
+    let mut writer = SnapshotWriter::create(path, &identity(), 7)?;
+    for (passage, (document, vector)) in model {
+        writer.push(*passage, *document, vector)?;
+    }
+    writer.finish()
+}
+
+fn snapshot_of(rows: u64) -> (tempfile::TempDir, PathBuf, Model) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("vectors").join("test.tvec");
+    let model: Model = (0..rows).map(|row| (row * 3 + 1, ((row / 4) as u32, vector(row)))).collect();
+    write(&path, &model).unwrap();
+    (directory, path, model)
+}
+
+fn brute_force(model: &Model, query: &[f32], keep: impl Fn(u32) -> bool) -> Vec<(u64, f32)> {
+    let mut all: Vec<(u64, f32)> = model
+        .iter()
+        .filter(|(_, (document, _))| keep(*document))
+        .map(|(passage, (_, vector))| (*passage, cosine(query, vector)))
+        .collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    all
+}
+
+/// Hits are the brute-force ones but for the rounding of codes, and the background is theirs.
+fn assert_agrees(
+    index: &VectorIndex,
+    model: &Model,
+    query: &[f32],
+    keep: Option<DocumentFilter<'_>>,
+    count: usize,
+) -> Result<(), TestCaseError> {
+    const ROUNDING: f32 = 0.02;
+    let nearest = index.nearest(query, keep, count).unwrap();
+    let expected = brute_force(model, query, |document| keep.is_none_or(|keep| keep(document)));
+    prop_assert_eq!(nearest.hits.len(), count.min(expected.len()));
+    prop_assert!(nearest.hits.is_sorted_by(|a, b| (b.similarity, a.passage) <= (a.similarity, b.passage)));
+    let exact: BTreeMap<u64, f32> = expected.iter().copied().collect();
+    for (hit, (_, at_rank)) in nearest.hits.iter().zip(&expected) {
+        prop_assert!((hit.similarity - exact[&hit.passage]).abs() < ROUNDING);
+        prop_assert!((hit.similarity - at_rank).abs() < ROUNDING);
+    }
+    let background = nearest.background;
+    prop_assert_eq!((background.count, background.sampled), (expected.len(), expected.len()));
+    if !expected.is_empty() {
+        let count = expected.len() as f32;
+        let mean = expected.iter().map(|(_, similarity)| similarity).sum::<f32>() / count;
+        let deviation =
+            (expected.iter().map(|(_, similarity)| (similarity - mean).powi(2)).sum::<f32>() / count).sqrt();
+        let quantile = |share: usize| expected[expected.len() - (expected.len() * share).div_ceil(1000)].1;
+        let Quantiles { p50, p75, p90, p95, p99, p999 } = background.quantiles;
+        for (found, expected) in [
+            (background.mean, mean),
+            (background.deviation, deviation),
+            (p50, quantile(500)),
+            (p75, quantile(750)),
+            (p90, quantile(900)),
+            (p95, quantile(950)),
+            (p99, quantile(990)),
+            (p999, quantile(999)),
+        ] {
+            prop_assert!((found - expected).abs() < ROUNDING, "{} where {} belongs: {:?}", found, expected, background);
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, Clone)]
+enum Change {
+    Add(u64, u32, u64),
+    Delete(u64),
+    Save,
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let passage = || 0_u64..60;
+    let change = prop_oneof![
+        6 => (passage(), 0_u32..6, 0_u64..40).prop_map(|(passage, document, seed)| Change::Add(passage, document, seed)),
+        3 => passage().prop_map(Change::Delete),
+        1 => Just(Change::Save),
+    ];
+    prop::collection::vec(change, 0..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_history_searches_like_brute_force(
+        history in changes(),
+        first in 0_u64..40,
+        query in 0_u64..1000,
+        excluded in 0_u32..6,
+        count in 0_usize..70,
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("test.tvec");
+        let mut model: Model = (0..first).map(|row| (row, ((row % 6) as u32, vector(row)))).collect();
+        write(&path, &model).unwrap();
+        let mut index = VectorIndex::from_snapshot(ready(&path));
+        for change in history {
+            match change {
+                Change::Add(passage, document, seed) => {
+                    index.add(passage, document, &vector(seed)).unwrap();
+                    model.insert(passage, (document, vector(seed)));
+                }
+                Change::Delete(passage) => prop_assert_eq!(index.delete(passage), model.remove(&passage).is_some()),
+                Change::Save => {
+                    index.save(&path, &identity()).unwrap();
+                    let snapshot = ready(&path);
+                    prop_assert_eq!(snapshot.verify(), Ok(()));
+                    let saved = VectorIndex::from_snapshot(snapshot);
+                    let query = vector(query);
+                    prop_assert_eq!(saved.nearest(&query, None, count).unwrap().hits, index.nearest(&query, None, count).unwrap().hits);
+                    index = saved;
+                }
+            }
+        }
+        let mut passages: Vec<u64> = index.passages().collect();
+        passages.sort_unstable();
+        prop_assert_eq!(&passages, &model.keys().copied().collect::<Vec<u64>>());
+        prop_assert_eq!(index.len(), model.len());
+        for passage in 0..60 {
+            prop_assert_eq!(index.contains(passage), model.contains_key(&passage));
+        }
+        let query = vector(query);
+        assert_agrees(&index, &model, &query, None, count)?;
+        assert_agrees(&index, &model, &query, Some(&|document| document != excluded), count)?;
+        assert_agrees(&index, &model, &query, Some(&|_| false), count)?;
+    }
+
+    #[test]
+    fn a_damaged_file_never_panics(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+        shortened in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let (_directory, path, _) = snapshot_of(150);
+        let whole = fs::read(&path).unwrap();
+        let mut bytes = whole.clone();
+        for (at, value) in damage {
+            *at.get_mut(&mut bytes) = value;
+        }
+        if let Some(length) = shortened {
+            bytes.truncate(length.index(bytes.len()));
+        }
+        // Under another name, as whoever damages a file does not do, because the first may be mapped.
+        let damaged = path.with_extension("damaged");
+        fs::write(&damaged, &bytes).unwrap();
+        match Snapshot::open(&damaged, &identity()).unwrap() {
+            Opened::Ready(snapshot) => {
+                prop_assert_eq!(bytes.len(), whole.len());
+                prop_assert_eq!(snapshot.verify().is_ok(), bytes == whole);
+                let mut index = VectorIndex::from_snapshot(snapshot);
+                for exact_rows in [0, 1000] {
+                    let nearest = index.nearest_at(Level::best(), exact_rows, &vector(3), None, 20).unwrap();
+                    prop_assert!(nearest.hits.iter().all(|hit| hit.similarity.is_finite()));
+                }
+                index.delete(4);
+                let _ = index.save(&path, &identity());
+            }
+            Opened::Stale(reason) | Opened::Corrupt(reason) => prop_assert!(!reason.is_empty()),
+            Opened::Missing => prop_assert!(false, "the file exists"),
+        }
+    }
+}
+
+#[test]
+fn the_sign_codes_find_what_brute_force_finds() {
+    let (_directory, path, mut model) = snapshot_of(6_000);
+    let mut index = VectorIndex::from_snapshot(ready(&path));
+    for passage in [1, 4, 7, 6_001, 17_998] {
+        assert!(index.delete(passage));
+        model.remove(&passage);
+    }
+    for row in 0..500 {
+        index.add(100_000 + row, 9_999, &vector(row + 50_000)).unwrap();
+        model.insert(100_000 + row, (9_999, vector(row + 50_000)));
+    }
+    let (mut found, mut wanted) = (0, 0);
+    for seed in 0..20 {
+        let query = vector(1_000_000 + seed);
+        for keep in [None, Some(&(|document: u32| document % 2 == 1) as DocumentFilter<'_>)] {
+            let expected: Vec<u64> = brute_force(&model, &query, |document| keep.is_none_or(|keep| keep(document)))
+                .iter()
+                .take(20)
+                .map(|(passage, _)| *passage)
+                .collect();
+            let reference = index.nearest_at(Level::Portable, 0, &query, keep, 40).unwrap();
+            for level in Level::available() {
+                assert_eq!(index.nearest_at(level, 0, &query, keep, 40).unwrap(), reference, "{level:?}");
+            }
+            found +=
+                expected.iter().filter(|passage| reference.hits.iter().any(|hit| hit.passage == **passage)).count();
+            wanted += expected.len();
+        }
+    }
+    assert!(found * 1000 >= wanted * 995, "{found} of {wanted}");
+}
+
+#[test]
+fn the_background_of_a_large_corpus_is_sampled() {
+    let (_directory, path, model) = snapshot_of(12_000);
+    let index = VectorIndex::from_snapshot(ready(&path));
+    let query = vector(77);
+    for keep in [None, Some(&(|document: u32| document % 8 != 3) as DocumentFilter<'_>)] {
+        let sampled = index.nearest_at(Level::best(), 0, &query, keep, 10).unwrap().background;
+        let exact = index.nearest_at(Level::best(), 100_000, &query, keep, 10).unwrap().background;
+        assert_eq!((sampled.count, sampled.sampled, exact.sampled), (exact.count, 8_192, exact.count));
+        assert!((sampled.mean - exact.mean).abs() < 0.01, "{sampled:?} {exact:?}");
+        assert!((sampled.deviation - exact.deviation).abs() < 0.01, "{sampled:?} {exact:?}");
+        assert!((sampled.quantiles.p50 - exact.quantiles.p50).abs() < 0.02, "{sampled:?} {exact:?}");
+        // The upper quantiles lie within the candidates, so they are of all passages.
+        assert_eq!(sampled.quantiles.p999, exact.quantiles.p999);
+        assert_eq!(sampled.quantiles.p99, exact.quantiles.p99);
+    }
+    assert_eq!(index.len(), model.len());
+}
+
+#[test]
+fn the_result_does_not_depend_on_threads() {
+    let (_directory, path, _) = snapshot_of(20_000);
+    let index = VectorIndex::from_snapshot(ready(&path));
+    let search = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| index.nearest_at(Level::best(), 0, &vector(5), None, 100).unwrap())
+    };
+    let one = search(1);
+    assert_eq!(one.hits.len(), 100);
+    assert_eq!(search(2), one);
+    assert_eq!(search(7), one);
+}
+
+#[test]
+fn an_empty_index_finds_nothing() {
+    let (_directory, path, _) = snapshot_of(0);
+    for index in [VectorIndex::new(DIMENSION).unwrap(), VectorIndex::from_snapshot(ready(&path))] {
+        assert_eq!(index.nearest(&vector(1), None, 10).unwrap(), Nearest::default());
+        assert!(index.is_empty() && !index.wants_rewrite() && index.passages().next().is_none());
+    }
+}
+
+#[test]
+fn equal_vectors_come_in_the_order_of_passages() {
+    let mut index = VectorIndex::new(DIMENSION).unwrap();
+    for passage in [9, 3, 7, 1] {
+        index.add(passage, 1, &vector(1)).unwrap();
+    }
+    let hits = index.nearest(&vector(1), None, 3).unwrap().hits;
+    assert_eq!(hits.iter().map(|hit| hit.passage).collect::<Vec<u64>>(), [1, 3, 7]);
+    assert!((hits[0].similarity - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn the_length_of_a_vector_does_not_matter_and_zero_is_similar_to_nothing() {
+    let mut index = VectorIndex::new(DIMENSION).unwrap();
+    let long: Vec<f32> = vector(1).iter().map(|value| value * 1e6).collect();
+    index.add(1, 1, &long).unwrap();
+    index.add(2, 1, &[0.0; DIMENSION]).unwrap();
+    let hits = index.nearest(&vector(1), None, 10).unwrap().hits;
+    assert!((hits[0].similarity - 1.0).abs() < 0.01);
+    assert_eq!((hits[1].passage, hits[1].similarity), (2, 0.0));
+    let hits = index.nearest(&[0.0; DIMENSION], None, 10).unwrap().hits;
+    assert!(hits.iter().all(|hit| hit.similarity == 0.0));
+}
+
+#[test]
+fn bad_input_is_named_and_changes_nothing() {
+    let (directory, path, _) = snapshot_of(10);
+    let mut index = VectorIndex::from_snapshot(ready(&path));
+    let before = index.nearest(&vector(2), None, 100).unwrap();
+    let mut infinite = vector(1);
+    infinite[3] = f32::NEG_INFINITY;
+    let messages = [
+        index.add(1, 1, &[1.0]).unwrap_err(),
+        index.add(1, 1, &infinite).unwrap_err(),
+        index.nearest(&[1.0; 25], None, 1).unwrap_err(),
+        index.nearest(&infinite, None, 1).unwrap_err(),
+        VectorIndex::new(0).unwrap_err(),
+        index.save(&path, &Identity { dimension: 8, ..identity() }).unwrap_err(),
+    ]
+    .map(|error| error.to_string());
+    assert_eq!(
+        messages,
+        [
+            "a vector of 1 dimensions was given to an index of 24; embed it with the index's model",
+            "the vector of passage 1 holds -inf at position 3; embed the passage again",
+            "a vector of 25 dimensions was given to an index of 24; embed it with the index's model",
+            "the query's vector holds -inf at position 3; embed the query again",
+            "0 dimensions are not possible; a vector has 1 to 65536",
+            "a vector of 8 dimensions was given to an index of 24; embed it with the index's model",
+        ]
+    );
+    assert_eq!(index.nearest(&vector(2), None, 100).unwrap(), before);
+
+    let mut writer = SnapshotWriter::create(&directory.path().join("other"), &identity(), 0).unwrap();
+    writer.push(5, 1, &vector(1)).unwrap();
+    assert!(matches!(writer.push(5, 1, &vector(1)), Err(VectorError::Order { previous: 5, passage: 5 })));
+    assert!(matches!(writer.push(6, 1, &infinite), Err(VectorError::NonFinite { passage: 6, position: 3, .. })));
+    assert_eq!(writer.len(), 1);
+    let long = Identity { model: "m".repeat(257), ..identity() };
+    assert!(matches!(SnapshotWriter::create(&path, &long, 0), Err(VectorError::ModelName { .. })));
+}
+
+#[test]
+fn an_unfinished_file_leaves_the_old_one() {
+    let (directory, path, _) = snapshot_of(10);
+    let mut writer = SnapshotWriter::create(&path, &identity(), 99).unwrap();
+    writer.push(1, 1, &vector(1)).unwrap();
+    drop(writer);
+    assert_eq!((ready(&path).len(), ready(&path).seq()), (10, 7));
+    assert_eq!(fs::read_dir(directory.path().join("vectors")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_reader_keeps_the_file_that_was_replaced() {
+    let (_directory, path, _) = snapshot_of(100);
+    let old = VectorIndex::from_snapshot(ready(&path));
+    let before = old.nearest(&vector(2), None, 100).unwrap();
+    write(&path, &Model::new()).unwrap();
+    assert_eq!(ready(&path).len(), 0);
+    assert_eq!(old.nearest(&vector(2), None, 100).unwrap(), before);
+}
+
+#[test]
+fn a_file_of_something_else_is_stale_and_of_nothing_corrupt() {
+    let (directory, path, _) = snapshot_of(10);
+    let opened = |identity: &Identity| format!("{:?}", Snapshot::open(&path, identity).unwrap());
+    assert_eq!(
+        opened(&Identity { instance: [6; 16], ..identity() }),
+        r#"Stale("the file belongs to another database")"#
+    );
+    assert_eq!(
+        opened(&Identity { model: "other".to_owned(), ..identity() }),
+        r#"Stale("the file holds vectors of `test` in 24 dimensions, not of `other` in 24")"#
+    );
+    assert!(opened(&Identity { dimension: 25, ..identity() }).starts_with("Stale"));
+    assert!(matches!(Snapshot::open(&directory.path().join("none"), &identity()).unwrap(), Opened::Missing));
+    assert!(matches!(Snapshot::open(directory.path(), &identity()).unwrap(), Opened::Corrupt(_)));
+
+    let whole = fs::read(&path).unwrap();
+    for (content, reason) in [
+        (&[][..], "the file is shorter than its header"),
+        (&whole[..whole.len() - 1], "the file has 2175 bytes where 2176 belong"),
+        (&[7; 4096], "the file does not begin as a vector file does"),
+    ] {
+        let damaged = path.with_extension("damaged");
+        fs::write(&damaged, content).unwrap();
+        match Snapshot::open(&damaged, &identity()).unwrap() {
+            Opened::Corrupt(found) => assert!(found.contains(reason), "{found}"),
+            other => panic!("expected a corrupt file, found {other:?}"),
+        }
+    }
+    let mut newer = whole;
+    newer[12] += 1;
+    fs::write(path.with_extension("newer"), newer).unwrap();
+    match Snapshot::open(&path.with_extension("newer"), &identity()).unwrap() {
+        Opened::Stale(reason) => assert_eq!(reason, "the file is of version 2, this program writes 1"),
+        other => panic!("expected a stale file, found {other:?}"),
+    }
+}
+
+#[test]
+fn a_file_wants_rewriting_when_much_has_changed() {
+    let (_directory, path, _) = snapshot_of(3_000);
+    let mut index = VectorIndex::from_snapshot(ready(&path));
+    assert_eq!(index.seq(), 7);
+    for passage in 0..1_000 {
+        assert!(index.delete(passage * 3 + 1));
+        index.add(1_000_000 + passage, 1, &vector(passage)).unwrap();
+    }
+    assert!(!index.wants_rewrite());
+    index.delete(3_001);
+    assert!(index.wants_rewrite());
+    index.advance(12);
+    index.advance(3);
+    index.save(&path, &identity()).unwrap();
+    let saved = VectorIndex::from_snapshot(ready(&path));
+    assert_eq!((saved.seq(), saved.len(), saved.wants_rewrite()), (12, 2_999, false));
+}

@@ -1,0 +1,233 @@
+//! Writes a new vector file beside the old one and puts it in the old one's place.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use zerocopy::IntoBytes;
+
+use super::VectorError;
+use super::format::{GROUP, HEADER_BYTES, Header, Identity, Layout};
+use super::quantize::{Encoder, sign_code};
+
+/// Writes one [`Snapshot`](super::Snapshot) file, a passage at a time.
+///
+/// Memory stays at 16 bytes a passage. The file appears under its name, whole and on disk, in [`finish`](Self::finish);
+/// a writer that is dropped before leaves what was there. One writer a path at a time: the store's lock sees to that.
+#[derive(Debug)]
+pub struct SnapshotWriter {
+    path: PathBuf,
+    temporary: Temporary,
+    file: BufWriter<File>,
+    identity: Identity,
+    seq: u64,
+    encoder: Encoder,
+    body: blake3::Hasher,
+    written: usize,
+    scales: Vec<f32>,
+    passages: Vec<u64>,
+    documents: Vec<u32>,
+    /// The sum of all rows, which becomes the centre.
+    sum: Vec<f64>,
+}
+
+/// A file that is deleted when it did not get its final name.
+#[derive(Debug)]
+struct Temporary {
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.kept {
+            // Nothing can be done about a failure here, and the next writer overwrites the file.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl SnapshotWriter {
+    /// Begins a file that will stand at `path` and say that it holds all changes up to and including `seq`.
+    ///
+    /// Creates the directory when it is missing.
+    ///
+    /// # Errors
+    /// When the dimension or the model's name is out of range, or the file can not be created.
+    pub fn create(path: &Path, identity: &Identity, seq: u64) -> Result<Self, VectorError> {
+        identity.check()?;
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory).map_err(VectorError::io(directory))?;
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(".new");
+        let temporary = Temporary { path: PathBuf::from(name), kept: false };
+        let io = || VectorError::io(&temporary.path);
+        let file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&temporary.path).map_err(io())?;
+        let mut file = BufWriter::with_capacity(1 << 18, file);
+        // The true header is written last, so that a file cut short can not be taken for a whole one.
+        file.write_all(&[0; HEADER_BYTES]).map_err(io())?;
+        let encoder = Encoder::new(identity.dimension);
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            identity: identity.clone(),
+            seq,
+            body: blake3::Hasher::new(),
+            written: HEADER_BYTES,
+            scales: Vec::new(),
+            passages: Vec::new(),
+            documents: Vec::new(),
+            sum: vec![0.0; encoder.padded()],
+            encoder,
+            temporary,
+        })
+    }
+
+    /// Adds a passage's vector. Its length does not matter (similarity is cosine); a zero vector is similar to nothing.
+    ///
+    /// # Errors
+    /// When passages do not come in strictly ascending order, the vector has another dimension or is not finite, or the
+    /// disk is full.
+    pub fn push(&mut self, passage: u64, document: u32, vector: &[f32]) -> Result<(), VectorError> {
+        self.check_order(passage)?;
+        let code = self.encoder.passage(passage, vector)?;
+        let scale = code.scale;
+        add_row(&mut self.sum, &code.codes, scale);
+        let bytes = code.codes.as_bytes();
+        self.body.update(bytes);
+        self.written += bytes.len();
+        self.file.write_all(bytes).map_err(VectorError::io(&self.temporary.path))?;
+        self.number_row(passage, document, scale);
+        Ok(())
+    }
+
+    /// Adds a row that is encoded already, as it stands in another file or in memory.
+    pub(super) fn push_code(
+        &mut self,
+        passage: u64,
+        document: u32,
+        codes: &[i8],
+        scale: f32,
+    ) -> Result<(), VectorError> {
+        self.check_order(passage)?;
+        debug_assert_eq!(codes.len(), self.encoder.padded());
+        add_row(&mut self.sum, codes, scale);
+        self.write(codes.as_bytes())?;
+        self.number_row(passage, document, scale);
+        Ok(())
+    }
+
+    /// The number of passages so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.passages.len()
+    }
+
+    /// Whether there is no passage yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.passages.is_empty()
+    }
+
+    /// Writes the rest, waits until it is on disk, and puts the file in its place.
+    ///
+    /// # Errors
+    /// When the disk is full or the directory can not be written; the old file then stays.
+    pub fn finish(mut self) -> Result<(), VectorError> {
+        let count = self.passages.len();
+        let layout = Layout::new(self.identity.dimension, count).ok_or(VectorError::TooManyRows)?;
+        let scales = std::mem::take(&mut self.scales);
+        let passages = std::mem::take(&mut self.passages);
+        let documents = std::mem::take(&mut self.documents);
+        let divisor = count.max(1) as f64;
+        let centre: Vec<f32> = self.sum.iter().map(|sum| (sum / divisor) as f32).collect();
+        self.section(layout.int8_scales.start, scales.as_bytes())?;
+        self.section(layout.passages.start, passages.as_bytes())?;
+        self.section(layout.documents.start, documents.as_bytes())?;
+        self.sign_sections(&layout, &scales, &centre)?;
+        debug_assert_eq!(self.written, layout.file_bytes());
+        self.publish(count)
+    }
+
+    fn check_order(&self, passage: u64) -> Result<(), VectorError> {
+        match self.passages.last() {
+            Some(&previous) if previous >= passage => Err(VectorError::Order { previous, passage }),
+            _ if self.passages.len() >= u32::MAX as usize => Err(VectorError::TooManyRows),
+            _ => Ok(()),
+        }
+    }
+
+    fn number_row(&mut self, passage: u64, document: u32, scale: f32) {
+        self.passages.push(passage);
+        self.documents.push(document);
+        self.scales.push(scale);
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), VectorError> {
+        self.body.update(bytes);
+        self.written += bytes.len();
+        self.file.write_all(bytes).map_err(VectorError::io(&self.temporary.path))
+    }
+
+    fn section(&mut self, start: usize, bytes: &[u8]) -> Result<(), VectorError> {
+        let gap = start - self.written;
+        self.write(&[0; 64][..gap])?;
+        self.write(bytes)
+    }
+
+    /// The sign codes need the centre, which is known only now: the int8 codes are read back for them.
+    fn sign_sections(&mut self, layout: &Layout, scales: &[f32], centre: &[f32]) -> Result<(), VectorError> {
+        let padded = centre.len();
+        let io = |path: &Path| VectorError::io(path);
+        self.file.flush().map_err(io(&self.temporary.path))?;
+        let mut source = File::open(&self.temporary.path).map_err(io(&self.temporary.path))?;
+        source.seek(SeekFrom::Start(HEADER_BYTES as u64)).map_err(io(&self.temporary.path))?;
+
+        let row_bytes = padded / 8;
+        let mut sign_scales = Vec::with_capacity(scales.len().next_multiple_of(GROUP));
+        let mut sign_codes = Vec::with_capacity(layout.sign_codes.len());
+        let mut rows = vec![0_u8; GROUP * padded];
+        let mut codes = vec![0_i8; padded];
+        let mut bytes = vec![0_u8; row_bytes];
+        for scales in scales.chunks(GROUP) {
+            source.read_exact(&mut rows[..scales.len() * padded]).map_err(io(&self.temporary.path))?;
+            let start = sign_codes.len();
+            sign_codes.resize(start + row_bytes * GROUP, 0);
+            let group: &mut [u8] = &mut sign_codes[start..];
+            for (row, (source, scale)) in rows.chunks_exact(padded).zip(scales).enumerate() {
+                codes.as_mut_bytes().copy_from_slice(source);
+                sign_scales.push(sign_code(&codes, *scale, centre, &mut bytes));
+                for (position, byte) in bytes.iter().enumerate() {
+                    group[position * GROUP + row] = *byte;
+                }
+            }
+        }
+        sign_scales.resize(sign_scales.len().next_multiple_of(GROUP), 0.0);
+        self.section(layout.sign_scales.start, sign_scales.as_bytes())?;
+        self.section(layout.sign_codes.start, &sign_codes)
+    }
+
+    fn publish(mut self, count: usize) -> Result<(), VectorError> {
+        let header = Header { identity: self.identity, count, seq: self.seq, body: *self.body.finalize().as_bytes() };
+        let io = || VectorError::io(&self.temporary.path);
+        self.file.seek(SeekFrom::Start(0)).map_err(io())?;
+        self.file.write_all(&header.to_bytes()).map_err(io())?;
+        let file = self.file.into_inner().map_err(|error| io()(error.into_error()))?;
+        file.sync_all().map_err(io())?;
+        fs::rename(&self.temporary.path, &self.path).map_err(VectorError::io(&self.path))?;
+        self.temporary.kept = true;
+        // The rename itself survives a power cut once the directory is on disk. Not every file system can do this.
+        if let Some(directory) = self.path.parent().and_then(|directory| File::open(directory).ok()) {
+            let _ = directory.sync_all();
+        }
+        Ok(())
+    }
+}
+
+fn add_row(sum: &mut [f64], codes: &[i8], scale: f32) {
+    for (sum, code) in sum.iter_mut().zip(codes) {
+        *sum += f64::from(*code) * f64::from(scale);
+    }
+}
