@@ -58,7 +58,7 @@ pub struct Gate {
 
 impl Default for Gate {
     fn default() -> Self {
-        Gate { min_coverage: 0.5, margin: 0.0 }
+        Gate { min_coverage: 0.3, margin: 0.0 }
     }
 }
 
@@ -233,8 +233,8 @@ mod tests {
             ("stands out below the reference", 0.1, Some(0.6), BACKGROUND, Some(0.7), false),
             ("no background, below the reference", 0.1, Some(0.6), None, Some(0.7), true),
             ("nothing to hold it against", 0.1, Some(0.6), None, None, false),
-            ("lexical only, poor", 0.49, None, BACKGROUND, None, true),
-            ("lexical only, good", 0.51, None, None, None, false),
+            ("lexical only, poor", 0.29, None, BACKGROUND, None, true),
+            ("lexical only, good", 0.31, None, None, None, false),
         ];
         for (name, coverage, best_similarity, background, reference, empty) in cases {
             let verdict = Gate::default().judge(&Evidence { coverage, best_similarity, background, reference });

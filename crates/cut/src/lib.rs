@@ -2,7 +2,7 @@
 //!
 //! A search engine ranks; it seldom says how many of the ranked candidates answer the query. This crate holds the
 //! known rules for that decision, each exact to its source, behind one trait, so that they can be compared and put on
-//! top of any engine. It is pure: no I/O, no clock, no randomness, no allocation beyond the lists it is given.
+//! top of any engine. It is pure: no I/O, no clock, no randomness; it compiles to WebAssembly.
 //!
 //! - [`Pool`] is what a rule reads: the candidates' values best first (scores, similarities or distances) and, where it
 //!   is known, the [`Background`]: what the same value looks like for passages that have nothing to do with the query.

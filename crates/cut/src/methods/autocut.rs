@@ -15,9 +15,9 @@ declare! {
     /// `jumps`-th of them. The first candidate is never a maximum; the last one is when it exceeds the two before it.
     /// With fewer jumps, or when all values are equal, everything is kept. O(n).
     ///
-    /// Source: `Autocut` in `entities/autocut/autocut.go` of Weaviate, as of 1.25 (2024), unchanged in its arithmetic
-    /// since it appeared in 1.20. Weaviate computes in single precision and this in double, so that lists with steps that
-    /// are equal but for rounding can differ: on a straight line every jump is a rounding error.
+    /// Source: `Autocut` in `entities/autocut/autocut.go` of Weaviate, which has it since 1.20, as of commit e3ab5815 of 2024
+    /// (fewer than two candidates are kept as they are). Weaviate computes in single precision and this in double, so
+    /// that lists whose steps are equal but for rounding can differ: on a straight line every jump is a rounding error.
     pub struct Autocut = "autocut" on Score, "keeps what comes before the n-th jump of the values" {
         /// How many jumps to pass; the cut is before the last of them.
         pub jumps: usize = 1, Range::Integer { min: 1, max: 1_000 };
