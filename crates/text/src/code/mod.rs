@@ -1,20 +1,53 @@
 //! Source code by its symbols.
+//!
+//! A file's way: `grammar` parses it and runs the grammar's tag query, `collect` nests and names the definitions that
+//! the query finds, `segments` gives every line to one of them, `emit` makes passages of the segments, cut at
+//! `boundaries` where they are too large and with a `signature` where they stand apart from their beginning.
 
+mod boundaries;
+mod collect;
+mod emit;
+mod errors;
+mod grammar;
+mod item;
+mod segments;
+mod signature;
+mod title;
+
+use crate::Role;
 use crate::document::{ParseFailure, Passage};
 use crate::languages::Grammar;
 use crate::lines::Lines;
-use crate::read::passage;
-use crate::{Kind, Role, by_lines};
+use grammar::{Compiled, Workshop};
 
 /// A parsed file.
 pub(crate) struct Code {
     pub(crate) title: Option<String>,
     pub(crate) passages: Vec<Passage>,
+    /// Lines in which the parser found an error.
     pub(crate) error_lines: usize,
 }
 
-pub(crate) fn read(_grammar: Grammar, lines: &Lines<'_>, max_tokens: usize, role: Role) -> Result<Code, ParseFailure> {
-    let pieces = by_lines::windows(lines, max_tokens);
-    let passages = pieces.iter().map(|piece| passage(lines, piece, Kind::Lines, role)).collect();
-    Ok(Code { title: None, passages, error_lines: 0 })
+/// Divides a file by its symbols, unless it does not parse.
+pub(crate) fn read(grammar: Grammar, lines: &Lines<'_>, max_tokens: usize, role: Role) -> Result<Code, ParseFailure> {
+    let compiled = Compiled::get(grammar);
+    Workshop::with(|workshop| {
+        let tree = workshop.parse(grammar, lines.text).ok_or(ParseFailure::TooMuchWork)?;
+        let error_lines = errors::lines(&tree);
+        if errors::are_too_many(error_lines, lines) {
+            return Err(ParseFailure::TooManyErrors);
+        }
+        let collected = collect::collect(&mut workshop.cursor, compiled, &tree, lines, max_tokens);
+        let segments = segments::segments(lines, &collected.items);
+        let emission = emit::Emission {
+            tree: &tree,
+            lines,
+            items: &collected.items,
+            leads: &collected.leads,
+            max_tokens,
+            role,
+            colon_ends: grammar == Grammar::Python,
+        };
+        Ok(Code { title: title::title(grammar, lines), passages: emission.passages(&segments), error_lines })
+    })
 }

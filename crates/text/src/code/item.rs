@@ -1,0 +1,87 @@
+//! A definition found in a syntax tree.
+
+use std::ops::Range;
+
+use crate::Kind;
+
+/// What kind of definition, as far as dividing a file needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum ItemKind {
+    // In ascending order of how much they say: where two patterns match one name, the greater is kept.
+    Constant,
+    Module,
+    Macro,
+    Type,
+    Trait,
+    Alias,
+    Function,
+    Method,
+    Implementation,
+}
+
+impl ItemKind {
+    /// The kind that a tag `definition.TAG` stands for.
+    pub(super) fn of_tag(tag: &str) -> Option<Self> {
+        Some(match tag {
+            "constant" => Self::Constant,
+            "module" => Self::Module,
+            "macro" => Self::Macro,
+            "class" | "type" | "struct" | "enum" | "union" => Self::Type,
+            "interface" => Self::Trait,
+            "alias" => Self::Alias,
+            "function" => Self::Function,
+            "method" => Self::Method,
+            "implementation" => Self::Implementation,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_type_like(self) -> bool {
+        matches!(self, Self::Type | Self::Trait | Self::Implementation)
+    }
+
+    pub(super) fn is_container(self) -> bool {
+        self.is_type_like() || self == Self::Module
+    }
+}
+
+/// One definition, after nesting is known.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) kind: ItemKind,
+    /// The qualified name.
+    pub(super) symbol: String,
+    /// The node, in bytes.
+    pub(super) bytes: Range<usize>,
+    /// First line, with the comments and attributes directly above.
+    pub(super) first: usize,
+    /// The line where the node itself begins.
+    pub(super) start: usize,
+    pub(super) last: usize,
+    /// Index of the definition around it.
+    pub(super) parent: Option<usize>,
+    /// A declaration without a body, a constant or an alias: small enough to share a passage with its neighbours.
+    pub(super) small: bool,
+    /// Compiled for tests only.
+    pub(super) test: bool,
+}
+
+impl Item {
+    /// The kind of its passages.
+    pub(super) fn passage_kind(&self, parent: Option<ItemKind>) -> Kind {
+        match self.kind {
+            ItemKind::Constant => Kind::Constant,
+            ItemKind::Module => Kind::Module,
+            ItemKind::Macro => Kind::Macro,
+            ItemKind::Type | ItemKind::Alias | ItemKind::Implementation => Kind::Type,
+            ItemKind::Trait => Kind::Trait,
+            ItemKind::Function | ItemKind::Method => match parent {
+                Some(parent) if parent.is_type_like() => Kind::Method,
+                Some(_) => Kind::Function,
+                // A method outside of its type says so by a qualified name.
+                None if self.kind == ItemKind::Method && self.symbol.contains([':', '.']) => Kind::Method,
+                None => Kind::Function,
+            },
+        }
+    }
+}
