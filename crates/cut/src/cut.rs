@@ -13,7 +13,7 @@ use crate::value::Value;
 /// it was given when values that are not finite were dropped from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
-    /// Name of the method that decided, as [`parse`](crate::parse) takes it.
+    /// Name of the method that decided, as [`parse`](crate::parse()) takes it.
     pub method: String,
     /// How many of the candidates to keep, from the best; 0 to `candidates`.
     pub keep: usize,

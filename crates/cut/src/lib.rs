@@ -6,7 +6,7 @@
 //!
 //! - [`Pool`] is what a rule reads: the candidates' values best first (scores, similarities or distances) and, where it
 //!   is known, the [`Background`]: what the same value looks like for passages that have nothing to do with the query.
-//! - [`Rule`] is a configured method. [`parse`] makes one from text such as `kneedle:sensitivity=1,pick=strongest`,
+//! - [`Rule`] is a configured method. [`parse()`] makes one from text such as `kneedle:sensitivity=1,pick=strongest`,
 //!   [`build`] from names and values of a configuration file, and every method is also a struct of its own
 //!   ([`MaxGap`], [`Kneedle`], …) with public fields. [`METHODS`] describes them all, for help and documentation.
 //! - [`Cut`] is the answer: how many to keep, the threshold where there is one, one sentence that says why, and the

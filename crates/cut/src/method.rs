@@ -36,7 +36,7 @@ pub(crate) type Build = fn(&[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError>
 /// What there is to know of a method without running it.
 #[derive(Debug)]
 pub struct Method {
-    /// Its name, as [`parse`](crate::parse) takes it.
+    /// Its name, as [`parse`](crate::parse()) takes it.
     pub name: &'static str,
     /// What it keeps, in one line.
     pub summary: &'static str,

@@ -66,7 +66,7 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
     /// Decides how many of the pool's candidates to keep. Never panics, and gives equal pools equal answers.
     fn cut(&self, pool: &Pool) -> Cut;
 
-    /// The method's name, as [`parse`](crate::parse) takes it.
+    /// The method's name, as [`parse`](crate::parse()) takes it.
     fn name(&self) -> &'static str {
         self.method().name
     }
@@ -83,7 +83,7 @@ impl Clone for Box<dyn Rule> {
     }
 }
 
-/// The rule as text that [`parse`](crate::parse) reads back: `METHOD:PARAM=VALUE,…` with every parameter.
+/// The rule as text that [`parse`](crate::parse()) reads back: `METHOD:PARAM=VALUE,…` with every parameter.
 impl fmt::Display for dyn Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;

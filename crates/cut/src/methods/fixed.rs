@@ -18,7 +18,9 @@ declare! {
 
 impl Rule for Fixed {
     fn cut(&self, pool: &Pool) -> Cut {
-        let reason = if pool.len() > self.k {
+        let reason = if pool.is_empty() {
+            "there are no candidates".to_string()
+        } else if pool.len() > self.k {
             format!("the first {} were asked for", candidates(self.k))
         } else {
             format!("{} at most were asked for and there is nothing beyond", candidates(self.k))

@@ -85,9 +85,10 @@ impl Rule for Kneedle {
             ),
             Some(_) => (
                 self.min_results,
-                format!("the only knee is at the best candidate itself, so the least, {}, are kept", self.min_results),
+                format!("the only knee is at the best candidate itself, so the first {} are kept", self.min_results),
             ),
-            None => (self.min_results, format!("the curve has no knee, so the least, {}, are kept", self.min_results)),
+            None if pool.is_empty() => (0, "there are no candidates".to_string()),
+            None => (self.min_results, format!("the curve has no knee, so the first {} are kept", self.min_results)),
         };
         let reason = if keep > self.max_results {
             format!("{reason}, and {} are kept at most", self.max_results)

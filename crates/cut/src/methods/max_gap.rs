@@ -87,7 +87,7 @@ impl MaxGap {
         let (Some((index, size)), Some(fallback)) = (gap, value_at_share(distances, self.fallback_percentile)) else {
             // One candidate has no gap; none has no percentile either.
             return match distances.first() {
-                Some(&only) => ("percentile", only, format!("the only candidate is at distance {}", figure(only))),
+                Some(&only) => ("percentile", only, format!("the only candidate sets the threshold, {}", figure(only))),
                 None => ("configured", self.configured, "there are no candidates".to_string()),
             };
         };

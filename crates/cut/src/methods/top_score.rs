@@ -41,9 +41,13 @@ impl Rule for TopScore {
             return Cut::new("top_score", pool, 0, "there are no candidates");
         };
         let (tier, threshold, why) = if best >= self.high_bound {
-            ("high", self.high_multiplier * best, format!("{}% of it", figure(100.0 * self.high_multiplier)))
+            ("high", self.high_multiplier * best, format!("{}% of the best", figure(100.0 * self.high_multiplier)))
         } else if best >= self.low_bound {
-            ("middle", self.middle_multiplier * best, format!("{}% of it", figure(100.0 * self.middle_multiplier)))
+            (
+                "middle",
+                self.middle_multiplier * best,
+                format!("{}% of the best", figure(100.0 * self.middle_multiplier)),
+            )
         } else {
             ("low", self.floor, "the floor".to_string())
         };
