@@ -5,18 +5,13 @@ use std::sync::Arc;
 
 use super::VectorError;
 use super::background::Background;
+use super::effort::Effort;
 use super::format::{GROUP, Identity, check_dimension};
-use super::kernels::Level;
 use super::quantize::Encoder;
 use super::scan::{Query, passing, rows_at_ranks, rows_of};
 use super::snapshot::Snapshot;
 use super::tail::Tail;
 use super::writer::SnapshotWriter;
-
-/// Up to this many passages are all scored by their int8 codes.
-const EXACT_ROWS: usize = 32_768;
-/// How many passages the background of a larger corpus is measured on.
-const SAMPLE: usize = 8_192;
 
 /// Says which documents may be found.
 pub type DocumentFilter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
@@ -227,19 +222,21 @@ impl VectorIndex {
         filter: Option<DocumentFilter<'_>>,
         count: usize,
     ) -> Result<Nearest, VectorError> {
-        self.nearest_at(Level::best(), EXACT_ROWS, query, filter, count)
+        self.nearest_with(query, filter, count, &Effort::default())
     }
 
-    /// As [`nearest`](Self::nearest), with the instructions and the size up to which int8 codes alone are used.
-    pub(super) fn nearest_at(
+    /// As [`nearest`](Self::nearest), with a chosen effort.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest).
+    pub fn nearest_with(
         &self,
-        level: Level,
-        exact_rows: usize,
         query: &[f32],
         filter: Option<DocumentFilter<'_>>,
         count: usize,
+        effort: &Effort,
     ) -> Result<Nearest, VectorError> {
-        let query = Query::new(&self.encoder, query, level)?;
+        let query = Query::new(&self.encoder, query, effort.instructions)?;
 
         let tail_rows: Vec<u32> = match filter {
             None => (0..self.tail.len() as u32).collect(),
@@ -267,9 +264,12 @@ impl VectorIndex {
 
         let passages = snapshot.passages();
         let similarities = |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows);
-        let exact = live_count <= exact_rows;
-        let rows =
-            if exact { rows_of(live).collect() } else { query.candidates(snapshot, live, depth(live_count, count)) };
+        let exact = live_count <= effort.exact_rows;
+        let rows = if exact {
+            rows_of(live).collect()
+        } else {
+            query.candidates(snapshot, live, effort.depth(live_count, count))
+        };
         let scored = similarities(&rows);
         let snapshot_hits = rows.iter().zip(&scored).map(|(row, similarity)| (passages[*row as usize], *similarity));
 
@@ -284,7 +284,7 @@ impl VectorIndex {
         let mut top: Vec<f32> = scored.iter().chain(&tail).copied().collect();
         top.sort_unstable_by(|a, b| b.total_cmp(a));
         top.truncate(rows.len());
-        let ranks = || (0..SAMPLE.min(total)).map(|at| (2 * at + 1) * total / (2 * SAMPLE.min(total)));
+        let ranks = || (0..effort.sample.min(total)).map(|at| (2 * at + 1) * total / (2 * effort.sample.min(total)));
         let sampled_rows = rows_at_ranks(live, ranks().take_while(|rank| *rank < live_count));
         let mut sample = similarities(&sampled_rows);
         sample.extend(ranks().skip_while(|rank| *rank < live_count).map(|rank| tail[rank - live_count]));
@@ -300,11 +300,6 @@ impl VectorIndex {
         self.live[row / GROUP] &= !(1 << (row % GROUP));
         self.live_count -= 1;
     }
-}
-
-/// How many rows the first stage hands to the second.
-fn depth(rows: usize, count: usize) -> usize {
-    (4 * count).max(2_000).max(rows / 100)
 }
 
 fn best_hits(scored: impl Iterator<Item = (u64, f32)>, count: usize) -> Vec<Hit> {

@@ -40,6 +40,7 @@
 //! ```
 
 mod background;
+mod effort;
 mod error;
 mod format;
 mod index;
@@ -55,10 +56,11 @@ mod tests;
 mod writer;
 
 pub use background::{Background, Quantiles};
+pub use effort::Effort;
 pub use error::VectorError;
 pub use format::{Identity, MAX_DIMENSION, MAX_MODEL_BYTES, file_name};
 pub use index::{DocumentFilter, Hit, Nearest, VectorIndex};
-pub use kernels::instruction_set;
+pub use kernels::Instructions;
 pub use quantize::cosine;
 pub use snapshot::{Opened, Snapshot};
 pub use writer::SnapshotWriter;

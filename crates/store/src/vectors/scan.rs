@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::VectorError;
 use super::format::GROUP;
 use super::index::DocumentFilter;
-use super::kernels::{Int8Query, Level, TABLE_BYTES, TABLE_MAX};
+use super::kernels::{Instructions, Int8Query, TABLE_BYTES, TABLE_MAX};
 use super::quantize::Encoder;
 use super::select::{Best, Key};
 use super::snapshot::Snapshot;
@@ -21,13 +21,13 @@ pub(super) struct Query {
     rotated: Vec<f32>,
     int8: Int8Query,
     scale: f32,
-    level: Level,
+    instructions: Instructions,
 }
 
 impl Query {
-    pub(super) fn new(encoder: &Encoder, vector: &[f32], level: Level) -> Result<Self, VectorError> {
+    pub(super) fn new(encoder: &Encoder, vector: &[f32], instructions: Instructions) -> Result<Self, VectorError> {
         let (rotated, code) = encoder.query(vector)?;
-        Ok(Self { rotated, int8: Int8Query::new(code.codes), scale: code.scale, level })
+        Ok(Self { rotated, int8: Int8Query::new(code.codes), scale: code.scale, instructions })
     }
 
     /// The similarities to the given rows, ascending, of int8 codes.
@@ -53,7 +53,7 @@ impl Query {
             // Rows that lie side by side go through the kernel together.
             let run =
                 rows[at..].iter().take(GROUP).zip(first..).take_while(|(row, next)| **row as usize == *next).count();
-            self.level.dots(&codes[first * padded..(first + run) * padded], &self.int8, &mut dots[..run]);
+            self.instructions.dots(&codes[first * padded..(first + run) * padded], &self.int8, &mut dots[..run]);
             for ((similarity, dot), scale) in similarities[at..].iter_mut().zip(&dots[..run]).zip(&scales[first..]) {
                 let value = *dot as f32 * (self.scale * scale);
                 // A damaged file can hold any scale.
@@ -108,7 +108,7 @@ impl Query {
             if *live == 0 {
                 continue;
             }
-            self.level.table_sums(codes, &table.entries, &mut sums);
+            self.instructions.table_sums(codes, &table.entries, &mut sums);
             for ((estimate, sum), scale) in estimates.iter_mut().zip(&sums).zip(scales) {
                 *estimate = scale * (table.step * *sum as f32 - table.absolute);
             }

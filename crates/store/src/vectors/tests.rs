@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::kernels::Level;
 use super::*;
 
 const DIMENSION: usize = 24;
@@ -37,6 +36,11 @@ fn vector(seed: u64) -> Vec<f32> {
             noise + if position as u64 == seed % 5 { 1.0 } else { 0.0 }
         })
         .collect()
+}
+
+/// Both stages, however few the rows.
+fn signs() -> Effort {
+    Effort { exact_rows: 0, ..Effort::default() }
 }
 
 /// What an index should hold: the document and the vector of each passage.
@@ -198,7 +202,7 @@ proptest! {
                 prop_assert_eq!(snapshot.verify().is_ok(), bytes == whole);
                 let mut index = VectorIndex::from_snapshot(snapshot);
                 for exact_rows in [0, 1000] {
-                    let nearest = index.nearest_at(Level::best(), exact_rows, &vector(3), None, 20).unwrap();
+                    let nearest = index.nearest_with(&vector(3), None, 20, &Effort { exact_rows, ..Effort::default() }).unwrap();
                     prop_assert!(nearest.hits.iter().all(|hit| hit.similarity.is_finite()));
                 }
                 index.delete(4);
@@ -222,6 +226,7 @@ fn the_sign_codes_find_what_brute_force_finds() {
         index.add(100_000 + row, 9_999, &vector(row + 50_000)).unwrap();
         model.insert(100_000 + row, (9_999, vector(row + 50_000)));
     }
+    let with = |instructions| Effort { instructions, ..signs() };
     let (mut found, mut wanted) = (0, 0);
     for seed in 0..20 {
         let query = vector(1_000_000 + seed);
@@ -231,9 +236,9 @@ fn the_sign_codes_find_what_brute_force_finds() {
                 .take(20)
                 .map(|(passage, _)| *passage)
                 .collect();
-            let reference = index.nearest_at(Level::Portable, 0, &query, keep, 40).unwrap();
-            for level in Level::available() {
-                assert_eq!(index.nearest_at(level, 0, &query, keep, 40).unwrap(), reference, "{level:?}");
+            let reference = index.nearest_with(&query, keep, 40, &with(Instructions::available()[0])).unwrap();
+            for level in Instructions::available() {
+                assert_eq!(index.nearest_with(&query, keep, 40, &with(level)).unwrap(), reference, "{level:?}");
             }
             found +=
                 expected.iter().filter(|passage| reference.hits.iter().any(|hit| hit.passage == **passage)).count();
@@ -249,8 +254,8 @@ fn the_background_of_a_large_corpus_is_sampled() {
     let index = VectorIndex::from_snapshot(ready(&path));
     let query = vector(77);
     for keep in [None, Some(&(|document: u32| document % 8 != 3) as DocumentFilter<'_>)] {
-        let sampled = index.nearest_at(Level::best(), 0, &query, keep, 10).unwrap().background;
-        let exact = index.nearest_at(Level::best(), 100_000, &query, keep, 10).unwrap().background;
+        let sampled = index.nearest_with(&query, keep, 10, &signs()).unwrap().background;
+        let exact = index.nearest(&query, keep, 10).unwrap().background;
         assert_eq!((sampled.count, sampled.sampled, exact.sampled), (exact.count, 8_192, exact.count));
         assert!((sampled.mean - exact.mean).abs() < 0.01, "{sampled:?} {exact:?}");
         assert!((sampled.deviation - exact.deviation).abs() < 0.01, "{sampled:?} {exact:?}");
@@ -268,7 +273,7 @@ fn the_result_does_not_depend_on_threads() {
     let index = VectorIndex::from_snapshot(ready(&path));
     let search = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| index.nearest_at(Level::best(), 0, &vector(5), None, 100).unwrap())
+        pool.install(|| index.nearest_with(&vector(5), None, 100, &signs()).unwrap())
     };
     let one = search(1);
     assert_eq!(one.hits.len(), 100);

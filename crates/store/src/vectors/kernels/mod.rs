@@ -15,9 +15,14 @@ pub(super) const TABLE_BYTES: usize = 32;
 /// The largest entry of a lookup table: the sum of two still fits in a byte.
 pub(super) const TABLE_MAX: u8 = 127;
 
-/// A set of instructions that a kernel is written for.
+/// A set of processor instructions that the scans are written for.
+///
+/// A value can only be had from [`available`](Self::available) or [`best`](Self::best), so that the processor has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
+pub struct Instructions(Level);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -26,42 +31,52 @@ pub(super) enum Level {
     Avx512,
 }
 
-static BEST: LazyLock<Level> = LazyLock::new(|| Level::available().last().copied().unwrap_or(Level::Portable));
+static BEST: LazyLock<Instructions> =
+    LazyLock::new(|| Instructions::available().last().copied().unwrap_or(Instructions(Level::Portable)));
 
-/// The instructions that vector search uses on this processor: `portable`, `avx2` or `avx512`.
-#[must_use]
-pub fn instruction_set() -> &'static str {
-    match Level::best() {
-        Level::Portable => "portable",
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => "avx2",
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => "avx512",
-    }
-}
-
-impl Level {
-    pub(super) fn best() -> Self {
+impl Instructions {
+    /// The fastest that this processor can run.
+    ///
+    /// ```
+    /// use tamis_store::vectors::Instructions;
+    ///
+    /// assert!(["portable", "avx2", "avx512"].contains(&Instructions::best().name()));
+    /// ```
+    #[must_use]
+    pub fn best() -> Self {
         *BEST
     }
 
-    /// What this processor can run, the slowest first.
-    pub(super) fn available() -> Vec<Self> {
+    /// All that this processor can run, the slowest first.
+    #[must_use]
+    pub fn available() -> Vec<Self> {
         #[allow(unused_mut)]
-        let mut levels = vec![Self::Portable];
+        let mut levels = vec![Self(Level::Portable)];
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") {
-                levels.push(Self::Avx2);
+                levels.push(Self(Level::Avx2));
             }
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vnni")
             {
-                levels.push(Self::Avx512);
+                levels.push(Self(Level::Avx512));
             }
         }
         levels
+    }
+
+    /// `portable`, `avx2` or `avx512`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Level::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => "avx512",
+        }
     }
 
     /// Sums the table's entries for each of a group's 64 sign codes.
@@ -72,28 +87,28 @@ impl Level {
     pub(super) fn table_sums(self, codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
         debug_assert_eq!(codes.len() / GROUP, table.len() / TABLE_BYTES);
         debug_assert!(table.iter().all(|entry| *entry <= TABLE_MAX));
-        match self {
-            Self::Portable => portable::table_sums(codes, table, sums),
+        match self.0 {
+            Level::Portable => portable::table_sums(codes, table, sums),
             // SAFETY: the variant exists only where `available` saw that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => unsafe { x86::table_sums_avx2(codes, table, sums) },
+            Level::Avx2 => unsafe { x86::table_sums_avx2(codes, table, sums) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { x86::table_sums_avx512(codes, table, sums) },
+            Level::Avx512 => unsafe { x86::table_sums_avx512(codes, table, sums) },
         }
     }
 
     /// The dot products of a query with consecutive rows of its length, one for each place in `dots`.
     pub(super) fn dots(self, rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
         debug_assert_eq!(rows.len(), query.codes.len() * dots.len());
-        match self {
-            Self::Portable => portable::dots(rows, query, dots),
+        match self.0 {
+            Level::Portable => portable::dots(rows, query, dots),
             // SAFETY: the variant exists only where `available` saw that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => unsafe { x86::dots_avx2(rows, query, dots) },
+            Level::Avx2 => unsafe { x86::dots_avx2(rows, query, dots) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { x86::dots_avx512(rows, query, dots) },
+            Level::Avx512 => unsafe { x86::dots_avx512(rows, query, dots) },
         }
     }
 }
@@ -139,7 +154,7 @@ mod tests {
                 .chunks_exact(length)
                 .map(|row| row.iter().zip(&query.codes).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum())
                 .collect();
-            for level in Level::available() {
+            for level in Instructions::available() {
                 let mut dots = vec![i32::MIN; rows];
                 level.dots(rows_of_codes, &query, &mut dots);
                 prop_assert_eq!(&dots, &expected, "{:?}", level);
@@ -168,7 +183,7 @@ mod tests {
                 *sum += u32::from(entries[usize::from(byte & 15)]) + u32::from(entries[16 + usize::from(byte >> 4)]);
             }
         }
-        for level in Level::available() {
+        for level in Instructions::available() {
             let mut sums = [u32::MAX; GROUP];
             level.table_sums(codes, table, &mut sums);
             prop_assert_eq!(sums, expected, "{:?}", level);
@@ -181,7 +196,7 @@ mod tests {
         // 65,536 dimensions, every entry the largest.
         let (codes, _) = codes_and_table(1, 8192);
         let table = vec![TABLE_MAX; 8192 * TABLE_BYTES];
-        for level in Level::available() {
+        for level in Instructions::available() {
             let mut sums = [0; GROUP];
             level.table_sums(&codes, &table, &mut sums);
             assert_eq!(sums, [8192 * 254; GROUP], "{level:?}");
@@ -189,16 +204,11 @@ mod tests {
         for value in [-128_i8, 127] {
             let rows = vec![value; 65_536];
             let query = Int8Query::new(vec![127; 65_536]);
-            for level in Level::available() {
+            for level in Instructions::available() {
                 let mut dots = [0];
                 level.dots(&rows, &query, &mut dots);
                 assert_eq!(dots, [i32::from(value) * 127 * 65_536], "{level:?}");
             }
         }
-    }
-
-    #[test]
-    fn a_level_has_a_name() {
-        assert!(["portable", "avx2", "avx512"].contains(&instruction_set()));
     }
 }

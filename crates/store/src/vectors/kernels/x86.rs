@@ -43,7 +43,7 @@ fn add_lanes<const N: usize>(even: [u16; N], odd: [u16; N], sums: &mut [u32]) {
     }
 }
 
-/// As [`super::Level::table_sums`].
+/// As [`super::Instructions::table_sums`].
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
     sums.fill(0);
@@ -73,7 +73,7 @@ pub(super) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [u32; GRO
     }
 }
 
-/// As [`super::Level::table_sums`].
+/// As [`super::Instructions::table_sums`].
 #[target_feature(enable = "avx2")]
 pub(super) fn table_sums_avx2(codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
     sums.fill(0);
@@ -108,7 +108,7 @@ pub(super) fn table_sums_avx2(codes: &[u8], table: &[u8], sums: &mut [u32; GROUP
     }
 }
 
-/// As [`super::Level::dots`].
+/// As [`super::Instructions::dots`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub(super) fn dots_avx512(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
     // The instruction multiplies unsigned with signed numbers: 128 is added to each code of the row, and 128 times the
@@ -125,7 +125,7 @@ pub(super) fn dots_avx512(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
     }
 }
 
-/// As [`super::Level::dots`].
+/// As [`super::Instructions::dots`].
 #[target_feature(enable = "avx2")]
 pub(super) fn dots_avx2(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
     let (query_blocks, _) = zerocopy::IntoBytes::as_bytes(query.codes.as_slice()).as_chunks::<16>();
