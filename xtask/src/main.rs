@@ -1,1 +1,47 @@
-fn main(){}
+//! `cargo xtask`: what a person would otherwise do by hand.
+
+mod models;
+mod references;
+mod run;
+
+use anyhow::{Result, bail};
+use run::cargo;
+
+const HELP: &str = "\
+cargo xtask test          format, lint, and all tests: unit, property, integration, documentation
+cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios
+cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
+cargo xtask distill       remake the static model's token table
+";
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    match command {
+        "test" => test(),
+        "bench" => bench(rest),
+        "references" => references::run(),
+        "distill" => models::run(rest),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => bail!("{other}: no such command\n\n{HELP}"),
+    }
+}
+
+/// Everything that must hold before a change lands.
+fn test() -> Result<()> {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    cargo(&["test", "--workspace"])
+}
+
+fn bench(rest: &[String]) -> Result<()> {
+    let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
+    arguments.extend(rest.iter().map(String::as_str));
+    cargo(&arguments)
+}

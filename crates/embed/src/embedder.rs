@@ -65,3 +65,17 @@ pub trait Embedder: Send + Sync {
     /// When the model fails on the text.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError>;
 }
+
+impl<T: Embedder + ?Sized> Embedder for &T {
+    fn model(&self) -> &ModelInfo {
+        (**self).model()
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        (**self).embed_passages(texts)
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        (**self).embed_query(text)
+    }
+}

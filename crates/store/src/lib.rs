@@ -1,3 +1,93 @@
-//! tamis-store
+//! Documents, passages and vectors, and the two legs that search them, behind one trait.
+//!
+//! A [`Store`] takes documents cut into passages, keeps a vector for each text and model, and answers from two legs: the
+//! lexical one (BM25) and the semantic one (cosine similarity to everything). It decides nothing about
+//! relevance: it hands out raw scores of both kinds for any passage, and what these scores look like for passages that
+//! have nothing to do with the query, for fusion and cuts to work with.
+//!
+//! [`EmbeddedStore`] keeps it all in one directory. SQLite holds the truth; the Tantivy index and the vector files are
+//! derived: each carries the number of the last change it holds, replays the rest from the database, and is rebuilt when
+//! it is missing, damaged or of another version.
+//!
+//! ```
+//! use tamis_store::{
+//!     Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, Store, TextForm,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! let store = EmbeddedStore::open(directory.path(), Access::ReadWrite)?;
+//! let text = "A sieve keeps what is coarse and lets the rest through.";
+//! store.apply(&[Change::Put(NewDocument {
+//!     namespace: "kitchen".into(),
+//!     collection: "docs".into(),
+//!     path: "tools/sieve.md".into(),
+//!     language: Some("markdown".into()),
+//!     role: "main".into(),
+//!     title: Some("The sieve".into()),
+//!     size: text.len() as u64,
+//!     modified_ns: 0,
+//!     content_hash: [0; 32],
+//!     note: None,
+//!     passages: vec![NewPassage {
+//!         start_line: 1,
+//!         end_line: 1,
+//!         kind: "paragraph".into(),
+//!         symbol: None,
+//!         heading: None,
+//!         context: None,
+//!         text: text.into(),
+//!         embedded_text: format!("The sieve\n\n{text}"),
+//!         role: "main".into(),
+//!         language: None,
+//!         form: TextForm::Prose,
+//!     }],
+//! })])?;
+//!
+//! let model = ModelKey { id: "toy".into(), dimension: 2 };
+//! for missing in store.unembedded(&model.id, &Filter::default(), 100)? {
+//!     store.put_vectors(&model, &[(missing.hash, vec![1.0, 0.5])])?;
+//! }
+//! store.publish(&mut |_| {})?;
+//!
+//! let lexical = store.lexical(&LexicalQuery::new("coarse sieves"), &Filter::namespace("kitchen"), 10)?;
+//! let semantic = store.nearest("toy", &[1.0, 0.0], &Filter::default(), 10)?;
+//! assert_eq!(lexical.hits[0].passage, semantic.hits[0].passage);
+//! assert!(lexical.hits[0].score.coverage > 0.99);
+//! let passage = &store.passages(&[lexical.hits[0].passage])?[0];
+//! assert_eq!((passage.path.as_str(), passage.text.as_str()), ("tools/sieve.md", text));
+//! # Ok(())
+//! # }
+//! ```
 
+mod check;
+mod embedded;
+mod error;
+mod filter;
+mod hits;
+mod lexical;
+mod lock;
+mod record;
+mod report;
+mod semantic;
+mod sqlite;
+mod stamp;
+mod store;
 pub mod vectors;
+
+pub use embedded::{Access, EmbeddedStore};
+pub use error::{Result, StoreError};
+pub use filter::Filter;
+pub use hits::{
+    Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, Nearest, SemanticHit,
+    TermStatistics,
+};
+pub use lexical::{Highlighter, Mark};
+pub use record::{
+    Applied, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
+    StoredPassage, TextForm, TextHash, TextToEmbed,
+};
+pub use report::{
+    Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary,
+};
+pub use store::{Store, Writing};

@@ -1,1 +1,50 @@
-//! tamis
+//! Retrieval that knows where to stop.
+//!
+//! An [`Index`] holds the passages of a tree of code and documents. A search gathers candidates from two legs, words
+//! (BM25) and vectors, ranks them, and a cut decides how many are relevant, which can be none. This is the library; the
+//! `tamis` command and the servers are its faces, with the same pipeline and the same configuration.
+//!
+//! - [`Location`] finds the tree and its index; [`config::Config`] says how.
+//! - [`Index::refresh`] brings the index up to date, [`Index::search`] answers a [`SearchRequest`] with an [`Answer`].
+//! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
+//!
+//! ```
+//! use tamis::{Index, Location, RunOptions, SearchRequest, config::Config};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let directory = tempfile::tempdir()?;
+//! std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
+//!
+//! let mut config = Config::built_in();
+//! config.index.models = vec!["static".into()];
+//! let index = Index::open(Location::at(directory.path(), None), config)?;
+//! index.refresh(RunOptions::WHOLE, &())?;
+//!
+//! let answer = index.search(&SearchRequest::new("how hot should the oven be"), &Default::default())?;
+//! assert_eq!(answer.results[0].path, "oven.md");
+//! println!("{}", answer.cut.reason);
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod config;
+mod corpus;
+mod error;
+mod get;
+mod index;
+mod location;
+mod models;
+mod search;
+mod status;
+
+pub use corpus::TextDocument;
+pub use error::Error;
+pub use get::Excerpt;
+pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Stage, watch};
+pub use location::{INDEX_DIRECTORY, Location};
+pub use models::Models;
+pub use search::{Answer, CutReport, Hit, IndexReport, Mode, PoolEntry, SearchRequest};
+pub use status::Status;
+pub use tamis_cut as cut;
+pub use tamis_store::{Count, Findings, Part, Problem, Progress, StoreError, Summary};
+pub use tamis_text::{LANGUAGES, Language};

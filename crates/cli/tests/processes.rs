@@ -1,0 +1,68 @@
+//! Two processes on one index: one writes, others search without an error and without waiting for it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+fn tamis(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tamis"));
+    command
+        .current_dir(root)
+        .env("TAMIS_CONFIG_HOME", root.join(".tamis-user"))
+        .env("TAMIS_INDEX_MODELS", "static")
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
+#[test]
+fn a_search_neither_fails_nor_waits_while_another_process_indexes() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    let write = |number: usize, version: usize| {
+        let sections: String = (0..20)
+            .map(|section| format!("\n## Part {section}\n\nHow the glacier moves, part {section} of note {number}, draft {version}.\n"))
+            .collect();
+        fs::write(root.join(format!("note-{number}.md")), format!("# Note {number}\n{sections}")).expect("written");
+    };
+    (0..10).for_each(|number| write(number, 0));
+    assert!(tamis(root).args(["index"]).status().expect("it runs").success());
+
+    let (mut searches, mut during) = (0, 0);
+    for version in 1..4 {
+        (0..400).for_each(|number| write(number, version));
+        let mut indexing = tamis(root).args(["index", "--quiet"]).spawn().expect("it starts");
+        let started = Instant::now();
+        while indexing.try_wait().expect("its state").is_none() {
+            let output = tamis(root).args(["search", "how does the glacier move", "--json"]).output().expect("it runs");
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(0), "{errors}");
+            let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            assert!(answer["results"].as_array().is_some_and(|results| !results.is_empty()));
+            searches += 1;
+            during += usize::from(answer["index"]["stale"].as_u64() > Some(0));
+        }
+        assert!(indexing.wait().expect("it ends").success(), "after {:?}", started.elapsed());
+    }
+    assert!(searches >= 3, "only {searches} searches ran while another process was indexing");
+    println!("{searches} searches, {during} of them on an index known to be stale");
+}
+
+#[test]
+fn two_writers_one_of_which_is_told_who_writes() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    for number in 0..600 {
+        fs::write(root.join(format!("{number}.md")), format!("# Note {number}\n\nSome text {number}.\n")).expect("written");
+    }
+    let children: Vec<_> = (0..3).map(|_| tamis(root).args(["index", "--quiet"]).spawn().expect("it starts")).collect();
+    let outputs: Vec<_> = children.into_iter().map(|child| child.wait_with_output().expect("it ends")).collect();
+    assert!(outputs.iter().any(|output| output.status.success()), "one of them writes");
+    for output in outputs.iter().filter(|output| !output.status.success()) {
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(errors.contains("another process is writing"), "{errors}");
+    }
+    assert!(tamis(root).args(["index"]).status().expect("it runs").success());
+}

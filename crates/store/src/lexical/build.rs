@@ -1,0 +1,117 @@
+//! Bringing the index up to date with the database, or making it anew.
+
+use std::path::Path;
+
+use tantivy::directory::MmapDirectory;
+use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
+
+use super::{Fields, Lexical, State};
+use crate::error::{Result, StoreError};
+use crate::report::{Part, Progress};
+use crate::sqlite::{Database, Fault, replay};
+
+/// From so many passages on, two threads share the work.
+const PARALLEL_PASSAGES: u64 = 4_000;
+/// Memory of each thread before it writes a segment: more makes fewer and larger ones.
+const THREAD_BYTES: usize = 64 << 20;
+/// Memory where there is little to do.
+const SMALL_BYTES: usize = 16 << 20;
+/// How often progress is told.
+const STEP: u64 = 1_000;
+
+impl Lexical {
+    /// Makes the index hold what the database does. Returns the change number that it then holds.
+    pub(crate) fn catch_up(&self, database: &Database, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+        database.snapshot(|connection| {
+            let target = replay::seq(connection)?;
+            let floor = replay::tombstone_floor(connection)?;
+            let held = match self.state() {
+                State::Ready(reader) if !rebuild && (floor..=target).contains(&reader.seq()) => Some(reader.seq()),
+                _ => None,
+            };
+            let from = held.unwrap_or(0);
+            let added = replay::count_since(connection, from)?;
+            let deleted = match held {
+                Some(seq) => replay::deleted_since(connection, seq)?,
+                None => Vec::new(),
+            };
+            if held.is_some() && added == 0 && deleted.is_empty() {
+                return Ok(from);
+            }
+            if held.is_none() {
+                self.clear()?;
+            }
+            let index = self.open_for_writing()?;
+            let (_, fields) = Fields::schema();
+            let writer = self.writer(&index, added)?;
+            for passage in deleted {
+                writer.delete_term(Term::from_field_u64(fields.passage, passage));
+            }
+            let mut done = 0;
+            replay::passages_since(connection, from, |row| {
+                writer
+                    .add_document(fields.document_of(&row))
+                    .map_err(|error| Fault::from(self.error(error)))?;
+                done += 1;
+                if done % STEP == 0 || done == added {
+                    progress(Progress {
+                        part: Part::Lexical,
+                        done,
+                        total: added,
+                    });
+                }
+                Ok(())
+            })?;
+            let finish = |mut writer: IndexWriter| {
+                let mut commit = writer.prepare_commit()?;
+                commit.set_payload(&self.payload(target));
+                commit.commit()?;
+                writer.wait_merging_threads()
+            };
+            finish(writer).map_err(|error| self.error(error))?;
+            self.forget();
+            Ok(target)
+        })
+    }
+
+    fn writer(&self, index: &Index, passages: u64) -> Result<IndexWriter> {
+        let (threads, bytes) = if passages >= PARALLEL_PASSAGES {
+            (2, 2 * THREAD_BYTES)
+        } else {
+            (1, SMALL_BYTES)
+        };
+        index
+            .writer_with_num_threads::<TantivyDocument>(threads, bytes)
+            .map_err(|error| self.error(error))
+    }
+
+    /// Removes the index, whatever it is.
+    fn clear(&self) -> Result<()> {
+        self.forget();
+        match std::fs::remove_dir_all(self.path()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::io(self.path(), "removing the lexical index", error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn open_for_writing(&self) -> Result<Index> {
+        let directory: &Path = self.path();
+        std::fs::create_dir_all(directory)
+            .map_err(|error| StoreError::io(directory, "making the directory", error))?;
+        let (schema, _) = Fields::schema();
+        let index = MmapDirectory::open(directory)
+            .map_err(tantivy::TantivyError::from)
+            .and_then(|mapped| {
+                if Index::exists(&mapped)? {
+                    Index::open(mapped)
+                } else {
+                    Index::create(mapped, schema, IndexSettings::default())
+                }
+            })
+            .map_err(|error| self.error(error))?;
+        Fields::register(&index);
+        Ok(index)
+    }
+}

@@ -1,0 +1,132 @@
+//! Where a query's words stand in a text, in the forms in which the lexical leg finds them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::analysis::stem;
+use super::words::{Splitter, is_unspaced, is_word};
+use crate::hits::TermStatistics;
+use crate::record::TextForm;
+
+/// A word of the query in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Where, in bytes.
+    pub range: Range<usize>,
+    /// Place of the term in the query's terms.
+    pub term: usize,
+    /// What it is worth.
+    pub idf: f64,
+}
+
+/// Finds a query's words in texts.
+pub struct Highlighter {
+    stemmer: Stemmer,
+    words: HashMap<String, (usize, f64)>,
+    stems: HashMap<String, (usize, f64)>,
+}
+
+impl Highlighter {
+    /// For the terms of a query as [`lexical`](crate::Store::lexical) understood it. Words that half of all passages have
+    /// are not looked for.
+    #[must_use]
+    pub fn new(terms: &[TermStatistics], passages: u64) -> Highlighter {
+        let stemmer = Stemmer::create(Algorithm::English);
+        let (mut words, mut stems) = (HashMap::new(), HashMap::new());
+        for (place, term) in terms.iter().enumerate() {
+            if term.document_frequency * 2 <= passages {
+                let worth = (place, f64::from(term.idf));
+                stems.insert(stem(&stemmer, &term.term).into_owned(), worth);
+                words.insert(term.term.clone(), worth);
+            }
+        }
+        Highlighter { stemmer, words, stems }
+    }
+
+    /// The words of the query in a text, in order, without overlap. An identifier counts whole where one of its parts is
+    /// a word of the query; in scripts without spaces, pairs of characters count.
+    #[must_use]
+    pub fn find(&self, text: &str, form: TextForm) -> Vec<Mark> {
+        let mut splitter = Splitter::default();
+        let mut marks: Vec<Mark> = Vec::new();
+        for range in runs(text) {
+            let mut best: Option<(usize, f64)> = None;
+            splitter.split(&text[range.clone()], |word, _| {
+                let found = match form {
+                    TextForm::Code => self.words.get(word),
+                    TextForm::Prose => self.stems.get(&*stem(&self.stemmer, word)),
+                };
+                if let Some(&(term, idf)) = found
+                    && best.is_none_or(|(_, highest)| idf > highest)
+                {
+                    best = Some((term, idf));
+                }
+            });
+            if let Some((term, idf)) = best {
+                match marks.last_mut() {
+                    Some(last) if last.range.end > range.start => last.range.end = range.end,
+                    _ => marks.push(Mark { range, term, idf }),
+                }
+            }
+        }
+        marks
+    }
+}
+
+/// Runs of word characters; in scripts without spaces, every pair of characters.
+fn runs(text: &str) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut previous: Option<(bool, usize)> = None;
+    for (at, character) in text.char_indices() {
+        let end = at + character.len_utf8();
+        let unspaced = is_unspaced(character);
+        if !unspaced && !is_word(character) {
+            previous = None;
+            continue;
+        }
+        match (previous, runs.last_mut()) {
+            (Some((false, _)), Some(last)) if !unspaced => last.end = end,
+            (Some((true, before)), Some(last)) if unspaced => {
+                if last.end - last.start == at - before {
+                    last.end = end;
+                } else {
+                    runs.push(before..end);
+                }
+            }
+            _ => runs.push(at..end),
+        }
+        previous = Some((unspaced, at));
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked<'t>(query: &[&str], text: &'t str, form: TextForm) -> Vec<&'t str> {
+        let terms: Vec<TermStatistics> = query
+            .iter()
+            .map(|term| TermStatistics { term: (*term).into(), document_frequency: 1, idf: 3.0, compound: false })
+            .collect();
+        let marks = Highlighter::new(&terms, 100).find(text, form);
+        marks.into_iter().map(|mark| &text[mark.range]).collect()
+    }
+
+    #[test]
+    fn identifiers_stems_and_scripts_without_spaces() {
+        assert_eq!(marked(&["config"], "let c = parse_config(path);", TextForm::Code), ["parse_config"]);
+        assert_eq!(marked(&["index"], "Indexes are rebuilt; indexing is quick.", TextForm::Prose), ["Indexes", "indexing"]);
+        assert_eq!(marked(&["index"], "indexes", TextForm::Code), Vec::<&str>::new());
+        assert_eq!(marked(&["全文", "文検"], "日本語の全文検索です", TextForm::Prose), ["全文検"]);
+        assert_eq!(marked(&["naive"], "a naïve sieve", TextForm::Prose), ["naïve"]);
+    }
+
+    #[test]
+    fn frequent_words_are_not_marked() {
+        let term = TermStatistics { term: "the".into(), document_frequency: 90, idf: 0.1, compound: false };
+        assert!(Highlighter::new(&[term], 100).find("the sieve", TextForm::Prose).is_empty());
+    }
+}

@@ -1,0 +1,183 @@
+//! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
+//!
+//! A text's way: `words` (what is a word) → `analysis` (stemmed or not) → `fields` (what is kept of a passage) → `build`
+//! (caught up with the database, or made anew). A query's way: `analysis` → `query` (which terms, how frequent) →
+//! `search` (the best passages, and the score of any).
+
+mod analysis;
+mod build;
+mod directory;
+mod fields;
+mod highlight;
+mod query;
+mod search;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tantivy::directory::MmapDirectory;
+use tantivy::{Index, ReloadPolicy, Searcher};
+
+use crate::error::{Result, StoreError};
+use crate::sqlite::lock;
+use crate::stamp::Stamp;
+use analysis::ANALYSIS_VERSION;
+use directory::SearchDirectory;
+use fields::Fields;
+pub use highlight::{Highlighter, Mark};
+
+/// Changes whenever an index of the version before can not be used any more.
+const INDEX_VERSION: u32 = 1;
+
+/// The lexical index of one store.
+#[derive(Debug)]
+pub(crate) struct Lexical {
+    directory: PathBuf,
+    instance: [u8; 16],
+    seen: Mutex<Option<(Stamp, State)>>,
+}
+
+/// What stands in the directory.
+#[derive(Debug, Clone)]
+pub(crate) enum State {
+    /// Nothing.
+    Missing,
+    /// Something that can not be used, and why.
+    Unusable(String),
+    /// An index of this database.
+    Ready(Arc<Reader>),
+}
+
+/// One commit of the index, open for searching for as long as anyone holds it.
+pub(crate) struct Reader {
+    searcher: Searcher,
+    fields: Fields,
+    seq: u64,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Reader").field("seq", &self.seq).finish_non_exhaustive()
+    }
+}
+
+impl Lexical {
+    pub(crate) fn new(directory: PathBuf, instance: [u8; 16]) -> Lexical {
+        Lexical {
+            directory,
+            instance,
+            seen: Mutex::default(),
+        }
+    }
+
+    /// The directory.
+    pub(crate) fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What stands in the directory now, whoever wrote it.
+    pub(crate) fn state(&self) -> State {
+        let Some(stamp) = Stamp::of(&self.directory.join("meta.json")) else {
+            return State::Missing;
+        };
+        let mut seen = lock(&self.seen);
+        if let Some((known, state)) = &*seen
+            && *known == stamp
+        {
+            return state.clone();
+        }
+        let state = match self.open() {
+            Ok(reader) => State::Ready(Arc::new(reader)),
+            Err(reason) => State::Unusable(reason),
+        };
+        *seen = Some((stamp, state.clone()));
+        state
+    }
+
+    /// Forgets what was seen, so that the next look reads again.
+    fn forget(&self) {
+        *lock(&self.seen) = None;
+    }
+
+    fn open(&self) -> Result<Reader, String> {
+        // A commit between reading the list of files and opening them may remove some: the next list has what replaced them.
+        let mut attempts = 3;
+        loop {
+            attempts -= 1;
+            match self.try_open() {
+                Err(_) if attempts > 0 => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn try_open(&self) -> Result<Reader, String> {
+        let text = |error: tantivy::TantivyError| error.to_string();
+        let directory = MmapDirectory::open(&self.directory).map_err(|error| error.to_string())?;
+        let index = Index::open(SearchDirectory(directory)).map_err(text)?;
+        let payload = index.load_metas().map_err(text)?.payload.unwrap_or_default();
+        let seq = self.seq_of(&payload)?;
+        let (schema, fields) = Fields::schema();
+        if index.schema() != schema {
+            return Err("it has other fields".to_owned());
+        }
+        Fields::register(&index);
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()
+            .map_err(text)?;
+        Ok(Reader {
+            searcher: reader.searcher(),
+            fields,
+            seq,
+        })
+    }
+
+    /// What a commit says about itself.
+    fn payload(&self, seq: u64) -> String {
+        format!("{} {seq}", self.origin())
+    }
+
+    fn origin(&self) -> String {
+        let instance: String = self.instance.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("tamis-lexical {INDEX_VERSION}.{ANALYSIS_VERSION} {instance}")
+    }
+
+    fn seq_of(&self, payload: &str) -> Result<u64, String> {
+        payload
+            .strip_prefix(&self.origin())
+            .and_then(|rest| rest.trim().parse().ok())
+            .ok_or_else(|| "it is of another database or another version, or its first build did not end".to_owned())
+    }
+
+    fn error(&self, error: tantivy::TantivyError) -> StoreError {
+        StoreError::tantivy(&self.directory, error)
+    }
+}
+
+impl Reader {
+    /// The change number that the commit holds.
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// All passages, ascending.
+    pub(crate) fn passages(&self) -> tantivy::Result<Vec<u64>> {
+        let mut passages = Vec::with_capacity(self.searcher.num_docs() as usize);
+        for segment in self.searcher.segment_readers() {
+            let column = segment.fast_fields().u64("passage")?;
+            passages.extend(segment.doc_ids_alive().filter_map(|document| column.first(document)));
+        }
+        passages.sort_unstable();
+        Ok(passages)
+    }
+
+    /// Reads all files against their checksums; returns the names of those that fail.
+    pub(crate) fn verify(&self) -> tantivy::Result<Vec<PathBuf>> {
+        let mut damaged: Vec<PathBuf> = self.searcher.index().validate_checksum()?.into_iter().collect();
+        damaged.sort();
+        Ok(damaged)
+    }
+}

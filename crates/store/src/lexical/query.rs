@@ -1,0 +1,208 @@
+//! A query's terms, their document frequencies, and what each is worth.
+
+use std::collections::HashMap;
+
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Searcher, Term};
+
+use super::Reader;
+use super::analysis::query_words;
+use super::fields::NAME_WEIGHT;
+use crate::hits::{LexicalStatistics, TermStatistics};
+
+/// Most words of a query that are looked up.
+const MAX_WORDS: usize = 1_024;
+/// Most that are searched for: the rarest ones. A pasted log has hundreds, and the frequent ones add time, not order.
+const MAX_TERMS: usize = 96;
+
+/// A query against one commit of the index.
+pub(super) struct Prepared {
+    pub(super) terms: Vec<PreparedTerm>,
+    statistics: Statistics,
+    /// IDF mass of the terms that count for coverage.
+    pub(super) mass: f32,
+    pub(super) expected_score: f32,
+}
+
+/// A word of the query in the index.
+pub(super) struct PreparedTerm {
+    word: String,
+    compound: bool,
+    document_frequency: u64,
+    idf: f32,
+    /// What matching it adds to the coverage, before division by the mass.
+    pub(super) share: f32,
+    /// Where to find it and what that scores, only where it occurs.
+    pub(super) places: Vec<(Term, Bm25Weight)>,
+}
+
+/// Passages, tokens and document frequencies as the scores use them: those of a word, not of each of its forms.
+struct Statistics {
+    passages: u64,
+    tokens: HashMap<Field, u64>,
+    frequencies: HashMap<Term, u64>,
+}
+
+impl Bm25StatisticsProvider for Statistics {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        Ok(self.tokens.get(&field).copied().unwrap_or(0))
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.passages)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        Ok(self.frequencies.get(term).copied().unwrap_or(0))
+    }
+}
+
+/// ln(1 + (N − n + 0.5) / (n + 0.5)), which is positive for any n ≤ N.
+fn idf(passages: u64, frequency: u64) -> f32 {
+    let (passages, frequency) = (passages as f64, frequency.min(passages) as f64);
+    (1.0 + (passages - frequency + 0.5) / (frequency + 0.5)).ln() as f32
+}
+
+impl Reader {
+    pub(super) fn prepare(&self, text: &str) -> tantivy::Result<Prepared> {
+        let searcher = &self.searcher;
+        let passages = searcher.total_num_docs()?;
+        let fields = [(self.fields.body, 1.0f32), (self.fields.name, NAME_WEIGHT)];
+        let mut statistics = Statistics {
+            passages,
+            tokens: HashMap::new(),
+            frequencies: HashMap::new(),
+        };
+        for (field, _) in fields {
+            statistics.tokens.insert(field, Bm25StatisticsProvider::total_num_tokens(searcher, field)?);
+        }
+        let mut terms = Vec::new();
+        for word in query_words(text, MAX_WORDS) {
+            // A passage holds one of the forms, since it is either code or prose: frequencies add up. It may hold the
+            // word in both fields: the larger one counts, as what is frequent in either place says little.
+            let mut by_field = [0u64; 2];
+            let mut found = Vec::new();
+            for ((field, weight), frequency) in fields.into_iter().zip(&mut by_field) {
+                for form in std::iter::once(&word.word).chain(&word.stem) {
+                    let term = Term::from_field_text(field, form);
+                    let count = Searcher::doc_freq(searcher, &term)?;
+                    if count > 0 {
+                        *frequency += count;
+                        found.push((term, field, weight));
+                    }
+                }
+            }
+            let document_frequency = by_field[0].max(by_field[1]).min(passages);
+            let idf = idf(passages, document_frequency);
+            let expected = by_field
+                .iter()
+                .zip(fields)
+                .map(|(&count, (_, weight))| count.min(passages) as f32 / passages.max(1) as f32 * weight * idf)
+                .sum::<f32>();
+            terms.push((word, document_frequency, idf, expected, found));
+        }
+        if terms.len() > MAX_TERMS {
+            // The rarest, in the order of the query.
+            let mut idfs: Vec<f32> = terms.iter().map(|term| term.2).collect();
+            idfs.sort_by(|a, b| b.total_cmp(a));
+            let least = idfs[MAX_TERMS - 1];
+            let mut room = MAX_TERMS;
+            terms.retain(|term| {
+                let keep = term.2 >= least && room > 0;
+                room -= usize::from(keep);
+                keep
+            });
+        }
+        let counts = |frequency: u64| frequency * 2 <= passages;
+        let any_counts = terms.iter().any(|(word, frequency, ..)| !word.compound && counts(*frequency));
+        let mut expected_score = 0.0;
+        let mut mass = 0.0;
+        let mut prepared = Vec::with_capacity(terms.len());
+        for (word, document_frequency, idf, expected, found) in terms {
+            expected_score += expected;
+            let share = if !word.compound && (counts(document_frequency) || !any_counts) { idf } else { 0.0 };
+            mass += share;
+            let places = found
+                .into_iter()
+                .map(|(term, field, weight)| {
+                    statistics.frequencies.insert(term.clone(), document_frequency);
+                    let average = statistics.tokens.get(&field).copied().unwrap_or(0) as f32 / passages as f32;
+                    let bm25 = Bm25Weight::for_one_term_without_explain(document_frequency, passages, average);
+                    (term, bm25.boost_by(weight))
+                })
+                .collect();
+            prepared.push(PreparedTerm {
+                word: word.word,
+                compound: word.compound,
+                document_frequency,
+                idf,
+                share,
+                places,
+            });
+        }
+        Ok(Prepared {
+            terms: prepared,
+            statistics,
+            mass,
+            expected_score,
+        })
+    }
+
+    /// The weight of a prepared query, for Tantivy to search with; `None` when no term occurs.
+    pub(super) fn weight(&self, prepared: &Prepared) -> tantivy::Result<Option<Box<dyn Weight>>> {
+        let clauses: Vec<Box<dyn Query>> = prepared
+            .terms
+            .iter()
+            .flat_map(|term| &term.places)
+            .map(|(term, _)| {
+                let query = Box::new(TermQuery::new(term.clone(), IndexRecordOption::WithFreqs));
+                if term.field() == self.fields.name && NAME_WEIGHT != 1.0 {
+                    Box::new(BoostQuery::new(query, NAME_WEIGHT)) as Box<dyn Query>
+                } else {
+                    query
+                }
+            })
+            .collect();
+        if clauses.is_empty() {
+            return Ok(None);
+        }
+        let scoring = EnableScoring::enabled_from_statistics_provider(&prepared.statistics, &self.searcher);
+        BooleanQuery::union(clauses).weight(scoring).map(Some)
+    }
+}
+
+impl Prepared {
+    /// What the query's sender learns; how many passages the filter lets through is not known here.
+    pub(super) fn into_statistics(self) -> LexicalStatistics {
+        LexicalStatistics {
+            terms: self
+                .terms
+                .into_iter()
+                .map(|term| TermStatistics {
+                    term: term.word,
+                    document_frequency: term.document_frequency,
+                    idf: term.idf,
+                    compound: term.compound,
+                })
+                .collect(),
+            passages: 0,
+            indexed: self.statistics.passages,
+            expected_score: self.expected_score,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::idf;
+
+    #[test]
+    fn idf_is_highest_for_what_nobody_has_and_never_negative() {
+        assert!((idf(10, 0) - (1.0f32 + 10.5 / 0.5).ln()).abs() < 1e-6);
+        assert!(idf(10, 1) < idf(10, 0));
+        assert!(idf(10, 10) > 0.0);
+        assert!(idf(0, 0) > 0.0);
+        assert!(idf(3, 7) > 0.0);
+    }
+}

@@ -1,0 +1,190 @@
+//! The best passages for a query, and the score of any passage.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tantivy::columnar::Column;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
+
+use super::Reader;
+use super::query::Prepared;
+use crate::filter::Selection;
+use crate::hits::{LexicalHit, LexicalHits, LexicalScore};
+use crate::record::{DocumentId, PassageId};
+
+/// More candidates than asked for are taken from the search: their scores are sums in another order than those given
+/// out, and what is equal must not depend on the layout of the index.
+const SPARE: usize = 32;
+
+/// A candidate: what is better is greater.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Candidate {
+    score: f32,
+    passage: u64,
+    segment: usize,
+    document: DocId,
+}
+
+impl Eq for Candidate {}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Candidate) -> std::cmp::Ordering {
+        self.score.total_cmp(&other.score).then(other.passage.cmp(&self.passage))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Candidate) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Reader {
+    /// The `k` best passages of a selection.
+    pub(crate) fn search(&self, text: &str, selection: &Selection, k: usize) -> tantivy::Result<LexicalHits> {
+        let prepared = self.prepare(text)?;
+        let mut hits = Vec::new();
+        if let Some(weight) = self.weight(&prepared)?.filter(|_| k > 0) {
+            let room = k.saturating_add(SPARE);
+            let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
+            for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+                let passages = reader.fast_fields().u64("passage")?;
+                let documents = reader.fast_fields().u64("document")?;
+                weight.for_each_pruning(threshold(&best, room), reader, &mut |document, score| {
+                    let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
+                    if let (true, Some(passage)) = (alive, passages.first(document)) {
+                        let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
+                        if selection.contains(PassageId(passage), owner) {
+                            best.push(Reverse(Candidate {
+                                score,
+                                passage,
+                                segment,
+                                document,
+                            }));
+                            if best.len() > room {
+                                best.pop();
+                            }
+                        }
+                    }
+                    threshold(&best, room)
+                })?;
+            }
+            let candidates: Vec<Candidate> = best.into_iter().map(|Reverse(candidate)| candidate).collect();
+            let places: Vec<Option<(usize, DocId)>> = candidates
+                .iter()
+                .map(|candidate| Some((candidate.segment, candidate.document)))
+                .collect();
+            let scores = self.score_places(&prepared, &places)?;
+            hits = candidates
+                .iter()
+                .zip(scores)
+                .map(|(candidate, score)| LexicalHit {
+                    passage: PassageId(candidate.passage),
+                    score,
+                })
+                .collect();
+            hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
+            hits.truncate(k);
+        }
+        Ok(LexicalHits {
+            hits,
+            statistics: prepared.into_statistics(),
+        })
+    }
+
+    /// The scores of passages, in their order.
+    pub(crate) fn score(&self, text: &str, ids: &[PassageId]) -> tantivy::Result<Vec<LexicalScore>> {
+        let prepared = self.prepare(text)?;
+        let places = self.locate(ids)?;
+        self.score_places(&prepared, &places)
+    }
+
+    /// Where passages stand: segment and number in it.
+    fn locate(&self, ids: &[PassageId]) -> tantivy::Result<Vec<Option<(usize, DocId)>>> {
+        let mut places = vec![None; ids.len()];
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let column: Column<u64> = reader.fast_fields().u64("passage")?;
+            let range = column.min_value()..=column.max_value();
+            let inverted = reader.inverted_index(self.fields.passage)?;
+            for (id, place) in ids.iter().zip(&mut places) {
+                if place.is_some() || !range.contains(&id.0) {
+                    continue;
+                }
+                let term = Term::from_field_u64(self.fields.passage, id.0);
+                if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)?
+                    && postings.doc() != TERMINATED
+                    && reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc()))
+                {
+                    *place = Some((segment, postings.doc()));
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    fn score_places(&self, prepared: &Prepared, places: &[Option<(usize, DocId)>]) -> tantivy::Result<Vec<LexicalScore>> {
+        let mut scores = vec![LexicalScore::default(); places.len()];
+        // Postings are read forwards: ascending within each segment.
+        let mut order: Vec<(usize, DocId, usize)> = places
+            .iter()
+            .enumerate()
+            .filter_map(|(index, place)| place.map(|(segment, document)| (segment, document, index)))
+            .collect();
+        order.sort_unstable();
+        for chunk in order.chunk_by(|a, b| a.0 == b.0) {
+            let reader = self.searcher.segment_reader(chunk[0].0 as u32);
+            self.score_segment(prepared, reader, chunk, &mut scores)?;
+        }
+        for score in &mut scores {
+            score.coverage = if prepared.mass > 0.0 { (score.coverage / prepared.mass).min(1.0) } else { 0.0 };
+        }
+        Ok(scores)
+    }
+
+    /// Adds up the terms in the order of the query, so that a passage scores the same however it was found.
+    fn score_segment(
+        &self,
+        prepared: &Prepared,
+        reader: &SegmentReader,
+        documents: &[(usize, DocId, usize)],
+        scores: &mut [LexicalScore],
+    ) -> tantivy::Result<()> {
+        let mut matched = vec![false; documents.len()];
+        for term in &prepared.terms {
+            matched.fill(false);
+            for (place, bm25) in &term.places {
+                let inverted = reader.inverted_index(place.field())?;
+                let Some(mut postings) = inverted.read_postings(place, IndexRecordOption::WithFreqs)? else {
+                    continue;
+                };
+                let lengths = reader.get_fieldnorms_reader(place.field())?;
+                for (&(_, document, index), matched) in documents.iter().zip(&mut matched) {
+                    if advance_to(&mut postings, document) == document {
+                        scores[index].bm25 += bm25.score(lengths.fieldnorm_id(document), postings.term_freq());
+                        *matched = true;
+                    }
+                }
+            }
+            for (&(_, _, index), matched) in documents.iter().zip(&matched) {
+                if *matched {
+                    scores[index].coverage += term.share;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn advance_to(postings: &mut SegmentPostings, document: DocId) -> DocId {
+    if postings.doc() < document { postings.seek(document) } else { postings.doc() }
+}
+
+/// What a passage has to score to be looked at: a little less than the worst kept, as sums in another order differ.
+fn threshold(best: &BinaryHeap<Reverse<Candidate>>, room: usize) -> f32 {
+    match best.peek() {
+        Some(Reverse(worst)) if best.len() >= room => worst.score * (1.0 - 1e-5),
+        _ => f32::MIN,
+    }
+}

@@ -1,0 +1,338 @@
+//! Text to words: what is common to code and prose, and to indexing and querying.
+//!
+//! A word is a run of letters, digits and underscores. An identifier of several parts (`parse_config`, `parseConfig`,
+//! `HTTPServer`, `utf8`) gives its parts and, since the parts alone would not tell it from a sentence, the parts joined:
+//! `parseconfig` is the same for every way to write it. Scripts that are written without spaces give their
+//! pairs of characters. Accents are folded, compatibility forms are their plain ones, all is lower case.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+
+/// Longest term, in characters. Of longer words, which no one types, the start counts.
+const MAX_CHARACTERS: usize = 64;
+/// Most parts of one run that are looked at; what has more is no identifier but data.
+const MAX_PARTS: usize = 64;
+
+/// What a word is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A word by itself, or a part of an identifier.
+    Simple,
+    /// An identifier as a whole; its parts come as well.
+    Compound,
+}
+
+/// Splits text into words; keeps its buffers from one text to the next.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Splitter {
+    characters: Vec<char>,
+    parts: Vec<(usize, usize)>,
+    term: String,
+}
+
+impl Splitter {
+    /// Hands over the words of a text in their order, an identifier before its parts.
+    pub(super) fn split(&mut self, text: &str, mut each: impl FnMut(&str, Piece)) {
+        let bytes = text.as_bytes();
+        let mut position = 0;
+        while position < bytes.len() {
+            if bytes[position].is_ascii() && !is_word_byte(bytes[position]) {
+                position += 1;
+                continue;
+            }
+            let start = position;
+            let mut ascii = true;
+            while position < bytes.len() {
+                if bytes[position].is_ascii() {
+                    if !is_word_byte(bytes[position]) {
+                        break;
+                    }
+                    position += 1;
+                } else {
+                    // Every position reached is the start of a character.
+                    let Some(character) = text[position..].chars().next() else { break };
+                    if !is_word(character) {
+                        break;
+                    }
+                    ascii = false;
+                    position += character.len_utf8();
+                }
+            }
+            if start == position {
+                position += text[position..].chars().next().map_or(1, char::len_utf8);
+            } else if ascii {
+                self.ascii_run(&text[start..position], &mut each);
+            } else {
+                self.folded_run(&text[start..position], &mut each);
+            }
+        }
+    }
+
+    /// Most runs are plain lower-case words: those cost one pass and no copy.
+    fn ascii_run(&mut self, run: &str, each: &mut impl FnMut(&str, Piece)) {
+        if run.len() <= MAX_CHARACTERS && run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return each(run, Piece::Simple);
+        }
+        self.characters.clear();
+        self.characters.extend(run.bytes().map(char::from));
+        let end = self.characters.len();
+        self.identifier(0, end, each);
+    }
+
+    fn folded_run(&mut self, run: &str, each: &mut impl FnMut(&str, Piece)) {
+        self.characters.clear();
+        let unmarked = run.nfkd().filter(|character| !('\u{300}'..='\u{36f}').contains(character));
+        for character in unmarked.nfc() {
+            match plain(character) {
+                Some(letters) => self.characters.extend(letters.chars()),
+                None => self.characters.push(character),
+            }
+        }
+        let class = |character: char| match character {
+            _ if is_unspaced(character) => 2,
+            _ if is_word(character) => 1,
+            _ => 0,
+        };
+        let mut start = 0;
+        while start < self.characters.len() {
+            let kind = class(self.characters[start]);
+            let length = self.characters[start..].iter().take_while(|&&character| class(character) == kind).count();
+            match kind {
+                2 => self.pairs(start, start + length, each),
+                1 => self.identifier(start, start + length, each),
+                _ => {}
+            }
+            start += length;
+        }
+    }
+
+    fn pairs(&mut self, start: usize, end: usize, each: &mut impl FnMut(&str, Piece)) {
+        let run = &self.characters[start..end];
+        for pair in run.windows(2.min(run.len())) {
+            self.term.clear();
+            self.term.extend(pair);
+            each(&self.term, Piece::Simple);
+        }
+    }
+
+    fn identifier(&mut self, start: usize, end: usize, each: &mut impl FnMut(&str, Piece)) {
+        self.find_parts(start, end);
+        if self.parts.len() > 1 {
+            let length: usize = self.parts.iter().map(|(from, to)| to - from).sum();
+            if length <= MAX_CHARACTERS {
+                self.term.clear();
+                for &(from, to) in &self.parts {
+                    self.term.extend(self.characters[from..to].iter().flat_map(|character| character.to_lowercase()));
+                }
+                each(&self.term, Piece::Compound);
+            }
+        }
+        for &(from, to) in &self.parts {
+            self.term.clear();
+            let to = to.min(from + MAX_CHARACTERS);
+            self.term.extend(self.characters[from..to].iter().flat_map(|character| character.to_lowercase()));
+            each(&self.term, Piece::Simple);
+        }
+    }
+
+    /// Parts end at underscores, where lower case turns to upper case, before the last capital of several that a
+    /// lower-case letter follows (`HTTP|Server`, but the plural `APIs` is one), and between letters and digits.
+    fn find_parts(&mut self, start: usize, end: usize) {
+        let characters = &self.characters[..end];
+        self.parts.clear();
+        let mut from = start;
+        for position in start..end {
+            let current = Shape::of(characters[position]);
+            if current == Shape::Underscore {
+                push_part(&mut self.parts, from, position);
+                from = position + 1;
+                continue;
+            }
+            if position == from {
+                continue;
+            }
+            let boundary = match (Shape::of(characters[position - 1]), current) {
+                (Shape::Lower, Shape::Upper) => true,
+                (Shape::Upper, Shape::Upper) => {
+                    let follows = characters.get(position + 1).copied();
+                    let after = characters.get(position + 2).copied();
+                    let plural = follows == Some('s') && after.is_none_or(|after| Shape::of(after) != Shape::Lower);
+                    follows.is_some_and(|next| Shape::of(next) == Shape::Lower) && !plural
+                }
+                (Shape::Digit, Shape::Digit) => false,
+                (Shape::Digit, _) | (_, Shape::Digit) => true,
+                _ => false,
+            };
+            if boundary {
+                push_part(&mut self.parts, from, position);
+                from = position;
+            }
+        }
+        push_part(&mut self.parts, from, end);
+    }
+}
+
+fn push_part(parts: &mut Vec<(usize, usize)>, from: usize, to: usize) {
+    if from < to && parts.len() < MAX_PARTS {
+        parts.push((from, to));
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Lower,
+    Upper,
+    Digit,
+    Underscore,
+    /// Letters of scripts without case, and marks: they go with whatever is around them.
+    Other,
+}
+
+impl Shape {
+    fn of(character: char) -> Shape {
+        match character {
+            '_' => Shape::Underscore,
+            'a'..='z' => Shape::Lower,
+            'A'..='Z' => Shape::Upper,
+            '0'..='9' => Shape::Digit,
+            _ if character.is_ascii() => Shape::Other,
+            _ if character.is_uppercase() => Shape::Upper,
+            _ if character.is_lowercase() => Shape::Lower,
+            _ if character.is_numeric() => Shape::Digit,
+            _ => Shape::Other,
+        }
+    }
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+pub(super) fn is_word(character: char) -> bool {
+    character.is_alphanumeric()
+        || character == '_'
+        || canonical_combining_class(character) != 0
+        || is_combining_mark(character)
+}
+
+/// Letters that do not decompose although readers take them for others.
+fn plain(character: char) -> Option<&'static str> {
+    Some(match character {
+        'ß' => "ss",
+        'ẞ' => "SS",
+        'æ' => "ae",
+        'Æ' => "AE",
+        'œ' => "oe",
+        'Œ' => "OE",
+        'ø' => "o",
+        'Ø' => "O",
+        'đ' | 'ð' => "d",
+        'Đ' | 'Ð' => "D",
+        'ł' => "l",
+        'Ł' => "L",
+        'ı' => "i",
+        _ => return None,
+    })
+}
+
+/// Scripts whose words are not set apart: Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar.
+pub(super) fn is_unspaced(character: char) -> bool {
+    matches!(u32::from(character),
+        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x1100..=0x11ff
+        | 0x3005..=0x3007 | 0x3040..=0x30ff | 0x3105..=0x312f | 0x3130..=0x318f | 0x31f0..=0x31ff
+        | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff | 0x20000..=0x3ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        Splitter::default().split(text, |word, piece| {
+            words.push(match piece {
+                Piece::Simple => word.to_owned(),
+                Piece::Compound => format!("[{word}]"),
+            });
+        });
+        words
+    }
+
+    #[test]
+    fn words_are_lower_case_runs_of_letters_and_digits() {
+        assert_eq!(words("The quick, brown fox!"), ["the", "quick", "brown", "fox"]);
+        assert_eq!(words("std::fs::read(path)?"), ["std", "fs", "read", "path"]);
+        assert_eq!(words("a-b/c.d"), ["a", "b", "c", "d"]);
+        assert_eq!(words(" \t\n"), [""; 0]);
+    }
+
+    #[test]
+    fn identifiers_give_their_whole_and_their_parts() {
+        for spelling in ["parse_config", "parseConfig", "ParseConfig", "PARSE_CONFIG", "__parse_config__"] {
+            assert_eq!(words(spelling), ["[parseconfig]", "parse", "config"], "{spelling}");
+        }
+        assert_eq!(words("HTTPServer"), ["[httpserver]", "http", "server"]);
+        assert_eq!(words("getHTTP2Frame"), ["[gethttp2frame]", "get", "http", "2", "frame"]);
+        assert_eq!(words("utf8"), ["[utf8]", "utf", "8"]);
+        assert_eq!(words("APIs"), ["apis"]);
+        assert_eq!(words("userIDs"), ["[userids]", "user", "ids"]);
+        assert_eq!(words("HTTPStatus"), ["[httpstatus]", "http", "status"]);
+        assert_eq!(words("___"), [""; 0]);
+        assert_eq!(words("_private"), ["private"]);
+        assert_eq!(words("I"), ["i"]);
+        assert_eq!(words("1234"), ["1234"]);
+    }
+
+    #[test]
+    fn accents_and_compatibility_forms_fold() {
+        assert_eq!(words("naïve Café"), ["naive", "cafe"]);
+        assert_eq!(words("Straße Ærø"), ["strasse", "aero"]);
+        assert_eq!(words("ﬁle ｆｕｌｌ"), ["file", "full"]);
+        assert_eq!(words("cafe\u{301}"), ["cafe"]);
+        assert_eq!(words("Ελλάδα МОСКВА"), ["ελλαδα", "москва"]);
+        assert_eq!(words("größeÄndern"), ["[grosseandern]", "grosse", "andern"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_give_pairs() {
+        assert_eq!(words("全文検索"), ["全文", "文検", "検索"]);
+        assert_eq!(words("字"), ["字"]);
+        assert_eq!(words("データ"), ["デー", "ータ"]);
+        assert_eq!(words("ﾃﾞｰﾀ"), ["デー", "ータ"]);
+        assert_eq!(words("한국어"), ["한국", "국어"]);
+        assert_eq!(words("用Rust写"), ["用", "rust", "写"]);
+        assert_eq!(words("東京2024年"), ["東京", "2024", "年"]);
+    }
+
+    #[test]
+    fn data_gives_few_terms_and_short_ones() {
+        let long = "x".repeat(10_000);
+        assert_eq!(words(&long), ["x".repeat(64)]);
+        assert!(words(&"aB".repeat(10_000)).len() <= MAX_PARTS);
+        let test_name = "returns_an_error_when_the_configuration_file_has_an_unknown_key_in_a_nested_table";
+        let parts = words(test_name);
+        assert_eq!(parts.first().map(String::as_str), Some("returns"));
+        assert_eq!(parts.last().map(String::as_str), Some("table"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_lower_case_words_of_bounded_length(text in "\\PC{0,80}") {
+            for word in words(&text) {
+                let word = word.trim_matches(['[', ']']);
+                prop_assert!(!word.is_empty());
+                // One character can be three in lower case.
+                prop_assert!(word.chars().count() <= 3 * MAX_CHARACTERS);
+                prop_assert!(!word.contains(['_', ' ']));
+            }
+        }
+
+        #[test]
+        fn splitting_a_word_again_gives_itself(text in "[a-zA-Z_0-9 ]{0,60}") {
+            for word in words(&text).iter().filter(|word| !word.starts_with('[')) {
+                prop_assert_eq!(words(word), std::slice::from_ref(word));
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The parameters of every cut as configuration keys, `[cut.METHOD]`, taken from the cuts' own descriptions.
+
+use super::keys::Key;
+use super::layers::Setting;
+use super::value::{Allowed, Value};
+use std::collections::BTreeMap;
+use tamis_cut::{Gate, METHODS, Parameter, Range, Rule, RuleError};
+
+/// The keys of every method's parameters, and of the gate's.
+pub(super) fn all() -> impl Iterator<Item = Key> {
+    let cuts = METHODS.iter().flat_map(|method| {
+        method.parameters.iter().map(|parameter| key(name(method.name, parameter.name), parameter))
+    });
+    cuts.chain(Gate::PARAMETERS.iter().map(|parameter| key(format!("gate.{}", parameter.name), parameter)))
+}
+
+/// The gate that the configuration describes.
+pub(super) fn gate(number: impl Fn(&str) -> Option<f64>) -> Gate {
+    let built_in = Gate::default();
+    Gate {
+        min_coverage: number("gate.min_coverage").unwrap_or(built_in.min_coverage),
+        margin: number("gate.margin").unwrap_or(built_in.margin),
+    }
+}
+
+fn key(name: String, parameter: &Parameter) -> Key {
+    Key {
+        name,
+        allowed: match parameter.range {
+            Range::Number { min, max } => Allowed::Number(min, max),
+            Range::Integer { min, max } => Allowed::Integer(clamp(min), clamp(max)),
+            Range::Flag => Allowed::Flag,
+            Range::Choice(words) => Allowed::OneOf(words),
+        },
+        default: from_cut(&parameter.default()),
+        doc: parameter.doc.to_owned(),
+    }
+}
+
+/// The rule of a specification, its other parameters from the configuration.
+pub(super) fn rule(
+    settings: &BTreeMap<String, Setting>,
+    specification: &str,
+) -> Result<Box<dyn Rule>, RuleError> {
+    let given = tamis_cut::parse(specification)?;
+    let (_, parameters) = specification.split_once(':').unwrap_or_default();
+    let named: Vec<String> = parameters
+        .split(',')
+        .filter_map(|part| part.split_once('='))
+        .map(|(name, _)| name.trim().replace('-', "_"))
+        .collect();
+    let merged = given.settings().into_iter().map(|(parameter, value)| {
+        let configured = settings.get(&name(given.name(), parameter)).filter(|_| !named.iter().any(|n| n == parameter));
+        (parameter, configured.map_or(value, |setting| to_cut(&setting.value)))
+    });
+    tamis_cut::build(given.name(), merged)
+}
+
+fn name(method: &str, parameter: &str) -> String {
+    format!("cut.{method}.{parameter}")
+}
+
+fn clamp(bound: usize) -> i64 {
+    i64::try_from(bound).unwrap_or(i64::MAX)
+}
+
+fn from_cut(value: &tamis_cut::Value) -> Value {
+    match value {
+        tamis_cut::Value::Flag(flag) => Value::Flag(*flag),
+        tamis_cut::Value::Integer(integer) => Value::Integer(*integer),
+        tamis_cut::Value::Number(number) => Value::Number(*number),
+        tamis_cut::Value::Text(text) => Value::Text(text.to_string()),
+    }
+}
+
+fn to_cut(value: &Value) -> tamis_cut::Value {
+    match value {
+        Value::Flag(flag) => (*flag).into(),
+        Value::Integer(integer) => (*integer).into(),
+        Value::Number(number) => (*number).into(),
+        Value::Text(text) => text.clone().into(),
+        Value::List(items) => items.join(",").into(),
+    }
+}

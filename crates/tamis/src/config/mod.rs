@@ -1,0 +1,220 @@
+//! Configuration: parsed once, at the edge, into one validated [`Config`]. Nothing below parses or defaults.
+//!
+//! A value comes from, strongest first: a flag, the environment (`TAMIS_…`), the project's `.tamis/config.toml`, the
+//! user's `~/.config/tamis/config.toml`, the built-in default. An unknown key is an error that names the nearest one.
+
+mod cut_keys;
+mod keys;
+mod layers;
+mod models;
+pub mod trust;
+mod value;
+
+pub use keys::{Key, keys};
+pub use layers::{ConfigError, Origins, Setting, Settings, Source};
+pub use models::{ModelDefinition, Provider};
+pub use value::{Allowed, Value};
+
+use crate::search::Mode;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tamis_cut::Rule;
+use tamis_rank::RolePrior;
+
+/// Everything the engine can be told, validated.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `[search]`.
+    pub search: SearchConfig,
+    /// `[rank]`.
+    pub roles: RolePrior,
+    /// `[index]`.
+    pub index: IndexConfig,
+    /// `[models.NAME]`.
+    pub models: BTreeMap<String, ModelDefinition>,
+    /// `[gate]`.
+    pub gate: tamis_cut::Gate,
+    /// Each key's value and where it came from.
+    pub settings: BTreeMap<String, Setting>,
+    project_file: Option<PathBuf>,
+    user_directory: Option<PathBuf>,
+}
+
+/// How a query is answered.
+#[derive(Clone, Debug)]
+pub struct SearchConfig {
+    /// Most results shown, 1 to 100.
+    pub top_k: usize,
+    /// Where relevance ends.
+    pub cut: Box<dyn Rule>,
+    /// Whether a query that nothing answers is answered by nothing.
+    pub gate: bool,
+    /// Which legs gather.
+    pub mode: Mode,
+    /// Candidates from each leg.
+    pub pool: usize,
+    /// `convex`, `rrf` or `weighted`.
+    pub fusion: String,
+    /// Share of the semantic leg; `None`: the model's own.
+    pub fusion_weight: Option<f64>,
+    /// `auto` or a model's name.
+    pub model: String,
+    /// Whether a search first brings the index up to date.
+    pub refresh: bool,
+    /// Most new passages a search embeds with the best model.
+    pub refresh_embed: usize,
+    /// Lines of a snippet.
+    pub snippet_lines: usize,
+}
+
+/// What is indexed and how.
+#[derive(Clone, Debug)]
+pub struct IndexConfig {
+    /// Models by name, the quick one first.
+    pub models: Vec<String>,
+    /// Larger files are left out.
+    pub max_file_bytes: u64,
+    /// Target length of a passage.
+    pub passage_tokens: usize,
+    /// Kinds of files left out.
+    pub skip: Vec<String>,
+    /// Globs left out.
+    pub ignore: Vec<String>,
+    /// Whether hidden files are indexed.
+    pub hidden: bool,
+}
+
+impl Config {
+    /// Reads and validates a configuration. `user_directory` holds the list of trusted projects.
+    ///
+    /// # Errors
+    /// The first thing wrong, with its place and what is allowed.
+    pub fn load(origins: &Origins, user_directory: Option<PathBuf>) -> Result<Self, ConfigError> {
+        let Settings { values, models } = Settings::read(origins)?;
+        let read = Read(&values);
+        let config = Config {
+            search: SearchConfig {
+                top_k: read.count("search.top_k"),
+                cut: read.cut()?,
+                gate: read.flag("search.gate"),
+                mode: read.text("search.mode").parse().unwrap_or_default(),
+                pool: read.count("search.pool").max(4 * read.count("search.top_k")),
+                fusion: read.text("search.fusion").to_owned(),
+                fusion_weight: read.number("search.fusion_weight"),
+                model: read.text("search.model").to_owned(),
+                refresh: read.flag("search.refresh"),
+                refresh_embed: read.count("search.refresh_embed"),
+                snippet_lines: read.count("search.snippet_lines"),
+            },
+            roles: RolePrior {
+                test: read.number("rank.test").unwrap_or(1.0),
+                vendored: read.number("rank.vendored").unwrap_or(1.0),
+                changelog: read.number("rank.changelog").unwrap_or(1.0),
+            },
+            index: IndexConfig {
+                models: read.list("index.models"),
+                max_file_bytes: read.count("index.max_file_bytes") as u64,
+                passage_tokens: read.count("index.passage_tokens"),
+                skip: read.list("index.skip"),
+                ignore: read.list("index.ignore"),
+                hidden: read.flag("index.hidden"),
+            },
+            gate: read.gate(),
+            models,
+            settings: values.clone(),
+            project_file: origins.project.clone(),
+            user_directory,
+        };
+        config.check_models()?;
+        Ok(config)
+    }
+
+    /// The defaults alone, for a library user with no files.
+    pub fn built_in() -> Self {
+        Config::load(&Origins::default(), None).expect("the defaults are valid")
+    }
+
+    /// The rule of the specification `METHOD[:PARAM=VALUE,…]`, its other parameters from the configuration.
+    ///
+    /// # Errors
+    /// An unknown method or parameter, or a value out of range, with what is allowed.
+    pub fn cut(&self, specification: &str) -> Result<Box<dyn Rule>, tamis_cut::RuleError> {
+        cut_keys::rule(&self.settings, specification)
+    }
+
+    /// Refuses a project's choice of a model that sends text away, unless the user has trusted the project's file.
+    fn check_models(&self) -> Result<(), ConfigError> {
+        let names = self.index.models.iter().map(|name| (name, "index.models"));
+        for (name, key) in names.chain([(&self.search.model, "search.model")]) {
+            if ["auto", "static", "minilm"].contains(&name.as_str()) {
+                continue;
+            }
+            let Some(definition) = self.models.get(name) else {
+                let known = self.models.keys().map(String::as_str).chain(["auto", "static", "minilm"]);
+                return Err(ConfigError::NotAllowed {
+                    source_name: self.settings[key].source.to_string(),
+                    key: key.to_owned(),
+                    value: format!("{name:?}"),
+                    allowed: format!("one of {}, or defined as [models.{name}]", known.collect::<Vec<_>>().join(", ")),
+                });
+            };
+            let from_project =
+                [&definition.source, &self.settings[key].source].iter().any(|s| matches!(s, Source::Project(_)));
+            if let (Provider::Openai { url, .. }, Some(path), true) =
+                (&definition.provider, &self.project_file, from_project)
+                && !self.user_directory.as_ref().is_some_and(|user| trust::is_trusted(user, path))
+            {
+                return Err(ConfigError::Untrusted { path: path.clone(), model: name.clone(), url: url.clone() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The user's configuration directory: `$TAMIS_CONFIG_HOME`, else `tamis` under `$XDG_CONFIG_HOME` or `~/.config`.
+pub fn user_directory(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+    set("TAMIS_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| set("XDG_CONFIG_HOME").map(|base| Path::new(&base).join("tamis")))
+        .or_else(|| set("HOME").map(|home| Path::new(&home).join(".config/tamis")))
+}
+
+/// Typed access to values that the table of keys has already checked.
+struct Read<'a>(&'a BTreeMap<String, Setting>);
+
+impl Read<'_> {
+    fn flag(&self, key: &str) -> bool {
+        matches!(self.0[key].value, Value::Flag(true))
+    }
+
+    fn count(&self, key: &str) -> usize {
+        if let Value::Integer(value) = self.0[key].value { value.max(0) as usize } else { 0 }
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        if let Value::Number(value) = self.0[key].value { Some(value) } else { None }
+    }
+
+    fn text(&self, key: &str) -> &str {
+        if let Value::Text(value) = &self.0[key].value { value } else { "" }
+    }
+
+    fn list(&self, key: &str) -> Vec<String> {
+        if let Value::List(values) = &self.0[key].value { values.clone() } else { Vec::new() }
+    }
+
+    fn cut(&self) -> Result<Box<dyn Rule>, ConfigError> {
+        let specification = self.text("search.cut");
+        cut_keys::rule(self.0, specification).map_err(|error| ConfigError::NotAllowed {
+            source_name: self.0["search.cut"].source.to_string(),
+            key: "search.cut".into(),
+            value: format!("{specification:?}"),
+            allowed: format!("a cut ({error})"),
+        })
+    }
+
+    fn gate(&self) -> tamis_cut::Gate {
+        cut_keys::gate(|key| self.number(key))
+    }
+}

@@ -1,0 +1,105 @@
+//! `[models.NAME]`: models besides the built-in ones.
+
+use super::layers::{ConfigError, Source};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A model defined in a configuration file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelDefinition {
+    /// What serves it.
+    #[serde(flatten)]
+    pub provider: Provider,
+    /// The file that defines it.
+    pub source: Source,
+}
+
+/// What serves a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "provider", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Provider {
+    /// An endpoint that speaks OpenAI's embeddings API.
+    Openai {
+        /// Base address, to which `/embeddings` is added unless it ends so.
+        url: String,
+        /// The model's name at the endpoint.
+        model: String,
+        /// Length of its vectors; learned from the first answer when left out.
+        dimension: Option<usize>,
+        /// Environment variable that holds the key.
+        api_key_env: Option<String>,
+        /// Texts in one request, 1 to 2048.
+        batch_size: Option<usize>,
+        /// Seconds to wait for an answer, 1 to 600.
+        timeout_seconds: Option<u64>,
+        /// Tries after the first one, 0 to 20.
+        max_retries: Option<u32>,
+        /// Most requests a minute, 1 or more.
+        requests_per_minute: Option<u32>,
+        /// Put before a query.
+        query_prefix: Option<String>,
+        /// Put before a passage.
+        passage_prefix: Option<String>,
+    },
+    /// A directory with `tokenizer.json` and `model.safetensors` or `model.onnx`.
+    Directory {
+        /// The directory, relative to the file that names it.
+        path: PathBuf,
+    },
+}
+
+pub(super) fn read_models(
+    value: toml::Value,
+    path: &Path,
+    source: &Source,
+) -> Result<BTreeMap<String, ModelDefinition>, ConfigError> {
+    let wrong = |key: String, value: String, allowed: &str| ConfigError::NotAllowed {
+        source_name: path.display().to_string(),
+        key,
+        value,
+        allowed: allowed.to_owned(),
+    };
+    let toml::Value::Table(table) = value else {
+        return Err(wrong("models".into(), value.to_string(), "a table of models, [models.NAME]"));
+    };
+    let mut models = BTreeMap::new();
+    for (name, value) in table {
+        let key = format!("models.{name}");
+        if ["auto", "static", "minilm"].contains(&name.as_str()) {
+            return Err(wrong(key, "…".into(), "a name of its own: auto, static and minilm are taken"));
+        }
+        let shown = value.to_string();
+        let mut provider: Provider =
+            value.try_into().map_err(|error: toml::de::Error| wrong(key.clone(), shown, error.message()))?;
+        check(&provider).map_err(|(field, value, allowed)| wrong(format!("{key}.{field}"), value, allowed))?;
+        if let Provider::Directory { path: directory } = &mut provider
+            && directory.is_relative()
+            && let Some(parent) = path.parent()
+        {
+            *directory = parent.join(&*directory);
+        }
+        models.insert(name, ModelDefinition { provider, source: source.clone() });
+    }
+    Ok(models)
+}
+
+fn check(provider: &Provider) -> Result<(), (&'static str, String, &'static str)> {
+    let Provider::Openai { url, dimension, batch_size, timeout_seconds, max_retries, requests_per_minute, .. } =
+        provider
+    else {
+        return Ok(());
+    };
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        return Err(("url", format!("{url:?}"), "an address that starts with http:// or https://"));
+    }
+    let range = |field, value: Option<u64>, low: u64, high: u64, allowed| match value {
+        Some(value) if !(low..=high).contains(&value) => Err((field, value.to_string(), allowed)),
+        _ => Ok(()),
+    };
+    range("dimension", dimension.map(|value| value as u64), 1, 8192, "1 to 8192")?;
+    range("batch_size", batch_size.map(|value| value as u64), 1, 2048, "1 to 2048")?;
+    range("timeout_seconds", *timeout_seconds, 1, 600, "1 to 600")?;
+    range("max_retries", max_retries.map(u64::from), 0, 20, "0 to 20")?;
+    range("requests_per_minute", requests_per_minute.map(u64::from), 1, 1_000_000, "1 to 1000000")
+}

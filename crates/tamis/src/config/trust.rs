@@ -1,0 +1,54 @@
+//! Which projects' configurations may send text away. A configuration is trusted by its content: when it changes, it
+//! is not trusted any more.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The file that lists trusted configurations, in the user's configuration directory.
+fn list(user_directory: &Path) -> PathBuf {
+    user_directory.join("trusted")
+}
+
+fn entry(config: &Path) -> io::Result<String> {
+    let content = fs::read(config)?;
+    Ok(format!("{} {}", blake3::hash(&content).to_hex(), fs::canonicalize(config)?.display()))
+}
+
+/// Whether the user has trusted the configuration file `config` as it is now.
+pub fn is_trusted(user_directory: &Path, config: &Path) -> bool {
+    let Ok(entry) = entry(config) else { return false };
+    fs::read_to_string(list(user_directory)).is_ok_and(|text| text.lines().any(|line| line == entry))
+}
+
+/// Trusts the configuration file `config` as it is now.
+///
+/// # Errors
+/// The file cannot be read, or the user's list cannot be written.
+pub fn trust(user_directory: &Path, config: &Path) -> io::Result<()> {
+    let entry = entry(config)?;
+    if is_trusted(user_directory, config) {
+        return Ok(());
+    }
+    fs::create_dir_all(user_directory)?;
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(list(user_directory))?;
+    writeln!(file, "{entry}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_configuration_is_not_trusted_any_more() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let config = directory.path().join("config.toml");
+        fs::write(&config, "[models.team]\n").expect("written");
+        let user = directory.path().join("user");
+        assert!(!is_trusted(&user, &config));
+        trust(&user, &config).expect("trusted");
+        assert!(is_trusted(&user, &config));
+        fs::write(&config, "[models.other]\n").expect("written");
+        assert!(!is_trusted(&user, &config));
+    }
+}

@@ -1,0 +1,155 @@
+//! Values of configuration keys and what each key allows.
+
+use std::fmt;
+
+/// A value as a file, a variable or a flag gives it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// true or false.
+    Flag(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A list of texts.
+    List(Vec<String>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Flag(value) => write!(f, "{value}"),
+            Value::Integer(value) => write!(f, "{value}"),
+            Value::Number(value) => write!(f, "{value}"),
+            Value::Text(value) => write!(f, "{value:?}"),
+            Value::List(values) => write!(f, "{values:?}"),
+        }
+    }
+}
+
+impl Value {
+    /// The value of a TOML item; `None` for tables, dates and mixed lists, which no key takes.
+    pub(super) fn from_toml(value: &toml::Value) -> Option<Self> {
+        Some(match value {
+            toml::Value::Boolean(value) => Value::Flag(*value),
+            toml::Value::Integer(value) => Value::Integer(*value),
+            toml::Value::Float(value) => Value::Number(*value),
+            toml::Value::String(value) => Value::Text(value.clone()),
+            toml::Value::Array(values) => {
+                Value::List(values.iter().map(|value| value.as_str().map(str::to_owned)).collect::<Option<_>>()?)
+            }
+            toml::Value::Table(_) | toml::Value::Datetime(_) => return None,
+        })
+    }
+}
+
+/// What a key allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Allowed {
+    /// true or false.
+    Flag,
+    /// A whole number in a closed range.
+    Integer(i64, i64),
+    /// A number in a closed range.
+    Number(f64, f64),
+    /// `"auto"` or a number in a closed range.
+    AutoOrNumber(f64, f64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Any text, checked where it is used (a method, a model).
+    Text,
+    /// A list of texts, each one of these words when there are any.
+    List(&'static [&'static str]),
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Allowed::Flag => f.write_str("true or false"),
+            Allowed::Integer(low, high) => write!(f, "{low} to {high}"),
+            Allowed::Number(low, high) => write!(f, "{low} to {high}"),
+            Allowed::AutoOrNumber(low, high) => write!(f, "\"auto\", or {low} to {high}"),
+            Allowed::OneOf(words) => write!(f, "one of {}", words.join(", ")),
+            Allowed::Text => f.write_str("a text"),
+            Allowed::List([]) => f.write_str("a list of texts"),
+            Allowed::List(words) => write!(f, "a list of {}", words.join(", ")),
+        }
+    }
+}
+
+impl Allowed {
+    /// `value` in the key's own type (a whole number where a number is wanted is one), or `None` where it is not allowed.
+    pub(super) fn accept(&self, value: &Value) -> Option<Value> {
+        let number = |value: &Value| match value {
+            Value::Integer(value) => Some(*value as f64),
+            Value::Number(value) => Some(*value),
+            _ => None,
+        };
+        let within = |low: f64, high: f64| number(value).filter(|value| (low..=high).contains(value)).map(Value::Number);
+        match (self, value) {
+            (Allowed::Flag, Value::Flag(_)) => Some(value.clone()),
+            (Allowed::Integer(low, high), Value::Integer(number)) if (low..=high).contains(&number) => {
+                Some(value.clone())
+            }
+            (Allowed::Number(low, high), _) => within(*low, *high),
+            (Allowed::AutoOrNumber(_, _), Value::Text(text)) if text == "auto" => Some(value.clone()),
+            (Allowed::AutoOrNumber(low, high), _) => within(*low, *high),
+            (Allowed::OneOf(words), Value::Text(text)) if words.contains(&text.as_str()) => Some(value.clone()),
+            (Allowed::Text, Value::Text(_)) => Some(value.clone()),
+            (Allowed::List(words), Value::List(items))
+                if words.is_empty() || items.iter().all(|item| words.contains(&item.as_str())) =>
+            {
+                Some(value.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// The value that a text from the environment or the command line stands for. Lists are split at commas.
+    pub(super) fn read(&self, text: &str) -> Option<Value> {
+        let text = text.trim();
+        let value = match self {
+            Allowed::Flag => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" => Value::Flag(true),
+                "false" | "0" | "no" | "off" => Value::Flag(false),
+                _ => return None,
+            },
+            Allowed::Integer(..) => Value::Integer(text.parse().ok()?),
+            Allowed::Number(..) => Value::Number(text.parse().ok()?),
+            Allowed::AutoOrNumber(..) => match text.parse() {
+                Ok(number) => Value::Number(number),
+                Err(_) => Value::Text(text.to_owned()),
+            },
+            Allowed::OneOf(_) | Allowed::Text => Value::Text(text.to_owned()),
+            Allowed::List(_) => Value::List(
+                text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
+            ),
+        };
+        self.accept(&value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_closed_and_nan_is_never_in_one() {
+        let allowed = Allowed::Number(0.0, 1.0);
+        assert_eq!(allowed.accept(&Value::Integer(1)), Some(Value::Number(1.0)));
+        assert_eq!(allowed.accept(&Value::Number(f64::NAN)), None);
+        assert_eq!(allowed.accept(&Value::Number(1.01)), None);
+        assert_eq!(Allowed::Integer(1, 100).read("0"), None);
+    }
+
+    #[test]
+    fn texts_become_values_of_the_keys_type() {
+        assert_eq!(Allowed::Flag.read("off"), Some(Value::Flag(false)));
+        assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("auto"), Some(Value::Text("auto".into())));
+        assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("most"), None);
+        assert_eq!(Allowed::List(&["lock", "secret"]).read("lock, secret"), Some(Value::List(vec!["lock".into(), "secret".into()])));
+    }
+}

@@ -1,0 +1,73 @@
+//! Documents that are no files: a corpus given by a program.
+
+use crate::Error;
+use crate::index::{FILE_COLLECTIONS, Index};
+use tamis_store::{Applied, Change, NewDocument, NewPassage, Store, TextForm};
+use tamis_text::Options;
+
+/// A document given as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextDocument {
+    /// Its identifier, which results give as their path.
+    pub id: String,
+    /// The collection it belongs to.
+    pub collection: String,
+    /// Its title; searched with every passage.
+    pub title: Option<String>,
+    /// Its text, divided by paragraphs where it is long.
+    pub text: String,
+}
+
+impl Index {
+    /// Adds documents, or replaces those with the same identifiers. They are found after the next
+    /// [`Index::complete`].
+    ///
+    /// # Errors
+    /// A collection that belongs to the files of the tree, an index that is not writable, or another process that is
+    /// writing.
+    pub fn put_documents(&self, documents: &[TextDocument]) -> Result<Applied, Error> {
+        if let Some(taken) = documents.iter().find(|document| FILE_COLLECTIONS.contains(&document.collection.as_str())) {
+            let allowed = format!("another name than those of files, {}", FILE_COLLECTIONS.join(", "));
+            return Err(Error::argument("collection", format!("{:?}", taken.collection), allowed));
+        }
+        let changes: Vec<Change> =
+            documents.iter().map(|document| Change::Put(self.text_document(document))).collect();
+        Ok(self.store.apply(&changes)?)
+    }
+
+    fn text_document(&self, document: &TextDocument) -> NewDocument {
+        let title = document.title.clone().filter(|title| !title.trim().is_empty());
+        let options = Options { max_tokens: self.config.index.passage_tokens };
+        // Read as the text file it would be; the name only says that it is plain text.
+        let read = tamis_text::read("document.txt", document.text.as_bytes(), &options);
+        let passage = |passage: tamis_text::Passage| NewPassage {
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            kind: passage.kind.as_str().to_owned(),
+            symbol: None,
+            heading: title.clone(),
+            context: None,
+            embedded_text: match &title {
+                Some(title) => format!("{title}\n{}", passage.text),
+                None => passage.text.clone(),
+            },
+            text: passage.text,
+            role: passage.role.as_str().to_owned(),
+            language: None,
+            form: TextForm::Prose,
+        };
+        NewDocument {
+            namespace: self.namespace.clone(),
+            collection: document.collection.clone(),
+            path: document.id.clone(),
+            language: None,
+            role: read.role.as_str().to_owned(),
+            size: document.text.len() as u64,
+            modified_ns: 0,
+            content_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
+            note: None,
+            passages: read.passages.into_iter().map(passage).collect(),
+            title: title.clone(),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What can go wrong, each with what to do about it.
+
+use crate::config::ConfigError;
+use std::path::{Path, PathBuf};
+use tamis_embed::EmbedError;
+use tamis_store::StoreError;
+use thiserror::Error;
+
+/// An operation on an index that failed.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A configuration that is not valid.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A model failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    /// An argument of a call that is not allowed.
+    #[error("{name} = {value}: must be {allowed}")]
+    Argument {
+        /// The argument.
+        name: &'static str,
+        /// The value received.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A path that is not there or cannot be used.
+    #[error("{}: {reason}", path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// An identifier or path that the index does not hold.
+    #[error("{wanted}: not in the index{}", nearest.as_ref().map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
+    NotFound {
+        /// What was asked for.
+        wanted: String,
+        /// The nearest thing that is there.
+        nearest: Option<String>,
+    },
+}
+
+impl Error {
+    pub(crate) fn argument(name: &'static str, value: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Error::Argument { name, value: value.into(), allowed: allowed.into() }
+    }
+
+    pub(crate) fn path(path: &Path, reason: impl Into<String>) -> Self {
+        Error::Path { path: path.to_owned(), reason: reason.into() }
+    }
+}

@@ -1,0 +1,67 @@
+//! What has to be done: the tree as it is against the index as it is.
+
+use super::walk::{Found, FoundFile};
+use std::collections::HashMap;
+use std::path::Path;
+use tamis_store::{DocumentId, DocumentState};
+
+/// The difference between a tree and its index.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Files that are new or whose size or time of change differ, with the document they replace.
+    pub read: Vec<(FoundFile, Option<DocumentState>)>,
+    /// Documents whose file is gone.
+    pub delete: Vec<DocumentState>,
+    /// Files that need nothing.
+    pub unchanged: u64,
+}
+
+impl Plan {
+    /// How many files differ from the index.
+    pub fn stale(&self) -> u64 {
+        (self.read.len() + self.delete.len()) as u64
+    }
+}
+
+/// Compares. `reread` reads every file, whatever its size and time say.
+pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, reread: bool) -> Plan {
+    let mut known: HashMap<String, DocumentState> =
+        documents.into_iter().map(|document| (document.path.clone(), document)).collect();
+    let mut plan = Plan::default();
+    for file in &found.files {
+        match known.remove(&file.path) {
+            Some(document) if !reread && document.size == file.size && document.modified_ns == file.modified_ns => {
+                plan.unchanged += 1;
+            }
+            document => plan.read.push((file.clone(), document)),
+        }
+    }
+    // What lies under a directory that could not be listed is unknown, not gone.
+    let unknown: Vec<String> = found
+        .unreadable
+        .iter()
+        .map(|(path, _)| path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/"))
+        .collect();
+    let is_unknown = |path: &str| {
+        unknown.iter().any(|under| {
+            under.is_empty() || path == under || path.strip_prefix(under.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    plan.delete = known.into_values().filter(|document| !is_unknown(&document.path)).collect();
+    plan.delete.sort_by_key(|document| document.document);
+    plan
+}
+
+/// Documents to be deleted, by the hash of their content: a new file with the same content is one of them, moved.
+pub(super) fn movable(delete: &[DocumentState]) -> HashMap<[u8; 32], Vec<&DocumentState>> {
+    let mut by_hash: HashMap<[u8; 32], Vec<&DocumentState>> = HashMap::new();
+    for document in delete {
+        by_hash.entry(document.content_hash).or_default().push(document);
+    }
+    by_hash
+}
+
+/// What is left to delete when `moved` documents have found their new place.
+pub(super) fn remaining(delete: &[DocumentState], moved: &[DocumentId]) -> Vec<DocumentId> {
+    delete.iter().map(|document| document.document).filter(|document| !moved.contains(document)).collect()
+}

@@ -1,0 +1,64 @@
+//! Keeping an index fresh while the tree changes.
+
+use super::{Index, Observer, RunOptions, RunReport};
+use crate::Error;
+use crate::location::INDEX_DIRECTORY;
+use notify_debouncer_full::notify::{EventKind, RecursiveMode};
+use notify_debouncer_full::{DebounceEventResult, new_debouncer};
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Changes closer together than this are one run.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// How often the observer is asked whether to stop.
+const POLL: Duration = Duration::from_millis(200);
+
+/// Runs once, then again after every change of the tree, until the observer cancels. Each run's report is handed on.
+///
+/// # Errors
+/// The tree cannot be watched, or the first run fails. A later run that fails is handed on and tried again at the next
+/// change.
+pub fn watch(
+    index: &Index,
+    options: RunOptions,
+    observer: &dyn Observer,
+    mut each: impl FnMut(Result<RunReport, Error>),
+) -> Result<(), Error> {
+    let root = &index.location().root;
+    let (sender, receiver) = channel();
+    let mut debouncer = new_debouncer(QUIET, None, move |events: DebounceEventResult| {
+        // The receiver is gone when watching has ended.
+        let _ = sender.send(events);
+    })
+    .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
+    debouncer
+        .watch(root, RecursiveMode::Recursive)
+        .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
+    each(Ok(index.refresh(options, observer)?));
+    while !observer.cancelled() {
+        match receiver.recv_timeout(POLL) {
+            Ok(Ok(events)) => {
+                let concerns = |path: &std::path::PathBuf| !is_internal(root, &index.location().directory, path);
+                let changed = |kind: &EventKind| !matches!(kind, EventKind::Access(_));
+                if events.iter().any(|event| changed(&event.kind) && event.paths.iter().any(concerns)) {
+                    each(index.refresh(options, observer));
+                }
+            }
+            // The watcher lost events: only a whole comparison knows what changed.
+            Ok(Err(_)) => each(index.refresh(options, observer)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a change is of the index itself or of version control's own files.
+fn is_internal(root: &Path, directory: &Path, path: &Path) -> bool {
+    path.starts_with(directory)
+        || path
+            .strip_prefix(root)
+            .is_ok_and(|under| under.components().any(|part| part.as_os_str() == INDEX_DIRECTORY || part.as_os_str() == ".git"))
+}

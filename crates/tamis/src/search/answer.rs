@@ -1,0 +1,126 @@
+//! The answer of a search: what every face of Tamis gives back. Its JSON form is a contract; the schema is made from
+//! these types.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a search found, where it was cut and why.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Answer {
+    /// The query as it was searched.
+    pub query: String,
+    /// The legs that took part: `hybrid`, `lexical` or `semantic`.
+    pub mode_used: String,
+    /// Why that is not the mode, or not the model, that was asked for.
+    pub fallback_reason: Option<String>,
+    /// The model of the semantic leg.
+    pub model: Option<String>,
+    /// The relevant passages, best first, shortened to the limit.
+    pub results: Vec<Hit>,
+    /// How many are relevant, and why.
+    pub cut: CutReport,
+    /// Milliseconds by stage, and `total`.
+    pub timings_ms: BTreeMap<String, f64>,
+    /// What was searched.
+    pub index: IndexReport,
+    /// The whole pool in ranking order; only when an explanation was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Vec<PoolEntry>>,
+}
+
+/// One result.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Hit {
+    /// Place in the answer, from 1.
+    pub rank: usize,
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
+    /// The kind of text: `code`, `docs`, …
+    pub collection: String,
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path of the document under the root, with forward slashes.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
+    /// Title of the document, or the path of headings above the passage.
+    pub title: Option<String>,
+    /// Qualified name of the symbol.
+    pub symbol: Option<String>,
+    /// What it is: `function`, `type`, `section`, …
+    pub kind: String,
+    /// Canonical name of the language.
+    pub language: Option<String>,
+    /// Raw BM25 of the query in the passage; 0 where no term of the query occurs.
+    pub bm25: Option<f64>,
+    /// Raw cosine similarity of query and passage, in [-1, 1].
+    pub similarity: Option<f64>,
+    /// The value that ranked it.
+    pub score: f64,
+    /// The lines of the passage that answer best.
+    pub snippet: String,
+    /// Line of the document on which the snippet starts, from 1. For printers; not in the JSON form.
+    #[serde(skip)]
+    pub snippet_line: u32,
+    /// Byte ranges of the query's terms in `snippet`, in order, without overlap. For printers; not in the JSON form.
+    #[serde(skip)]
+    pub highlights: Vec<std::ops::Range<usize>>,
+}
+
+/// The cut as it was decided.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CutReport {
+    /// The method: a cut's name, or `gate` where nothing in the corpus stood out.
+    pub method: String,
+    /// How many candidates are relevant; `results` holds the first of them.
+    pub keep: usize,
+    /// The value at or above which (for distances: at or below which) candidates are kept, if the method has one.
+    pub threshold: Option<f64>,
+    /// One sentence for people.
+    pub reason: String,
+    /// Candidates in the pool.
+    pub candidates: usize,
+    /// Candidates that the cut left out.
+    pub dropped: usize,
+    /// Candidates left out because a score was not a finite number.
+    pub dropped_non_finite: usize,
+    /// The method's own numbers.
+    pub diagnostics: BTreeMap<String, serde_json::Value>,
+}
+
+/// The index that was searched.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct IndexReport {
+    /// Passages that the filters leave.
+    pub passages: u64,
+    /// Those of them that have a vector of the model used.
+    pub embedded: u64,
+    /// Files known to differ from the index; `null` where that was not checked.
+    pub stale: Option<u64>,
+}
+
+/// One candidate of the pool, for explanations.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PoolEntry {
+    /// Whether the cut kept it.
+    pub kept: bool,
+    /// Path and first line.
+    pub path: String,
+    /// First line of the passage.
+    pub start_line: u32,
+    /// Qualified name of the symbol.
+    pub symbol: Option<String>,
+    /// Role of the text: `main`, `test`, `vendored`, `changelog`, …
+    pub role: String,
+    /// Raw BM25.
+    pub bm25: Option<f64>,
+    /// Raw similarity.
+    pub similarity: Option<f64>,
+    /// Share of the query's IDF mass that the passage matches, in [0, 1].
+    pub coverage: Option<f64>,
+    /// The value that ranked it.
+    pub score: f64,
+}

@@ -1,0 +1,34 @@
+//! A passage on its way through a search.
+
+use tamis_rank::Evidence;
+use tamis_store::{PassageId, StoredPassage};
+
+/// A passage that a leg proposed, with what is known of it so far.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub passage: PassageId,
+    /// Raw cosine similarity, in full precision.
+    pub similarity: Option<f64>,
+    /// Raw BM25, 0 where no term matches.
+    pub bm25: Option<f64>,
+    /// Share of the query's IDF mass that matches.
+    pub coverage: Option<f64>,
+}
+
+impl Candidate {
+    pub fn new(passage: PassageId) -> Self {
+        Candidate { passage, similarity: None, bm25: None, coverage: None }
+    }
+
+    pub fn evidence(&self) -> Evidence {
+        Evidence { similarity: self.similarity, bm25: self.bm25 }
+    }
+}
+
+/// A candidate with its text and the value that ranks it.
+#[derive(Clone, Debug)]
+pub(super) struct Ranked {
+    pub candidate: Candidate,
+    pub passage: StoredPassage,
+    pub score: f64,
+}

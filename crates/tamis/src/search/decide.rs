@@ -1,0 +1,115 @@
+//! From a gathered pool to its order and its end.
+
+use super::answer::CutReport;
+use super::candidate::{Candidate, Ranked};
+use super::gather::Gathered;
+use crate::Error;
+use tamis_cut::{Background, Cut, Gate, Pool, Rule, Scale};
+use tamis_rank::{Evidence, Fusion, RolePrior, order};
+use tamis_store::StoredPassage;
+
+/// What orders the pool under a rule, and what gives the values that the rule reads. They differ for reciprocal ranks
+/// alone, which carry no evidence of relevance: those order, and the rule reads the convex values.
+pub(super) struct Fusions {
+    pub order: Fusion,
+    pub cut: Fusion,
+}
+
+impl Fusions {
+    /// The search's own fusion, or the one that the rule's scale is defined by. `weight` is the semantic leg's share.
+    pub fn new(rule: &dyn Rule, configured: Fusion, weight: f64) -> Self {
+        let both = |fusion| Fusions { order: fusion, cut: fusion };
+        match (rule.scale(), configured) {
+            (Scale::Score, Fusion::Rrf { .. }) => Fusions { order: configured, cut: Fusion::Convex { weight } },
+            (Scale::Score, _) => both(configured),
+            (Scale::Similarity, _) => both(Fusion::Weighted { weight: 1.0 }),
+            (Scale::Weighted, _) => both(Fusion::Weighted { weight: 0.7 }),
+        }
+    }
+}
+
+/// Orders the pool by `fusion` and the prior of each passage's role, best first; equals by passage. `passages` are
+/// those of the candidates, in their order.
+pub(super) fn rank(
+    gathered: &Gathered,
+    passages: Vec<StoredPassage>,
+    fusion: Fusion,
+    roles: &RolePrior,
+) -> Vec<Ranked> {
+    let evidence: Vec<Evidence> = gathered.candidates.iter().map(|candidate| candidate.evidence()).collect();
+    let scores = fusion.fuse(&evidence);
+    let mut ranked: Vec<Option<Ranked>> = gathered
+        .candidates
+        .iter()
+        .zip(passages)
+        .zip(scores)
+        .map(|((candidate, passage), score)| {
+            let score = roles.apply(&passage.role, score);
+            Some(Ranked { candidate: candidate.clone(), passage, score })
+        })
+        .collect();
+    let adjusted: Vec<f64> = ranked.iter().flatten().map(|candidate| candidate.score).collect();
+    order(&adjusted).into_iter().filter_map(|position| ranked[position].take()).collect()
+}
+
+/// Decides how many of the ranked candidates are relevant, by values of `fusion`.
+pub(super) fn decide(
+    rule: &dyn Rule,
+    gate: Option<&Gate>,
+    gathered: &Gathered,
+    fusion: Fusion,
+    roles: &RolePrior,
+    ranked: &[Ranked],
+    reference: Option<f64>,
+) -> Result<CutReport, Error> {
+    let evidence: Vec<Evidence> = ranked.iter().map(|candidate| candidate.candidate.evidence()).collect();
+    let scores = fusion.fuse(&evidence).into_iter().zip(ranked);
+    let mut scores: Vec<f64> = scores.map(|(score, ranked)| roles.apply(&ranked.passage.role, score)).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let mut pool = Pool::scores(scores).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
+    if let Some(mean) = fusion.background(&evidence, gathered.background()) {
+        let count = gathered.semantic.as_ref().map_or(0, |background| background.count as usize);
+        let background = Background { mean, deviation: 0.0, count };
+        pool = pool.with_background(background).map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
+    }
+    if let Some(report) = gate.and_then(|gate| closed(gate, gathered, &pool, reference)) {
+        return Ok(report);
+    }
+    Ok(report(rule.cut(&pool)))
+}
+
+/// The report of a gate that lets nothing through; `None` when it is open.
+fn closed(gate: &Gate, gathered: &Gathered, pool: &Pool, reference: Option<f64>) -> Option<CutReport> {
+    let best = |score: fn(&Candidate) -> Option<f64>| {
+        gathered.candidates.iter().filter_map(score).filter(|value| value.is_finite()).reduce(f64::max)
+    };
+    let background = gathered.semantic.as_ref().map(|background| Background {
+        mean: f64::from(background.mean),
+        deviation: f64::from(background.deviation),
+        count: background.count as usize,
+    });
+    let verdict = gate.judge(&tamis_cut::Evidence {
+        coverage: best(|candidate| candidate.coverage).unwrap_or(0.0),
+        best_similarity: best(|candidate| candidate.similarity),
+        background,
+        reference,
+    });
+    (verdict.empty && !pool.is_empty()).then(|| report(verdict.into_cut(pool)))
+}
+
+fn report(cut: Cut) -> CutReport {
+    CutReport {
+        method: cut.method,
+        keep: cut.keep,
+        threshold: cut.threshold,
+        reason: cut.reason,
+        candidates: cut.candidates,
+        dropped: cut.dropped,
+        dropped_non_finite: cut.dropped_non_finite,
+        diagnostics: cut
+            .diagnostics
+            .into_iter()
+            .map(|(name, value)| (name, serde_json::to_value(value).unwrap_or_default()))
+            .collect(),
+    }
+}

@@ -1,0 +1,93 @@
+//! Both legs propose candidates, and every candidate gets both raw scores: a passage that one leg found has its score
+//! in the other computed, so that no score is missing because of where a passage was found.
+
+use super::candidate::Candidate;
+use std::collections::BTreeMap;
+use tamis_rank::BackgroundEvidence;
+use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
+
+/// What the semantic leg looks for.
+pub(super) struct SemanticQuery<'a> {
+    pub model: &'a str,
+    pub vector: &'a [f32],
+}
+
+/// The candidates of both legs, and what each leg knows of passages at large.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub candidates: Vec<Candidate>,
+    pub lexical: Option<LexicalStatistics>,
+    pub semantic: Option<Background>,
+}
+
+impl Gathered {
+    /// The raw scores of a passage that has nothing to do with the query.
+    pub fn background(&self) -> BackgroundEvidence {
+        BackgroundEvidence {
+            similarity: self.semantic.as_ref().map(|background| f64::from(background.mean)),
+            bm25: self.lexical.as_ref().map(|statistics| f64::from(statistics.expected_score)),
+        }
+    }
+}
+
+/// Asks the legs that are given for `depth` candidates each.
+pub(super) fn gather(
+    store: &dyn Store,
+    lexical: Option<&LexicalQuery>,
+    semantic: Option<&SemanticQuery<'_>>,
+    filter: &Filter,
+    depth: usize,
+) -> Result<Gathered, StoreError> {
+    let (words, vectors) = rayon::join(
+        || lexical.map(|query| store.lexical(query, filter, depth)).transpose(),
+        || semantic.map(|query| store.nearest(query.model, query.vector, filter, depth)).transpose(),
+    );
+    let (words, vectors) = (words?, vectors?);
+
+    let mut pool: BTreeMap<PassageId, Candidate> = BTreeMap::new();
+    for hit in words.iter().flat_map(|words| &words.hits) {
+        let candidate = pool.entry(hit.passage).or_insert_with(|| Candidate::new(hit.passage));
+        candidate.bm25 = Some(f64::from(hit.score.bm25));
+        candidate.coverage = Some(f64::from(hit.score.coverage));
+    }
+    for hit in vectors.iter().flat_map(|vectors| &vectors.hits) {
+        let candidate = pool.entry(hit.passage).or_insert_with(|| Candidate::new(hit.passage));
+        candidate.similarity = Some(f64::from(hit.similarity));
+    }
+
+    let mut candidates: Vec<Candidate> = pool.into_values().collect();
+    if let Some(query) = lexical {
+        complete_bm25(store, query, &mut candidates)?;
+    }
+    if let Some(query) = semantic {
+        complete_similarity(store, query, &mut candidates)?;
+    }
+    Ok(Gathered {
+        candidates,
+        lexical: words.map(|words| words.statistics),
+        semantic: vectors.map(|vectors| vectors.background),
+    })
+}
+
+fn complete_bm25(store: &dyn Store, query: &LexicalQuery, candidates: &mut [Candidate]) -> Result<(), StoreError> {
+    let missing: Vec<PassageId> = candidates.iter().filter(|c| c.bm25.is_none()).map(|c| c.passage).collect();
+    let scores = store.bm25(query, &missing)?;
+    for (candidate, score) in candidates.iter_mut().filter(|c| c.bm25.is_none()).zip(scores) {
+        candidate.bm25 = Some(f64::from(score.bm25));
+        candidate.coverage = Some(f64::from(score.coverage));
+    }
+    Ok(())
+}
+
+fn complete_similarity(
+    store: &dyn Store,
+    query: &SemanticQuery<'_>,
+    candidates: &mut [Candidate],
+) -> Result<(), StoreError> {
+    let missing: Vec<PassageId> = candidates.iter().filter(|c| c.similarity.is_none()).map(|c| c.passage).collect();
+    let similarities = store.similarities(query.model, query.vector, &missing)?;
+    for (candidate, similarity) in candidates.iter_mut().filter(|c| c.similarity.is_none()).zip(similarities) {
+        candidate.similarity = similarity.map(f64::from);
+    }
+    Ok(())
+}

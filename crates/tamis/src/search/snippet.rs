@@ -1,0 +1,66 @@
+//! The lines of a passage that answer best.
+
+use std::ops::Range;
+use tamis_store::{Highlighter, TextForm};
+
+/// Some lines of a passage, with the terms of the query marked.
+pub(super) struct Snippet {
+    /// Line of the document on which it starts.
+    pub start_line: u32,
+    pub text: String,
+    /// Byte ranges in `text`, in order, without overlap.
+    pub highlights: Vec<Range<usize>>,
+}
+
+/// The window of at most `lines` lines with the greatest IDF mass of distinct terms; the first such window. A passage
+/// without any term gives its beginning.
+pub(super) fn best(
+    text: &str,
+    start_line: u32,
+    form: TextForm,
+    highlighter: Option<&Highlighter>,
+    lines: usize,
+) -> Snippet {
+    let marks = highlighter.map(|highlighter| highlighter.find(text, form)).unwrap_or_default();
+    let bounds = line_bounds(text);
+    let window = lines.clamp(1, bounds.len().max(1));
+    // A window starts on a line with text: at the top, or where a term is.
+    let mut best = (0.0, 0);
+    for first in 0..=bounds.len().saturating_sub(window) {
+        let Some(range) = span(&bounds, first, window) else { break };
+        let mut seen: Vec<usize> = Vec::new();
+        let mut mass = 0.0;
+        for mark in marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end) {
+            if !seen.contains(&mark.term) {
+                seen.push(mark.term);
+                mass += mark.idf;
+            }
+        }
+        if mass > best.0 * (1.0 + 1e-6) {
+            best = (mass, first);
+        }
+    }
+    let range = span(&bounds, best.1, window).unwrap_or(0..0);
+    let inside = marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end);
+    Snippet {
+        start_line: start_line + best.1 as u32,
+        text: text[range.clone()].trim_end().to_owned(),
+        highlights: inside.map(|mark| mark.range.start - range.start..mark.range.end - range.start).collect(),
+    }
+}
+
+/// Byte range of each line, without its line end.
+fn line_bounds(text: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let bounds = text.split_inclusive('\n').map(|line| {
+        let range = start..start + line.trim_end_matches('\n').len();
+        start += line.len();
+        range
+    });
+    bounds.collect()
+}
+
+fn span(bounds: &[Range<usize>], first: usize, lines: usize) -> Option<Range<usize>> {
+    let last = bounds.get((first + lines).min(bounds.len()).checked_sub(1)?)?;
+    Some(bounds.get(first)?.start..last.end)
+}

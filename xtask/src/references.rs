@@ -1,0 +1,23 @@
+//! Fixtures made by independent implementations, so that ours are compared with something that is not ours.
+
+use crate::run::{program, root};
+use anyhow::Result;
+
+/// Each script beside its pinned requirements, and the fixture it writes.
+const REFERENCES: [(&str, &str); 2] = [
+    ("tools/references/kneedle.py", "crates/cut/tests/fixtures/kneedle.json"),
+    ("tools/references/otsu.py", "crates/cut/tests/fixtures/otsu.json"),
+];
+
+/// Makes a virtual environment with the pinned packages and runs every script.
+pub fn run() -> Result<()> {
+    let environment = root().join("target/references");
+    let environment = environment.to_string_lossy();
+    program("python3", &["-m", "venv", &environment])?;
+    let python = format!("{environment}/bin/python");
+    program(&python, &["-m", "pip", "install", "--quiet", "--requirement", "tools/references/requirements.txt"])?;
+    for (script, fixture) in REFERENCES {
+        program(&python, &[script, fixture])?;
+    }
+    Ok(())
+}
