@@ -82,8 +82,13 @@ impl Splitter {
     fn folded_run(&mut self, run: &str, each: &mut impl FnMut(&str, Piece)) {
         self.characters.clear();
         let unmarked = run.nfkd().filter(|character| !('\u{300}'..='\u{36f}').contains(character));
-        for character in unmarked.nfc() {
-            match plain(character) {
+        let mut folded = unmarked.nfc().peekable();
+        while let Some(character) = folded.next() {
+            let letters = match folded.peek() {
+                Some(next) if next.is_uppercase() => plain_in_capitals(character),
+                _ => None,
+            };
+            match letters.or_else(|| plain(character)) {
                 Some(letters) => self.characters.extend(letters.chars()),
                 None => self.characters.push(character),
             }
@@ -221,9 +226,9 @@ fn plain(character: char) -> Option<&'static str> {
         'ß' => "ss",
         'ẞ' => "SS",
         'æ' => "ae",
-        'Æ' => "AE",
+        'Æ' => "Ae",
         'œ' => "oe",
-        'Œ' => "OE",
+        'Œ' => "Oe",
         'ø' => "o",
         'Ø' => "O",
         'đ' | 'ð' => "d",
@@ -233,6 +238,15 @@ fn plain(character: char) -> Option<&'static str> {
         'ı' => "i",
         _ => return None,
     })
+}
+
+/// The same before a capital: one in lower case would end a part there.
+fn plain_in_capitals(character: char) -> Option<&'static str> {
+    match character {
+        'Æ' => Some("AE"),
+        'Œ' => Some("OE"),
+        _ => None,
+    }
 }
 
 /// Scripts whose words are not set apart: Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar.
@@ -287,7 +301,7 @@ mod tests {
     #[test]
     fn accents_and_compatibility_forms_fold() {
         assert_eq!(words("naïve Café"), ["naive", "cafe"]);
-        assert_eq!(words("Straße Ærø"), ["strasse", "aero"]);
+        assert_eq!(words("Straße Ærø ÆRØ STRAẞE"), ["strasse", "aero", "aero", "strasse"]);
         assert_eq!(words("ﬁle ｆｕｌｌ"), ["file", "full"]);
         assert_eq!(words("cafe\u{301}"), ["cafe"]);
         assert_eq!(words("Ελλάδα МОСКВА"), ["ελλαδα", "москва"]);

@@ -1,0 +1,133 @@
+//! Looking after a store: what it holds, whether its parts agree.
+
+use std::path::Path;
+
+use crate::error::{Result, StoreError};
+use crate::lexical::{Lexical, State};
+use crate::report::{Findings, Part, Problem, Sizes, Summary};
+use crate::semantic::{FileState, Semantic};
+use crate::sqlite::{Database, ModelRow};
+
+/// What the store holds, the derived indexes counted.
+pub(crate) fn summary(database: &Database, lexical: &Lexical, semantic: &Semantic) -> Result<Summary> {
+    let mut summary = database.summary()?;
+    summary.sizes = Sizes {
+        database: database.bytes(),
+        lexical: directory_bytes(lexical.path()),
+        vectors: directory_bytes(semantic.path()),
+    };
+    summary.lexical_seq = match lexical.state() {
+        State::Ready(reader) => Some(reader.seq()),
+        State::Missing | State::Unusable(_) => None,
+    };
+    for (known, model) in summary.models.iter_mut().zip(database.models()?) {
+        if let FileState::Ready(snapshot) = semantic.state(&model)? {
+            known.file_seq = Some(snapshot.seq());
+        }
+    }
+    Ok(summary)
+}
+
+/// Checks the database, then each derived index by itself and against the database.
+pub(crate) fn check(database: &Database, lexical: &Lexical, semantic: &Semantic) -> Result<Findings> {
+    let integrity = database.integrity()?;
+    let mut findings = Findings {
+        passages: integrity.passages.len() as u64,
+        problems: integrity.problems,
+    };
+    if !findings.problems.is_empty() {
+        // Nothing can be held against a database that contradicts itself.
+        return Ok(findings);
+    }
+    for message in check_lexical(lexical, &integrity.passages)? {
+        findings.problems.push(Problem {
+            part: Part::Lexical,
+            message,
+            mendable: true,
+        });
+    }
+    for model in database.models()? {
+        for message in check_model(database, semantic, &model)? {
+            findings.problems.push(Problem {
+                part: Part::Vectors,
+                message: format!("model {}: {message}", model.name),
+                mendable: true,
+            });
+        }
+    }
+    Ok(findings)
+}
+
+fn check_lexical(lexical: &Lexical, expected: &[u64]) -> Result<Vec<String>> {
+    let reader = match lexical.state() {
+        State::Ready(reader) => reader,
+        State::Missing if expected.is_empty() => return Ok(Vec::new()),
+        State::Missing => return Ok(vec!["the lexical index is missing".to_owned()]),
+        State::Unusable(reason) => return Ok(vec![format!("the lexical index can not be used: {reason}")]),
+    };
+    let failed = |error| StoreError::tantivy(lexical.path(), error);
+    let damaged = reader.verify().map_err(failed)?;
+    if !damaged.is_empty() {
+        let names: Vec<String> = damaged.iter().map(|path| path.display().to_string()).collect();
+        return Ok(vec![format!("the lexical index is damaged in {}", names.join(", "))]);
+    }
+    let held = reader.passages().map_err(failed)?;
+    Ok(difference("the lexical index", expected, &held).into_iter().collect())
+}
+
+fn check_model(database: &Database, semantic: &Semantic, model: &ModelRow) -> Result<Vec<String>> {
+    let expected = database.embedded(model.id)?;
+    match semantic.state(model)? {
+        FileState::Ready(snapshot) => {
+            if let Err(reason) = snapshot.verify() {
+                return Ok(vec![format!("the vector file is damaged: {reason}")]);
+            }
+        }
+        FileState::Missing if expected.is_empty() => return Ok(Vec::new()),
+        FileState::Missing => return Ok(vec!["the vector file is missing".to_owned()]),
+        FileState::Unusable(reason) => return Ok(vec![format!("the vector file can not be used: {reason}")]),
+    }
+    let held = semantic.passages(database, model)?;
+    Ok(difference("the vector file", &expected, &held).into_iter().collect())
+}
+
+/// How what an index holds differs from what it should; both ascending.
+fn difference(what: &str, expected: &[u64], held: &[u64]) -> Option<String> {
+    let lacking = expected.iter().filter(|passage| held.binary_search(passage).is_err()).count();
+    let surplus = held.iter().filter(|passage| expected.binary_search(passage).is_err()).count();
+    let repeated = held.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    if lacking + surplus + repeated == 0 {
+        return None;
+    }
+    Some(format!(
+        "{what} lacks {lacking} passages of the database, holds {surplus} that are gone and {repeated} twice"
+    ))
+}
+
+/// Bytes of all files in a directory and below.
+fn directory_bytes(directory: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let metadata = entry.metadata().ok()?;
+            Some(if metadata.is_dir() { directory_bytes(&entry.path()) } else { metadata.len() })
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn differences_are_counted_each_way() {
+        assert_eq!(difference("it", &[1, 2, 3], &[1, 2, 3]), None);
+        assert_eq!(
+            difference("it", &[1, 2, 3], &[2, 4, 4]).as_deref(),
+            Some("it lacks 2 passages of the database, holds 2 that are gone and 1 twice")
+        );
+    }
+}

@@ -1,0 +1,391 @@
+//! The store in a directory: SQLite for the truth, Tantivy and vector files for the search.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::check;
+use crate::error::{Result, StoreError};
+use crate::filter::{Filter, Selection};
+use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
+use crate::lexical::{Lexical, Reader, State};
+use crate::lock::{Hold, WriteLock};
+use crate::record::{
+    Applied, Change, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash, TextToEmbed,
+};
+use crate::report::{Coverage, Findings, Progress, Pruned, Summary};
+use crate::semantic::Semantic;
+use crate::sqlite::{Database, ModelRow, lock};
+use crate::store::{Store, Writing};
+use crate::vectors::cosine;
+
+const DATABASE: &str = "tamis.db";
+const LOCK: &str = "write.lock";
+const LEXICAL: &str = "lexical";
+const VECTORS: &str = "vectors";
+
+/// Filters whose passages are remembered until the database changes.
+const REMEMBERED_FILTERS: usize = 16;
+/// The similarity by codes is that close to the true one: what could be among the best is scored in full precision.
+const CODE_ERROR: f32 = 0.01;
+
+/// What a store is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Searching only. The index must exist; its directory need not be writable, and nothing is made in it.
+    ReadOnly,
+    /// Searching and writing. The index is made where there is none.
+    ReadWrite,
+}
+
+/// The [`Store`] in a directory of its own.
+///
+/// It holds `tamis.db`, the truth, and what is made from it and may be deleted: `lexical/` and `vectors/`. Several stores
+/// in several processes may be open on one directory; one of them writes at a time, under `write.lock`.
+#[derive(Debug)]
+pub struct EmbeddedStore {
+    directory: PathBuf,
+    access: Access,
+    database: Database,
+    lock: WriteLock,
+    lexical: Lexical,
+    semantic: Semantic,
+    /// One publication at a time within the process.
+    publishing: Mutex<()>,
+    selections: Mutex<VecDeque<Remembered>>,
+}
+
+/// A filter and what it selects at a change number.
+#[derive(Debug)]
+struct Remembered {
+    seq: u64,
+    filter: Filter,
+    selection: Arc<Selection>,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in a directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Missing`](StoreError::Missing) when it is opened to read and is not there, [`ReadOnly`](StoreError::ReadOnly) when
+    /// it is opened to write and can not be written, [`Newer`](StoreError::Newer) when a newer version of the program
+    /// wrote it, [`Corrupt`](StoreError::Corrupt) when the database is none.
+    pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<EmbeddedStore> {
+        let directory = directory.as_ref();
+        let path = directory.join(DATABASE);
+        let database = match access {
+            Access::ReadWrite => {
+                std::fs::create_dir_all(directory)
+                    .map_err(|error| StoreError::io(directory, "making the directory", error))?;
+                Database::open_writable(&path)?
+            }
+            Access::ReadOnly => {
+                if !path.exists() {
+                    return Err(StoreError::Missing {
+                        path: directory.to_owned(),
+                    });
+                }
+                Database::open_read_only(&path)?
+            }
+        };
+        let instance = database.instance();
+        Ok(EmbeddedStore {
+            directory: directory.to_owned(),
+            access,
+            lock: WriteLock::new(directory.join(LOCK)),
+            lexical: Lexical::new(directory.join(LEXICAL), instance),
+            semantic: Semantic::new(directory.join(VECTORS), instance),
+            publishing: Mutex::default(),
+            selections: Mutex::default(),
+            database,
+        })
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What it was opened for.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    fn hold(&self) -> Result<Hold<'_>> {
+        match self.access {
+            Access::ReadWrite => self.lock.hold(),
+            Access::ReadOnly => Err(StoreError::ReadOnly {
+                path: self.directory.clone(),
+                reason: "opened for reading only".to_owned(),
+            }),
+        }
+    }
+
+    fn resolve(&self, filter: &Filter) -> Result<Arc<Selection>> {
+        let seq = self.database.seq()?;
+        {
+            let mut remembered = lock(&self.selections);
+            remembered.retain(|entry| entry.seq == seq);
+            if let Some(entry) = remembered.iter().find(|entry| entry.filter == *filter) {
+                return Ok(entry.selection.clone());
+            }
+        }
+        // A change between the two numbers makes the selection newer than its number: it is then resolved again.
+        let selection = Arc::new(self.database.resolve(filter)?);
+        let mut remembered = lock(&self.selections);
+        if remembered.len() == REMEMBERED_FILTERS {
+            remembered.pop_front();
+        }
+        remembered.push_back(Remembered {
+            seq,
+            filter: filter.clone(),
+            selection: selection.clone(),
+        });
+        Ok(selection)
+    }
+
+    /// The lexical index as it stands, rebuilt first where it can not be used. `None` when there is nothing to search.
+    fn reader(&self) -> Result<Option<Arc<Reader>>> {
+        let reason = match self.lexical.state() {
+            State::Ready(reader) => return Ok(Some(reader)),
+            State::Missing => "there is none yet".to_owned(),
+            State::Unusable(reason) => reason,
+        };
+        if self.database.resolve(&Filter::default())?.count == 0 {
+            return Ok(None);
+        }
+        let unpublished = || StoreError::Unpublished {
+            path: self.lexical.path().to_owned(),
+            reason: reason.clone(),
+        };
+        if self.access == Access::ReadOnly {
+            return Err(unpublished());
+        }
+        let _hold = self.hold()?;
+        let _publishing = lock(&self.publishing);
+        self.lexical.catch_up(&self.database, false, &mut |_| {})?;
+        match self.lexical.state() {
+            State::Ready(reader) => Ok(Some(reader)),
+            _ => Err(unpublished()),
+        }
+    }
+
+    fn publish_all(&self, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+        let _hold = self.hold()?;
+        let _publishing = lock(&self.publishing);
+        let lexical = self.lexical.catch_up(&self.database, rebuild, progress)?;
+        let vectors = self.semantic.publish(&self.database, rebuild, progress)?;
+        self.database.published(lexical.min(vectors))
+    }
+
+    fn tantivy<T>(&self, result: tantivy::Result<T>) -> Result<T> {
+        result.map_err(|error| StoreError::tantivy(self.lexical.path(), error))
+    }
+
+    /// A model that the store knows, when the query's vector is one of it.
+    fn model_of(&self, model: &str, vector: &[f32]) -> Result<Option<ModelRow>> {
+        let Some(model) = self.database.model(model)? else {
+            return Ok(None);
+        };
+        if vector.len() != model.dimension {
+            return Err(StoreError::Dimension {
+                model: model.name,
+                expected: model.dimension,
+                received: vector.len(),
+            });
+        }
+        if vector.iter().any(|value| !value.is_finite()) {
+            return Err(StoreError::NotFinite {
+                model: model.name,
+                what: "the query".to_owned(),
+            });
+        }
+        Ok(Some(model))
+    }
+
+    fn similarities_under(&self, model: &ModelRow, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>> {
+        let mut similarities = Vec::with_capacity(ids.len());
+        self.database.each_vector(model, ids, |stored| {
+            similarities.push(stored.map(|stored| cosine(vector, stored)));
+            Ok(())
+        })?;
+        Ok(similarities)
+    }
+}
+
+impl Store for EmbeddedStore {
+    fn writer(&self) -> Result<Writing<'_>> {
+        Ok(Writing::new(self.hold()?))
+    }
+
+    fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>> {
+        self.database.documents(namespace)
+    }
+
+    fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>> {
+        self.database.document(namespace, path)
+    }
+
+    fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>> {
+        self.database.document_passages(namespace, path)
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<Applied> {
+        let _hold = self.hold()?;
+        self.database.apply(changes)
+    }
+
+    fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+        self.publish_all(false, progress)
+    }
+
+    fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
+        self.database.unembedded(model, &*self.resolve(filter)?, limit)
+    }
+
+    fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
+        let _hold = self.hold()?;
+        self.database.put_vectors(model, vectors)
+    }
+
+    fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
+        let selection = self.resolve(filter)?;
+        let Some(reader) = self.reader()? else {
+            return Ok(LexicalHits::default());
+        };
+        let mut found = self.tantivy(reader.search(&query.text, &selection, k))?;
+        found.statistics.passages = selection.count;
+        // The index may lag behind: what is gone from the database is gone.
+        let mut ids: Vec<u64> = found.hits.iter().map(|hit| hit.passage.0).collect();
+        ids.sort_unstable();
+        let existing = self.database.existing(&ids)?;
+        found.hits.retain(|hit| existing.binary_search(&hit.passage.0).is_ok());
+        Ok(found)
+    }
+
+    fn bm25(&self, query: &LexicalQuery, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
+        match self.reader()? {
+            Some(reader) => self.tantivy(reader.score(&query.text, ids)),
+            None => Ok(vec![LexicalScore::default(); ids.len()]),
+        }
+    }
+
+    fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest> {
+        let Some(model) = self.model_of(model, vector)? else {
+            return Ok(Nearest::default());
+        };
+        let selection = self.resolve(filter)?;
+        let count = k.saturating_add(k / 2).saturating_add(32);
+        let coded = self.semantic.nearest(&self.database, &model, vector, &selection, count)?;
+        let worst = match k.checked_sub(1) {
+            None => f32::INFINITY,
+            Some(last) => coded.hits.get(last).map_or(f32::NEG_INFINITY, |hit| hit.similarity - 2.0 * CODE_ERROR),
+        };
+        let ids: Vec<PassageId> = coded
+            .hits
+            .iter()
+            .take_while(|hit| hit.similarity >= worst)
+            .map(|hit| PassageId(hit.passage))
+            .collect();
+        let similarities = self.similarities_under(&model, vector, &ids)?;
+        let mut hits: Vec<SemanticHit> = ids
+            .into_iter()
+            .zip(similarities)
+            .filter_map(|(passage, similarity)| {
+                similarity.map(|similarity| SemanticHit { passage, similarity })
+            })
+            .collect();
+        hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
+        hits.truncate(k);
+        Ok(Nearest {
+            hits,
+            background: Background::from(coded.background),
+        })
+    }
+
+    fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>> {
+        match self.model_of(model, vector)? {
+            Some(model) => self.similarities_under(&model, vector, ids),
+            None => Ok(vec![None; ids.len()]),
+        }
+    }
+
+    fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
+        let Some(model) = self.database.model(model)? else {
+            return Ok(vec![None; ids.len()]);
+        };
+        let mut vectors = Vec::with_capacity(ids.len());
+        self.database.each_vector(&model, ids, |stored| {
+            vectors.push(stored.map(<[f32]>::to_vec));
+            Ok(())
+        })?;
+        Ok(vectors)
+    }
+
+    fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
+        self.database.passages(ids)
+    }
+
+    fn find(&self, prefix: &str, limit: usize) -> Result<Vec<StoredPassage>> {
+        self.database.find(prefix, limit)
+    }
+
+    fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
+        self.database.select(&*self.resolve(filter)?)
+    }
+
+    fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {
+        self.database.coverage(model, &*self.resolve(filter)?)
+    }
+
+    fn summary(&self) -> Result<Summary> {
+        check::summary(&self.database, &self.lexical, &self.semantic)
+    }
+
+    fn property(&self, name: &str) -> Result<Option<String>> {
+        self.database.property(name)
+    }
+
+    fn set_property(&self, name: &str, value: &str) -> Result<()> {
+        let _hold = self.hold()?;
+        self.database.set_property(name, value)
+    }
+
+    fn check(&self) -> Result<Findings> {
+        check::check(&self.database, &self.lexical, &self.semantic)
+    }
+
+    fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings> {
+        let _hold = self.hold()?;
+        let found = self.check()?;
+        let rebuild = found.problems.iter().any(|problem| problem.mendable);
+        self.publish_all(rebuild, progress)?;
+        self.check()
+    }
+
+    fn prune(&self) -> Result<Pruned> {
+        let _hold = self.hold()?;
+        self.database.prune()
+    }
+}
+
+impl From<crate::vectors::Background> for Background {
+    fn from(measured: crate::vectors::Background) -> Background {
+        let quantiles = measured.quantiles;
+        Background {
+            count: measured.count as u64,
+            sampled: measured.sampled < measured.count,
+            mean: measured.mean,
+            deviation: measured.deviation,
+            quantiles: vec![
+                (0.5, quantiles.p50),
+                (0.75, quantiles.p75),
+                (0.9, quantiles.p90),
+                (0.95, quantiles.p95),
+                (0.99, quantiles.p99),
+                (0.999, quantiles.p999),
+            ],
+        }
+    }
+}

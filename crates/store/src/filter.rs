@@ -1,0 +1,211 @@
+//! Filters: data that says which passages a query may see, applied inside both legs.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::error::{Result, StoreError};
+use crate::record::{DocumentId, PassageId};
+
+/// Which passages an operation may see. Empty lists ask for nothing in particular, so that the default is everything.
+///
+/// ```
+/// use tamis_store::Filter;
+///
+/// let filter = Filter {
+///     namespaces: vec!["tamis".into()],
+///     path_globs: vec!["src/**/*.rs".into(), "!*_test.rs".into()],
+///     ..Filter::default()
+/// };
+/// assert!(!filter.is_empty());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Filter {
+    /// Namespaces, any of them.
+    pub namespaces: Vec<String>,
+    /// Collections, any of them.
+    pub collections: Vec<String>,
+    /// Languages of the passage, any of them.
+    pub languages: Vec<String>,
+    /// Kinds of passage, any of them.
+    pub kinds: Vec<String>,
+    /// Roles of the passage, any of them.
+    pub roles: Vec<String>,
+    /// Globs on the document's path. At least one without a leading `!` must match, where there is one, and none with it.
+    /// A glob without a slash matches at any depth; one that matches a directory matches all in it.
+    pub path_globs: Vec<String>,
+    /// Passages, any of them.
+    pub ids: Vec<PassageId>,
+}
+
+impl Filter {
+    /// Everything in one namespace.
+    pub fn namespace(namespace: impl Into<String>) -> Filter {
+        Filter {
+            namespaces: vec![namespace.into()],
+            ..Filter::default()
+        }
+    }
+
+    /// Whether it lets everything through.
+    pub fn is_empty(&self) -> bool {
+        self == &Filter::default()
+    }
+
+    /// Whether documents alone decide it.
+    pub(crate) fn is_by_document(&self) -> bool {
+        self.languages.is_empty() && self.kinds.is_empty() && self.roles.is_empty() && self.ids.is_empty()
+    }
+}
+
+/// The globs of a filter, compiled.
+#[derive(Debug)]
+pub(crate) struct PathGlobs {
+    include: Option<GlobSet>,
+    exclude: Option<GlobSet>,
+}
+
+impl PathGlobs {
+    /// Compiles globs; the error names the one that is none.
+    pub(crate) fn new(globs: &[String]) -> Result<PathGlobs> {
+        let (exclude, include): (Vec<&String>, Vec<&String>) = globs.iter().partition(|glob| glob.starts_with('!'));
+        Ok(PathGlobs {
+            include: compile(&include)?,
+            exclude: compile(&exclude)?,
+        })
+    }
+
+    /// Whether a path passes.
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        self.include.as_ref().is_none_or(|globs| globs.is_match(path))
+            && !self.exclude.as_ref().is_some_and(|globs| globs.is_match(path))
+    }
+}
+
+fn compile(globs: &[&String]) -> Result<Option<GlobSet>> {
+    if globs.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for given in globs {
+        let failed = |error: globset::Error| StoreError::Glob {
+            glob: (*given).clone(),
+            reason: error.kind().to_string(),
+        };
+        let glob = given.strip_prefix('!').unwrap_or(given);
+        let glob = match glob.strip_prefix('/') {
+            Some(anchored) => anchored.to_owned(),
+            None if glob.trim_end_matches('/').contains('/') => glob.to_owned(),
+            None => format!("**/{glob}"),
+        };
+        let glob = glob.trim_end_matches('/');
+        for pattern in [glob.to_owned(), format!("{glob}/**")] {
+            set.add(GlobBuilder::new(&pattern).literal_separator(true).build().map_err(failed)?);
+        }
+    }
+    set.build().map(Some).map_err(|error| StoreError::Glob {
+        glob: globs.iter().map(|glob| glob.as_str()).collect::<Vec<_>>().join(", "),
+        reason: error.kind().to_string(),
+    })
+}
+
+/// A set of small numbers, one bit each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct BitSet {
+    words: Vec<u64>,
+}
+
+impl BitSet {
+    pub(crate) fn insert(&mut self, number: u64) {
+        let word = (number / 64) as usize;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (number % 64);
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        self.words
+            .get((number / 64) as usize)
+            .is_some_and(|word| word & (1 << (number % 64)) != 0)
+    }
+}
+
+/// A filter resolved against the store's content: what both legs ask of each passage.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// Documents that pass; `None` for all.
+    pub(crate) documents: Option<BitSet>,
+    /// Passages that pass; `None` for all of the documents.
+    pub(crate) passages: Option<BitSet>,
+    /// How many passages pass.
+    pub(crate) count: u64,
+}
+
+impl Selection {
+    /// Whether everything passes.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.documents.is_none() && self.passages.is_none()
+    }
+
+    /// Whether a passage passes.
+    #[inline]
+    pub(crate) fn contains(&self, passage: PassageId, document: DocumentId) -> bool {
+        match (&self.documents, &self.passages) {
+            (None, None) => true,
+            (_, Some(passages)) => passages.contains(passage.0),
+            (Some(documents), None) => documents.contains(u64::from(document.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn globs(globs: &[&str]) -> PathGlobs {
+        PathGlobs::new(&globs.iter().map(|&glob| glob.to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn globs_match_as_people_expect() {
+        assert!(globs(&["*.rs"]).matches("src/deep/lib.rs"));
+        assert!(globs(&["src/*.rs"]).matches("src/lib.rs"));
+        assert!(!globs(&["src/*.rs"]).matches("src/deep/lib.rs"));
+        assert!(globs(&["src/**/*.rs"]).matches("src/deep/lib.rs"));
+        assert!(globs(&["src/**/*.rs"]).matches("src/lib.rs"));
+        assert!(globs(&["docs/"]).matches("docs/guide/install.md"));
+        assert!(globs(&["docs"]).matches("a/docs/install.md"));
+        assert!(!globs(&["/docs"]).matches("a/docs/install.md"));
+        assert!(globs(&["/docs"]).matches("docs/install.md"));
+        assert!(globs(&["*.{md,rst}", "*.txt"]).matches("readme.rst"));
+    }
+
+    #[test]
+    fn exclusions_win_and_stand_alone() {
+        let only = globs(&["!tests/"]);
+        assert!(only.matches("src/lib.rs"));
+        assert!(!only.matches("tests/all.rs"));
+        let both = globs(&["*.rs", "!*_test.rs"]);
+        assert!(both.matches("src/a.rs"));
+        assert!(!both.matches("src/a_test.rs"));
+    }
+
+    #[test]
+    fn a_bad_glob_is_named() {
+        let error = PathGlobs::new(&["src/[".to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("\"src/[\""), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_bit_set_is_a_set(numbers in proptest::collection::vec(0u64..5000, 0..200), probe in 0u64..6000) {
+            let mut bits = BitSet::default();
+            numbers.iter().for_each(|&number| bits.insert(number));
+            let set: HashSet<u64> = numbers.into_iter().collect();
+            prop_assert_eq!(bits.contains(probe), set.contains(&probe));
+            prop_assert!(set.iter().all(|&number| bits.contains(number)));
+        }
+    }
+}

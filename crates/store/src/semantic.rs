@@ -1,0 +1,264 @@
+//! The semantic leg: the vector file of each model, kept level with the database.
+//!
+//! A file is one state of the past. What came since is replayed from the database into memory when a query or a
+//! publication looks, and a new file is written once that has become much.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use crate::error::{Result, StoreError};
+use crate::filter::Selection;
+use crate::record::{DocumentId, PassageId};
+use crate::report::{Part, Progress};
+use crate::sqlite::{Database, Fault, ModelRow, lock, replay};
+use crate::stamp::Stamp;
+use crate::vectors::{Identity, Nearest, Opened, Snapshot, SnapshotWriter, VectorIndex, file_name};
+
+/// How often progress is told.
+const STEP: u64 = 1_000;
+
+/// The vector files of one store.
+#[derive(Debug)]
+pub(crate) struct Semantic {
+    directory: PathBuf,
+    instance: [u8; 16],
+    open: Mutex<HashMap<String, Arc<RwLock<Live>>>>,
+}
+
+/// One model's vectors: a file and what came since.
+#[derive(Debug)]
+struct Live {
+    index: VectorIndex,
+    /// The file below; `None` when there is none that can be used.
+    stamp: Option<Stamp>,
+}
+
+/// What stands at the place of a model's file.
+pub(crate) enum FileState {
+    /// A file that can be used, with its change number.
+    Ready(Arc<Snapshot>),
+    /// Nothing.
+    Missing,
+    /// Something else, and why it can not be used.
+    Unusable(String),
+}
+
+impl Semantic {
+    pub(crate) fn new(directory: PathBuf, instance: [u8; 16]) -> Semantic {
+        Semantic {
+            directory,
+            instance,
+            open: Mutex::default(),
+        }
+    }
+
+    /// The directory of the files.
+    pub(crate) fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The `count` best passages by their codes, with the background.
+    pub(crate) fn nearest(
+        &self,
+        database: &Database,
+        model: &ModelRow,
+        vector: &[f32],
+        selection: &Selection,
+        count: usize,
+    ) -> Result<Nearest> {
+        let live = self.current(database, model)?;
+        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        let failed = |error| StoreError::vectors(&self.file(model), &model.name, error);
+        if let Some(passages) = &selection.passages {
+            let mut selected = live.index.clone();
+            let others: Vec<u64> = live.index.passages().filter(|&passage| !passages.contains(passage)).collect();
+            for passage in others {
+                selected.delete(passage);
+            }
+            return selected.nearest(vector, None, count).map_err(failed);
+        }
+        let keep = |document: u32| selection.contains(PassageId(0), DocumentId(document));
+        let filter: Option<crate::vectors::DocumentFilter<'_>> = if selection.is_everything() { None } else { Some(&keep) };
+        live.index.nearest(vector, filter, count).map_err(failed)
+    }
+
+    /// Passages that a model's index holds once it is level with the database, ascending.
+    pub(crate) fn passages(&self, database: &Database, model: &ModelRow) -> Result<Vec<u64>> {
+        let live = self.current(database, model)?;
+        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        let mut passages: Vec<u64> = live.index.passages().collect();
+        passages.sort_unstable();
+        Ok(passages)
+    }
+
+    /// Writes the files that are missing, unusable or far behind, and removes those of models that are gone. Returns the
+    /// lowest change number that a file holds.
+    pub(crate) fn publish(&self, database: &Database, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+        let models = database.models()?;
+        self.remove_strangers(&models)?;
+        let mut lowest = u64::MAX;
+        for model in &models {
+            if rebuild {
+                self.remove(&self.file(model))?;
+                lock(&self.open).remove(&model.name);
+            }
+            let live = self.current(database, model)?;
+            let write = {
+                let live = live.read().unwrap_or_else(PoisonError::into_inner);
+                live.stamp.is_none() || live.index.wants_rewrite()
+            };
+            if write {
+                self.write(database, model, progress)?;
+                lock(&self.open).remove(&model.name);
+            }
+            if let FileState::Ready(snapshot) = self.state(model)? {
+                lowest = lowest.min(snapshot.seq());
+            }
+        }
+        Ok(lowest)
+    }
+
+    /// What stands at the place of a model's file.
+    pub(crate) fn state(&self, model: &ModelRow) -> Result<FileState> {
+        let path = self.file(model);
+        let opened = Snapshot::open(&path, &self.identity(model)).map_err(|error| StoreError::vectors(&path, &model.name, error))?;
+        Ok(match opened {
+            Opened::Ready(snapshot) => FileState::Ready(snapshot),
+            Opened::Missing => FileState::Missing,
+            Opened::Stale(reason) | Opened::Corrupt(reason) => FileState::Unusable(reason),
+        })
+    }
+
+    /// The file of a model.
+    pub(crate) fn file(&self, model: &ModelRow) -> PathBuf {
+        self.directory.join(file_name(&model.name))
+    }
+
+    fn identity(&self, model: &ModelRow) -> Identity {
+        Identity {
+            instance: self.instance,
+            model: model.name.clone(),
+            dimension: model.dimension,
+        }
+    }
+
+    /// A model's vectors, level with the database.
+    fn current(&self, database: &Database, model: &ModelRow) -> Result<Arc<RwLock<Live>>> {
+        let known = lock(&self.open).get(&model.name).cloned();
+        let live = match known {
+            Some(live) => live,
+            None => {
+                let live = Arc::new(RwLock::new(self.load(model)?));
+                lock(&self.open).entry(model.name.clone()).or_insert(live).clone()
+            }
+        };
+        let seq = database.seq()?;
+        if live.read().unwrap_or_else(PoisonError::into_inner).index.seq() != seq {
+            let mut live = live.write().unwrap_or_else(PoisonError::into_inner);
+            if live.index.seq() != seq {
+                self.catch_up(database, model, &mut live)?;
+            }
+        }
+        Ok(live)
+    }
+
+    fn load(&self, model: &ModelRow) -> Result<Live> {
+        // The stamp first: a file that comes between the two is then read again, not missed.
+        let stamp = Stamp::of(&self.file(model));
+        Ok(match self.state(model)? {
+            FileState::Ready(snapshot) => Live {
+                index: VectorIndex::from_snapshot(snapshot),
+                stamp,
+            },
+            _ => Live {
+                index: self.empty(model)?,
+                stamp: None,
+            },
+        })
+    }
+
+    fn empty(&self, model: &ModelRow) -> Result<VectorIndex> {
+        VectorIndex::new(model.dimension).map_err(|error| StoreError::vectors(&self.file(model), &model.name, error))
+    }
+
+    fn catch_up(&self, database: &Database, model: &ModelRow, live: &mut Live) -> Result<()> {
+        let path = self.file(model);
+        if live.index.wants_rewrite() && live.stamp != Stamp::of(&path) {
+            // Another process has written a newer file.
+            *live = self.load(model)?;
+        }
+        database.snapshot(|connection| {
+            let target = replay::seq(connection)?;
+            let floor = replay::tombstone_floor(connection)?;
+            let usable = |index: &VectorIndex| (floor..=target).contains(&index.seq());
+            if !usable(&live.index) {
+                *live = self.load(model)?;
+            }
+            if !usable(&live.index) {
+                *live = Live {
+                    index: self.empty(model)?,
+                    stamp: None,
+                };
+            }
+            let from = live.index.seq();
+            for passage in replay::deleted_since(connection, from)? {
+                live.index.delete(passage);
+            }
+            replay::vectors_since(connection, model.id, from, |passage, document, vector| {
+                live.index
+                    .add(passage, document, vector)
+                    .map_err(|error| Fault::from(StoreError::vectors(&path, &model.name, error)))
+            })?;
+            live.index.advance(target);
+            Ok(())
+        })
+    }
+
+    /// Writes a model's file anew from the vectors in full precision.
+    fn write(&self, database: &Database, model: &ModelRow, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+        let path = self.file(model);
+        let failed = |error| Fault::from(StoreError::vectors(&path, &model.name, error));
+        let total = database.embedded(model.id)?.len() as u64;
+        database.snapshot(|connection| {
+            let mut writer = SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
+            let mut done = 0;
+            replay::vectors_since(connection, model.id, 0, |passage, document, vector| {
+                writer.push(passage, document, vector).map_err(failed)?;
+                done += 1;
+                if done % STEP == 0 || done == total {
+                    progress(Progress {
+                        part: Part::Vectors,
+                        done,
+                        total: total.max(done),
+                    });
+                }
+                Ok(())
+            })?;
+            writer.finish().map_err(failed)
+        })
+    }
+
+    fn remove_strangers(&self, models: &[ModelRow]) -> Result<()> {
+        let Ok(entries) = std::fs::read_dir(&self.directory) else {
+            return Ok(());
+        };
+        let known: Vec<PathBuf> = models.iter().map(|model| self.file(model)).collect();
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "tvec") && !known.contains(&path) {
+                self.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::io(path, "removing a vector file", error))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The schema and its versions: `user_version` counts the migrations that a database has had.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::Fault;
+use crate::error::StoreError;
+
+/// Migration n makes version n + 1. A released one never changes.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+
+/// The version that this program writes.
+pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// What tells the database from any other: "TAMI".
+const APPLICATION_ID: i64 = 0x5441_4d49;
+
+/// Brings the database up to date, or makes it.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
+    if version(connection, path)? == SCHEMA_VERSION {
+        return Ok(());
+    }
+    // Another process may do the same: what holds is what the version says once the lock is ours.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let from = version(&transaction, path)?;
+    for (migration, to) in MIGRATIONS.iter().zip(1u32..).skip(from as usize) {
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", to)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Refuses a database that this program can not read as it is.
+pub(super) fn require_current(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    let found = version(connection, path)?;
+    if found < SCHEMA_VERSION {
+        return Err(StoreError::Older {
+            path: path.to_owned(),
+            found,
+            supported: SCHEMA_VERSION,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// The version of a database that is ours or empty and not too new.
+fn version(connection: &Connection, path: &Path) -> Result<u32, Fault> {
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if application != APPLICATION_ID && (found != 0 || tables != 0) {
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            reason: "the database of another program".to_owned(),
+        }
+        .into());
+    }
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            supported: SCHEMA_VERSION,
+        }
+        .into());
+    }
+    Ok(found)
+}

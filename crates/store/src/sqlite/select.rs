@@ -1,0 +1,123 @@
+//! Filters resolved against the database.
+
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::{Database, Fault};
+use crate::error::Result;
+use crate::filter::{BitSet, Filter, PathGlobs, Selection};
+use crate::record::{DocumentId, PassageId, PassageRef};
+
+impl Database {
+    /// Which passages pass a filter. What turns out to be all of them is everything, and costs the legs nothing.
+    pub(crate) fn resolve(&self, filter: &Filter) -> Result<Selection> {
+        let globs = PathGlobs::new(&filter.path_globs)?;
+        self.snapshot(|connection| {
+            let total: i64 = connection
+                .prepare_cached("SELECT coalesce(sum(passages), 0) FROM documents")?
+                .query_row([], |row| row.get(0))?;
+            let everything = Selection {
+                count: total as u64,
+                ..Selection::default()
+            };
+            if filter.is_empty() {
+                return Ok(everything);
+            }
+            let documents = documents(connection, filter, &globs)?;
+            let selection = if filter.is_by_document() {
+                documents
+            } else {
+                passages(connection, filter, documents)?
+            };
+            Ok(if selection.count == everything.count { everything } else { selection })
+        })
+    }
+
+    /// All passages that pass, ascending.
+    pub(crate) fn select(&self, selection: &Selection) -> Result<Vec<PassageRef>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT id, document FROM passages ORDER BY id")?;
+            let mut rows = statement.query([])?;
+            let mut selected = Vec::new();
+            while let Some(row) = rows.next()? {
+                let passage = PassageId(row.get::<_, i64>(0)? as u64);
+                let document = DocumentId(row.get(1)?);
+                if selection.contains(passage, document) {
+                    selected.push(PassageRef { passage, document });
+                }
+            }
+            Ok(selected)
+        })
+    }
+}
+
+/// `column IN (?, ?)` for each column that the filter restricts, with the values.
+fn conditions<'f>(columns: &[(&str, &'f [String])]) -> (String, Vec<&'f dyn ToSql>) {
+    let mut sql = String::from("1");
+    let mut values: Vec<&dyn ToSql> = Vec::new();
+    for (column, allowed) in columns.iter().filter(|(_, allowed)| !allowed.is_empty()) {
+        let marks = vec!["?"; allowed.len()].join(", ");
+        sql.push_str(&format!(" AND {column} IN ({marks})"));
+        values.extend(allowed.iter().map(|value| value as &dyn ToSql));
+    }
+    (sql, values)
+}
+
+fn documents(connection: &Connection, filter: &Filter, globs: &PathGlobs) -> Result<Selection, Fault> {
+    let (condition, values) = conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections)]);
+    let mut statement = connection.prepare(&format!("SELECT id, passages, path FROM documents WHERE {condition}"))?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut bits = BitSet::default();
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        if globs.matches(row.get_ref(2)?.as_str()?) {
+            bits.insert(row.get::<_, i64>(0)? as u64);
+            count += row.get::<_, i64>(1)? as u64;
+        }
+    }
+    Ok(Selection {
+        documents: Some(bits),
+        passages: None,
+        count,
+    })
+}
+
+fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> Result<Selection, Fault> {
+    let (condition, values) = conditions(&[
+        ("coalesce(p.language, d.language)", &filter.languages),
+        ("p.kind", &filter.kinds),
+        ("p.role", &filter.roles),
+    ]);
+    let mut bits = BitSet::default();
+    let mut count = 0;
+    let mut take = |passage: i64, document: u32| {
+        let (passage, document) = (PassageId(passage as u64), DocumentId(document));
+        if documents.contains(passage, document) && !bits.contains(passage.0) {
+            bits.insert(passage.0);
+            count += 1;
+        }
+    };
+    let from = "SELECT p.id, p.document FROM passages p JOIN documents d ON d.id = p.document";
+    if filter.ids.is_empty() {
+        let mut statement = connection.prepare(&format!("{from} WHERE {condition}"))?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            take(row.get(0)?, row.get(1)?);
+        }
+    } else {
+        let mut statement = connection.prepare(&format!("{from} WHERE {condition} AND p.id = ?"))?;
+        for id in &filter.ids {
+            let id = id.0 as i64;
+            let mut values = values.clone();
+            values.push(&id);
+            let mut rows = statement.query(params_from_iter(values))?;
+            if let Some(row) = rows.next()? {
+                take(row.get(0)?, row.get(1)?);
+            }
+        }
+    }
+    Ok(Selection {
+        documents: None,
+        passages: Some(bits),
+        count,
+    })
+}

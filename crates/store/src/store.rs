@@ -1,0 +1,110 @@
+//! The seam between the pipeline and whatever keeps its passages.
+
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, Nearest};
+use crate::record::{
+    Applied, Change, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash, TextToEmbed,
+};
+use crate::report::{Coverage, Findings, Progress, Pruned, Summary};
+
+/// Documents, passages and vectors, and the two legs that search them.
+///
+/// Calls are batched, filters are data, and no type of a database crosses the seam. All methods can be called from
+/// several threads at once; those that write wait for each other, and fail with [`Busy`](crate::StoreError::Busy) when
+/// another process writes. Searching never waits for writing.
+pub trait Store: Send + Sync {
+    /// Holds the right to write over several calls. Every writing method takes it for its own duration otherwise.
+    fn writer(&self) -> Result<Writing<'_>>;
+
+    /// All documents of a namespace, by path.
+    fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>>;
+
+    /// The document at a path.
+    fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>>;
+
+    /// The passages of the document at a path, in their order; none when there is no such document.
+    fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>>;
+
+    /// Applies changes in one transaction, in their order: all or nothing, each document whole. Searches see them in the
+    /// database at once and in the legs after [`publish`](Store::publish).
+    fn apply(&self, changes: &[Change]) -> Result<Applied>;
+
+    /// Brings the lexical index and the vector files up to date with the database.
+    fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()>;
+
+    /// Texts of passages that pass the filter and have no vector of a model yet, each once, at most `limit`. The model
+    /// need not be known.
+    fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>>;
+
+    /// Stores vectors, scaled to unit length. A text that is gone by now is passed over, and so is one that has a vector:
+    /// a model that gives other vectors needs another name. Returns how many were stored.
+    fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64>;
+
+    /// The `k` passages that match the query's words best.
+    fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits>;
+
+    /// The scores that [`lexical`](Store::lexical) gives, for any passages, in their order.
+    fn bm25(&self, query: &LexicalQuery, ids: &[PassageId]) -> Result<Vec<LexicalScore>>;
+
+    /// The `k` passages most similar to a vector. A model that the store has no vectors of finds nothing.
+    fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest>;
+
+    /// Cosine similarities of a vector to any passages, in their order; `None` where one has no vector of the model.
+    fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>>;
+
+    /// The vectors of passages, of unit length, in their order; `None` where one has no vector of the model.
+    fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>>;
+
+    /// Passages in the order asked for, without those that are gone.
+    fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
+
+    /// Passages whose public identifier starts with `prefix`, by identifier, at most `limit`. An identifier that is equal
+    /// to `prefix` comes alone.
+    fn find(&self, prefix: &str, limit: usize) -> Result<Vec<StoredPassage>>;
+
+    /// All passages that pass a filter, ascending.
+    fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>>;
+
+    /// How far a model's vectors go.
+    fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage>;
+
+    /// What the store holds and how large it is.
+    fn summary(&self) -> Result<Summary>;
+
+    /// A value of the index as a whole that was kept under a name, such as the version of the splitter.
+    fn property(&self, name: &str) -> Result<Option<String>>;
+
+    /// Keeps a value of the index as a whole under a name, in place of the one there.
+    fn set_property(&self, name: &str, value: &str) -> Result<()>;
+
+    /// Looks for damage: in the database, and between it and the legs. Reads everything; changes nothing.
+    fn check(&self) -> Result<Findings>;
+
+    /// Rebuilds from the database whatever is derived and damaged or behind. Returns what [`check`](Store::check) finds
+    /// afterwards.
+    fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings>;
+
+    /// Removes vectors that no passage refers to, and returns the space to the system. Until then they serve texts that
+    /// come back.
+    fn prune(&self) -> Result<Pruned>;
+}
+
+/// The right to write, held until dropped.
+#[must_use = "the right to write ends when this is dropped"]
+pub struct Writing<'a> {
+    _hold: Box<dyn Send + 'a>,
+}
+
+impl<'a> Writing<'a> {
+    /// Wraps what an implementation releases on drop.
+    pub fn new(hold: impl Send + 'a) -> Writing<'a> {
+        Writing { _hold: Box::new(hold) }
+    }
+}
+
+impl std::fmt::Debug for Writing<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Writing")
+    }
+}
