@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 
 /// SHA-256 of `model.safetensors` of all-MiniLM-L6-v2, and of what this makes of it.
 const CHECKPOINT: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
-const RESULT: &str = "c18faa6c73c6f49fa622de4ae1c4ca704b3c704c897d7ad537a468a652a1560c";
+const RESULT: &str = "726a8ca21641661feef1ef189b46525705aae9cf0ac52912e298ba63d0f0c63a";
 
 /// Inputs of a linear layer that share a factor, for each output. With one factor for all inputs of an output the lowest
-/// cosine to the original over the texts of the tests is 0.9989, with groups of 64 it is FIGURE.
+/// cosine to the original over the texts of the tests is 0.9989, with groups of 64 it is 0.9994.
 const GROUP: usize = 64;
 
 const RESULT_PATH: &str = "crates/embed/models/minilm-l6-v2-int8.safetensors";
@@ -36,7 +36,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let output = quantise(&input)?;
     let made = sha256(&output);
     println!("output {made}  {RESULT_PATH}");
-    fs::write(Path::new("/tmp/embedwork/q.safetensors"), &output)?;ensure!(made == RESULT, "the result differs from the recorded one, whose SHA-256 is {RESULT}");
+    ensure!(made == RESULT, "the result differs from the recorded one, whose SHA-256 is {RESULT}");
     fs::write(Path::new(RESULT_PATH), output).with_context(|| format!("cannot write {RESULT_PATH}"))
 }
 
@@ -60,7 +60,8 @@ fn quantise(checkpoint: &[u8]) -> Result<Vec<u8>> {
             continue;
         }
         ensure!(tensor.dtype() == Dtype::F32, "tensor {name} is of type {:?}; expected F32", tensor.dtype());
-        let values: Vec<f32> = tensor.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        let values: Vec<f32> =
+            tensor.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         match *tensor.shape() {
             [words, width] if name.ends_with("word_embeddings.weight") => {
                 let (codes, scales) = codes(&values, width);
@@ -88,7 +89,9 @@ fn quantise(checkpoint: &[u8]) -> Result<Vec<u8>> {
         .collect::<Result<Vec<_>>>()?;
     let about = HashMap::from([(
         "source".to_owned(),
-        format!("sentence-transformers/all-MiniLM-L6-v2, Apache-2.0, model.safetensors {CHECKPOINT}; weights quantised to int8"),
+        format!(
+            "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0, model.safetensors {CHECKPOINT}; weights quantised to int8"
+        ),
     )]);
     Ok(safetensors::serialize(views, Some(about))?)
 }

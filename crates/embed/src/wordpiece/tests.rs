@@ -84,3 +84,12 @@ proptest! {
         prop_assert_eq!(tokenizer.tokenize(&text, limit), all);
     }
 }
+/// Letters around each character show whether it joins, separates or stands alone.
+#[test]
+fn every_character_of_the_first_planes_gives_the_reference_tokens() {
+    let characters: Vec<char> = ('\0'..='\u{1ffff}').collect();
+    for block in characters.chunks(256) {
+        let text: String = block.iter().flat_map(|&c| ['a', c, 'b', ' ']).collect();
+        assert_eq!(WordPiece::uncased_bert().tokenize(&text, usize::MAX), reference_ids(&text), "{:?}", block[0]);
+    }
+}

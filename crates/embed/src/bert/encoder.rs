@@ -1,0 +1,190 @@
+//! Runs a transformer over texts that are already tokens, and pools its output to one vector a text.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rten::{Model, NodeId, RunOptions, ThreadPool, Value};
+use rten_tensor::NdTensor;
+use rten_tensor::prelude::*;
+
+use super::plan::plan;
+use crate::normalise;
+
+/// How the vectors of a text's tokens become the vector of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pooling {
+    /// The mean over all tokens.
+    Mean,
+    /// The first token's vector.
+    First,
+}
+
+/// The tokens of one text, special tokens included.
+pub(crate) type Tokens = Vec<i32>;
+
+/// A loaded transformer with the inputs and output that BERT models have.
+pub(crate) struct Encoder {
+    model: Model,
+    ids: NodeId,
+    mask: NodeId,
+    types: Option<NodeId>,
+    output: NodeId,
+    pooling: Pooling,
+    /// One single-threaded pool for each batch that may run at a time.
+    pools: Mutex<Vec<Arc<ThreadPool>>>,
+}
+
+/// What to run a batch with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Batching {
+    /// Tokens in a batch, padding included.
+    pub(crate) budget: usize,
+    /// Batches that run at a time, each on a thread of its own.
+    pub(crate) threads: NonZeroUsize,
+}
+
+impl Batching {
+    /// Batches small enough for the caches, one for each core. Measured in `docs/research/minilm-throughput.md`.
+    pub(crate) fn for_this_machine() -> Self {
+        Self { budget: 256, threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN) }
+    }
+}
+
+impl Encoder {
+    /// Finds the inputs and the output of a model by the names that BERT exports use.
+    ///
+    /// # Errors
+    /// When an input or the output is missing, or there is an input that nothing is known to feed.
+    pub(crate) fn new(model: Model, pooling: Pooling) -> Result<Self, String> {
+        let name_of = |id: NodeId| model.node_info(id).and_then(|node| node.name().map(str::to_owned));
+        let inputs: Vec<String> = model.input_ids().iter().filter_map(|&id| name_of(id)).collect();
+        let outputs: Vec<String> = model.output_ids().iter().filter_map(|&id| name_of(id)).collect();
+        if let Some(unknown) =
+            inputs.iter().find(|name| !["input_ids", "attention_mask", "token_type_ids"].contains(&name.as_str()))
+        {
+            return Err(format!("its input {unknown:?} is not one of input_ids, attention_mask and token_type_ids"));
+        }
+        let input = |name: &str| {
+            model
+                .find_node(name)
+                .filter(|_| inputs.iter().any(|input| input == name))
+                .ok_or_else(|| format!("it has no input {name:?}; its inputs are {}", inputs.join(", ")))
+        };
+        let (ids, mask, types) = (input("input_ids")?, input("attention_mask")?, input("token_type_ids").ok());
+        let output = ["last_hidden_state", "token_embeddings"]
+            .iter()
+            .find(|name| outputs.iter().any(|output| output == *name))
+            .and_then(|name| model.find_node(name))
+            .ok_or_else(|| {
+                format!(
+                    "it has no output last_hidden_state or token_embeddings; its outputs are {}",
+                    outputs.join(", ")
+                )
+            })?;
+        Ok(Self { model, ids, mask, types, output, pooling, pools: Mutex::default() })
+    }
+
+    /// One unit vector a text, in order. Every text needs at least one token.
+    ///
+    /// # Errors
+    /// The runtime's message.
+    pub(crate) fn encode(&self, texts: &[Tokens], batching: Batching) -> Result<Vec<Vec<f32>>, String> {
+        let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
+        let plan = plan(&lengths, batching.budget);
+        let threads = batching.threads.get().min(plan.batches.len());
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<(usize, Vec<f32>)>, String> {
+            let pool = self.take_pool();
+            let mut done = Vec::new();
+            while let Some(batch) = plan.batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let members = &plan.order[batch.clone()];
+                let tokens: Vec<&Tokens> = members.iter().map(|&text| &texts[text]).collect();
+                let vectors = self.run(&tokens, Some(Arc::clone(&pool)));
+                if vectors.is_err() {
+                    // The other threads need not finish what will be thrown away.
+                    next.store(plan.batches.len(), Ordering::Relaxed);
+                }
+                done.extend(members.iter().copied().zip(vectors?));
+            }
+            self.give_back(pool);
+            Ok(done)
+        };
+        let parts: Vec<Result<Vec<(usize, Vec<f32>)>, String>> = if threads <= 1 {
+            vec![work()]
+        } else {
+            std::thread::scope(|scope| {
+                let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                handles
+                    .into_iter()
+                    .map(|handle| handle.join().unwrap_or_else(|_| Err("the runtime panicked".to_owned())))
+                    .collect()
+            })
+        };
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for part in parts {
+            for (text, vector) in part? {
+                vectors[text] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// The vector of one text, as soon as possible: every core works on it.
+    ///
+    /// # Errors
+    /// The runtime's message.
+    pub(crate) fn encode_one(&self, text: &Tokens) -> Result<Vec<f32>, String> {
+        Ok(self.run(&[text], None)?.into_iter().next().unwrap_or_default())
+    }
+
+    fn run(&self, batch: &[&Tokens], pool: Option<Arc<ThreadPool>>) -> Result<Vec<Vec<f32>>, String> {
+        let width = batch.iter().map(|tokens| tokens.len()).max().unwrap_or(0);
+        let shape = [batch.len(), width];
+        let mut ids = NdTensor::<i32, 2>::zeros(shape);
+        let mut mask = NdTensor::<i32, 2>::zeros(shape);
+        for (row, tokens) in batch.iter().enumerate() {
+            for (column, &id) in tokens.iter().enumerate() {
+                ids[[row, column]] = id;
+                mask[[row, column]] = 1;
+            }
+        }
+        let mut inputs = vec![(self.ids, Value::from(ids).into()), (self.mask, Value::from(mask).into())];
+        if let Some(types) = self.types {
+            inputs.push((types, Value::from(NdTensor::<i32, 2>::zeros(shape)).into()));
+        }
+        let options = RunOptions::default().with_thread_pool(pool);
+        let [hidden] = self.model.run_n(inputs, [self.output], Some(options)).map_err(|error| error.to_string())?;
+        let hidden: NdTensor<f32, 3> =
+            hidden.try_into().map_err(|_| "its output is not a float tensor of three dimensions".to_owned())?;
+        if hidden.size(0) != batch.len() || hidden.size(1) != width {
+            return Err(format!("its output has shape {:?} for an input of {shape:?}", hidden.shape()));
+        }
+        Ok(batch.iter().enumerate().map(|(row, tokens)| self.pool(&hidden, row, tokens.len())).collect())
+    }
+
+    fn pool(&self, hidden: &NdTensor<f32, 3>, row: usize, tokens: usize) -> Vec<f32> {
+        let taken = match self.pooling {
+            Pooling::Mean => tokens,
+            Pooling::First => tokens.min(1),
+        };
+        let mut vector = vec![0.0; hidden.size(2)];
+        for token in 0..taken {
+            let states = hidden.slice([row, token]);
+            for (sum, &state) in vector.iter_mut().zip(states.iter()) {
+                *sum += state;
+            }
+        }
+        normalise(&mut vector);
+        vector
+    }
+
+    fn take_pool(&self) -> Arc<ThreadPool> {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.pop().unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)))
+    }
+
+    fn give_back(&self, pool: Arc<ThreadPool>) {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool);
+    }
+}

@@ -1,0 +1,12 @@
+//! BERT encoders: from a configuration and weights to a graph, and from tokens to one vector a text.
+
+mod config;
+mod encoder;
+mod graph;
+mod plan;
+mod weights;
+
+pub(crate) use config::Config;
+pub(crate) use encoder::{Batching, Encoder, Pooling, Tokens};
+pub(crate) use graph::assemble;
+pub(crate) use weights::{Weights, floats};

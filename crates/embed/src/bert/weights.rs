@@ -1,0 +1,155 @@
+//! Where a BERT graph gets its numbers from: a safetensors file in full precision, or this crate's own int8 form of one.
+//!
+//! The int8 form holds, for each matrix `NAME.weight` of a linear layer, `NAME.weight_t`: signed bytes of shape
+//! `[inputs, outputs]` (the transpose of the usual layout, so that loading is one pass), and `NAME.weight_scale` of shape
+//! `[groups, outputs]`: a factor for each output and group of consecutive inputs. The word embeddings are bytes `[words, hidden]` with a factor a word. The rest stays f32.
+
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+
+/// Names within a BERT checkpoint may or may not begin so.
+const PREFIXES: [&str; 2] = ["", "bert."];
+
+/// Word embeddings, as they are stored.
+pub(crate) enum Words<'a> {
+    Full(Vec<f32>),
+    Int8 { codes: &'a [u8], scales: Vec<f32> },
+}
+
+/// A row-major matrix.
+pub(crate) struct Matrix {
+    pub(crate) rows: usize,
+    pub(crate) values: Vec<f32>,
+}
+
+/// The tensors of a BERT checkpoint.
+pub(crate) struct Weights<'a> {
+    tensors: SafeTensors<'a>,
+    prefix: &'static str,
+}
+
+impl<'a> Weights<'a> {
+    /// # Errors
+    /// When the bytes are not a safetensors file of a BERT encoder; the message says what is missing.
+    pub(crate) fn new(file: &'a [u8]) -> Result<Self, String> {
+        let tensors = SafeTensors::deserialize(file).map_err(|error| format!("not a safetensors file: {error}"))?;
+        let has = |prefix: &str, suffix: &str| {
+            tensors.tensor(&format!("{prefix}embeddings.word_embeddings.weight{suffix}")).is_ok()
+        };
+        let prefix = PREFIXES
+            .into_iter()
+            .find(|prefix| has(prefix, "") || has(prefix, "_codes"))
+            .ok_or("it has no embeddings.word_embeddings.weight, so it is not a BERT encoder")?;
+        Ok(Self { tensors, prefix })
+    }
+
+    fn tensor(&self, name: &str) -> Result<TensorView<'a>, String> {
+        let name = format!("{}{name}", self.prefix);
+        // `tensor` borrows the names from self and the data from the file.
+        self.tensors.tensor(&name).map_err(|_| format!("it has no tensor {name}"))
+    }
+
+    /// A vector of `length` entries.
+    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, String> {
+        let tensor = self.tensor(name)?;
+        if tensor.shape() != [length] {
+            return Err(format!("tensor {name} has shape {:?}; expected [{length}]", tensor.shape()));
+        }
+        floats(name, &tensor)
+    }
+
+    /// A matrix of any number of rows with `columns` entries each.
+    pub(crate) fn rows(&self, name: &str, columns: usize) -> Result<Matrix, String> {
+        let tensor = self.tensor(name)?;
+        let &[rows, width] = tensor.shape() else {
+            return Err(format!("tensor {name} has shape {:?}; expected two dimensions", tensor.shape()));
+        };
+        if width != columns || rows == 0 {
+            return Err(format!("tensor {name} has shape {:?}; expected rows of {columns}", tensor.shape()));
+        }
+        Ok(Matrix { rows, values: floats(name, &tensor)? })
+    }
+
+    /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`; gives its outputs.
+    pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
+        let start = buffer.len();
+        if let Ok(codes) = self.tensor(&format!("{name}.weight_t")) {
+            let &[rows, outputs] = codes.shape() else {
+                return Err(format!("tensor {name}.weight_t has shape {:?}; expected two dimensions", codes.shape()));
+            };
+            if rows != inputs || codes.dtype() != Dtype::I8 || outputs == 0 {
+                return Err(format!(
+                    "tensor {name}.weight_t is {:?} {:?}; expected I8 [{inputs}, _]",
+                    codes.dtype(),
+                    codes.shape()
+                ));
+            }
+            let scales = self.rows(&format!("{name}.weight_scale"), outputs)?;
+            if !inputs.is_multiple_of(scales.rows) {
+                return Err(format!("{name}.weight_scale has {} rows, which do not divide {inputs}", scales.rows));
+            }
+            let group = inputs / scales.rows;
+            buffer.resize(start + rows * outputs * 4, 0);
+            let (values, _) = buffer[start..].as_chunks_mut::<4>();
+            for (input, (to, from)) in
+                values.chunks_exact_mut(outputs).zip(codes.data().chunks_exact(outputs)).enumerate()
+            {
+                let scales = &scales.values[input / group * outputs..][..outputs];
+                for ((value, &code), &scale) in to.iter_mut().zip(from).zip(scales) {
+                    *value = (f32::from(code as i8) * scale).to_le_bytes();
+                }
+            }
+            return Ok(outputs);
+        }
+        let full = self.rows(&format!("{name}.weight"), inputs)?;
+        buffer.resize(start + full.values.len() * 4, 0);
+        let (values, _) = buffer[start..].as_chunks_mut::<4>();
+        for (output, row) in full.values.chunks_exact(inputs).enumerate() {
+            for (input, &value) in row.iter().enumerate() {
+                values[input * full.rows + output] = value.to_le_bytes();
+            }
+        }
+        Ok(full.rows)
+    }
+
+    /// About how many bytes the weights take as f32, int8 word embeddings aside.
+    pub(crate) fn size(&self) -> usize {
+        let elements = |tensor: &TensorView<'_>| tensor.shape().iter().product::<usize>();
+        self.tensors.iter().filter(|(name, _)| !name.ends_with("_codes")).map(|(_, tensor)| elements(&tensor) * 4).sum()
+    }
+
+    /// The word embeddings and how many there are.
+    pub(crate) fn words(&self, hidden: usize) -> Result<(usize, Words<'a>), String> {
+        const NAME: &str = "embeddings.word_embeddings.weight";
+        let Ok(codes) = self.tensor(&format!("{NAME}_codes")) else {
+            let full = self.rows(NAME, hidden)?;
+            return Ok((full.rows, Words::Full(full.values)));
+        };
+        match *codes.shape() {
+            [words, width] if width == hidden && codes.dtype() == Dtype::I8 => {
+                let scales = self.vector(&format!("{NAME}_scale"), words)?;
+                Ok((words, Words::Int8 { codes: codes.data(), scales }))
+            }
+            _ => Err(format!(
+                "tensor {NAME}_codes is {:?} {:?}; expected I8 [_, {hidden}]",
+                codes.dtype(),
+                codes.shape()
+            )),
+        }
+    }
+}
+
+/// The entries of a tensor of any floating type.
+pub(crate) fn floats(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
+    let data = tensor.data();
+    let values: Vec<f32> = match tensor.dtype() {
+        Dtype::F32 => data.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
+        Dtype::F64 => data.as_chunks::<8>().0.iter().map(|&bytes| f64::from_le_bytes(bytes) as f32).collect(),
+        Dtype::F16 => data.as_chunks::<2>().0.iter().map(|&bytes| half::f16::from_le_bytes(bytes).to_f32()).collect(),
+        Dtype::BF16 => data.as_chunks::<2>().0.iter().map(|&bytes| half::bf16::from_le_bytes(bytes).to_f32()).collect(),
+        other => return Err(format!("tensor {name} is of type {other:?}; supported are F32, F64, F16 and BF16")),
+    };
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(value) => Err(format!("tensor {name} holds {value}; every entry has to be finite")),
+        None => Ok(values),
+    }
+}

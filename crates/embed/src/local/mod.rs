@@ -1,0 +1,175 @@
+//! Models in a directory on this machine, in the layout of the Hugging Face hub.
+//!
+//! | file | what for |
+//! | --- | --- |
+//! | `tokenizer.json` | always needed |
+//! | `model.onnx` or `onnx/model.onnx` | a transformer as ONNX; taken first when present |
+//! | `model.safetensors` | a BERT encoder (with `config.json`), or a static table as Model2Vec writes it |
+//! | `1_Pooling/config.json` | mean (the default) or first-token pooling of a transformer |
+//! | `sentence_bert_config.json` | `max_seq_length`; otherwise `config.json` says how many positions there are |
+
+mod files;
+mod table;
+
+use std::path::Path;
+
+use rten::ModelOptions;
+use tokenizers::{Tokenizer, TruncationParams};
+
+use crate::bert::{Batching, Config, Encoder, Tokens, Weights, assemble};
+use crate::{EmbedError, Embedder, ModelInfo, Provider};
+use files::Files;
+use table::Table;
+
+/// A model read from a directory.
+///
+/// Its identifier holds the directory's name and a checksum of the model's files, so that vectors of a model that was
+/// exchanged are never mixed with those of its successor.
+///
+/// ```no_run
+/// use tamis_embed::{Embedder, LocalModel};
+///
+/// let model = LocalModel::open("models/bge-small-en-v1.5".as_ref())?;
+/// println!("{} has {} dimensions", model.model().id, model.model().dimension);
+/// # Ok::<(), tamis_embed::EmbedError>(())
+/// ```
+pub struct LocalModel {
+    info: ModelInfo,
+    tokenizer: Tokenizer,
+    unknown: Option<u32>,
+    network: Network,
+}
+
+enum Network {
+    Transformer(Encoder),
+    Table(Table),
+}
+
+impl LocalModel {
+    /// Reads the model of a directory and computes one vector with it, so that what does not work is known now.
+    ///
+    /// # Errors
+    /// When a file is missing, can not be read, or describes something that is not supported. The message names the file.
+    pub fn open(directory: &Path) -> Result<Self, EmbedError> {
+        let files = Files::new(directory)?;
+        let mut tokenizer = Tokenizer::from_bytes(files.tokenizer()?)
+            .map_err(|error| files.unusable(format!("tokenizer.json: {error}")))?;
+        tokenizer.with_padding(None);
+        let network = Self::network(&files).map_err(|reason| files.unusable(reason))?;
+        let max_tokens = match network {
+            Network::Transformer(_) => Some(files.max_tokens()),
+            Network::Table(_) => None,
+        };
+        let truncation = max_tokens.map(|max_length| TruncationParams { max_length, ..TruncationParams::default() });
+        tokenizer.with_truncation(truncation).map_err(|error| files.unusable(format!("tokenizer.json: {error}")))?;
+        let unknown = ["[UNK]", "<unk>"].into_iter().find_map(|token| tokenizer.token_to_id(token));
+        let info = ModelInfo {
+            id: files.id(),
+            dimension: 0,
+            max_tokens,
+            provider: Provider::Local,
+            fusion_weight: if max_tokens.is_some() { 0.5 } else { 0.3 },
+        };
+        let mut model = Self { info, tokenizer, unknown, network };
+        model.info.dimension = match &model.network {
+            Network::Table(table) => table.dimension(),
+            Network::Transformer(_) => model.probe()?,
+        };
+        Ok(model)
+    }
+
+    fn network(files: &Files) -> Result<Network, String> {
+        if let Some((name, path)) = files.onnx() {
+            let model = ModelOptions::with_all_ops()
+                .prepack_weights(true)
+                .load_file(&path)
+                .map_err(|error| format!("{name}: {error}"))?;
+            return Ok(Network::Transformer(
+                Encoder::new(model, files.pooling()?).map_err(|reason| format!("{name}: {reason}"))?,
+            ));
+        }
+        let weights = files.safetensors()?;
+        if let Some(table) = Table::find(weights)? {
+            return Ok(Network::Table(table));
+        }
+        let bert = Weights::new(weights).map_err(|reason| {
+            format!("model.safetensors: {reason}, nor does it hold a static table called embeddings; export it as model.onnx")
+        })?;
+        let config = Config::from_json(files.config()?)?;
+        let model = assemble(&config, &bert, true, |options, name, bytes| {
+            options.external_data(name, bytes.to_vec());
+        })
+        .map_err(|reason| format!("model.safetensors: {reason}"))?;
+        Ok(Network::Transformer(Encoder::new(model, files.pooling()?)?))
+    }
+
+    /// The dimension, found by computing a vector.
+    fn probe(&self) -> Result<usize, EmbedError> {
+        match self.embed(&["dimension"])?.first().map(Vec::len) {
+            Some(dimension) if dimension > 0 => Ok(dimension),
+            _ => Err(EmbedError::Model {
+                model: self.info.id.clone(),
+                reason: "its tokenizer.json knows no token of the word \"dimension\"; is it the model's own?"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let failed = |reason| EmbedError::Inference { model: self.info.id.clone(), texts: texts.len(), reason };
+        let special = matches!(self.network, Network::Transformer(_));
+        let encodings =
+            self.tokenizer.encode_batch_fast(texts.to_vec(), special).map_err(|error| failed(error.to_string()))?;
+        let mut vectors = vec![vec![0.0; self.info.dimension]; texts.len()];
+        let mut known: Vec<usize> = Vec::new();
+        let mut tokens: Vec<Tokens> = Vec::new();
+        for (at, encoding) in encodings.iter().enumerate() {
+            let ids = encoding.get_ids();
+            let specials = encoding.get_special_tokens_mask();
+            let says_something = |(&id, &special): (&u32, &u32)| special == 0 && Some(id) != self.unknown;
+            if !ids.iter().zip(specials).any(says_something) {
+                continue;
+            }
+            match &self.network {
+                Network::Table(table) => vectors[at] = table.mean(ids.iter().filter(|&&id| Some(id) != self.unknown)),
+                Network::Transformer(_) => {
+                    known.push(at);
+                    tokens.push(ids.iter().map(|&id| id as i32).collect());
+                }
+            }
+        }
+        if let Network::Transformer(encoder) = &self.network {
+            let encoded = match tokens.as_slice() {
+                [one] => vec![encoder.encode_one(one).map_err(failed)?],
+                many => encoder.encode(many, Batching::for_this_machine()).map_err(failed)?,
+            };
+            for (at, vector) in known.into_iter().zip(encoded) {
+                vectors[at] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+}
+
+impl Embedder for LocalModel {
+    fn model(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.embed(texts)
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        Ok(self.embed(&[text])?.pop().unwrap_or_default())
+    }
+}
+
+impl std::fmt::Debug for LocalModel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("LocalModel").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! The built-in transformer: all-MiniLM-L6-v2, with its weights as int8 in the binary.
+
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, assemble};
+use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
+
+/// Weights of all-MiniLM-L6-v2 (Apache-2.0), quantised by `cargo xtask models`; see `models/README.md`.
+const WEIGHTS: &[u8] = include_bytes!("../models/minilm-l6-v2-int8.safetensors");
+
+const ID: &str = "minilm-l6-v2";
+
+/// Tokens of a text that count, `[CLS]` and `[SEP]` included: what the model was trained with.
+const MAX_TOKENS: usize = 256;
+
+/// all-MiniLM-L6-v2: 384 dimensions, the first 256 tokens of a text, tens of passages a second on one core.
+///
+/// The weights are signed bytes that are scaled to f32 when loaded, so that the arithmetic is that of the original and
+/// vectors agree with its own to a cosine of 0.999 or better. Loading takes some tens of milliseconds, on first use.
+///
+/// ```no_run
+/// use tamis_embed::{Embedder, MiniLm};
+///
+/// let vector = MiniLm::built_in()?.embed_query("how is a stale index detected")?;
+/// assert_eq!(vector.len(), 384);
+/// # Ok::<(), tamis_embed::EmbedError>(())
+/// ```
+pub struct MiniLm {
+    info: ModelInfo,
+    encoder: Encoder,
+    tokenizer: &'static WordPiece,
+    /// `[CLS]` and `[SEP]`.
+    start: i32,
+    end: i32,
+    batching: Batching,
+}
+
+/// What a model is loaded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A query or two, after which the process ends: weights are not rearranged for speed.
+    Query,
+    /// Everything else: loading takes a few times as long, and embedding half.
+    Passages,
+}
+
+impl MiniLm {
+    /// The model that is part of the crate, loaded for [`Purpose::Passages`] on first use and shared.
+    ///
+    /// # Errors
+    /// When the runtime can not load the model, which is the same for every later call.
+    pub fn built_in() -> Result<&'static Self, EmbedError> {
+        static SHARED: OnceLock<Result<MiniLm, String>> = OnceLock::new();
+        SHARED.get_or_init(|| Self::try_load(Purpose::Passages)).as_ref().map_err(|reason| unusable(reason.clone()))
+    }
+
+    /// The model that is part of the crate, loaded anew.
+    ///
+    /// # Errors
+    /// When the runtime can not load the model.
+    pub fn load(purpose: Purpose) -> Result<Self, EmbedError> {
+        Self::try_load(purpose).map_err(unusable)
+    }
+
+    /// What the model is, without loading it.
+    #[must_use]
+    pub fn info() -> ModelInfo {
+        ModelInfo {
+            id: ID.to_owned(),
+            dimension: Config::minilm().hidden_size,
+            max_tokens: Some(MAX_TOKENS),
+            provider: Provider::MiniLm,
+            fusion_weight: 0.5,
+        }
+    }
+
+    /// Lets at most so many batches of passages run at a time, each on a thread of its own; one for each core by default.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.batching.threads = threads;
+        self
+    }
+
+    /// Cuts batches of passages at so many tokens, padding included. Changes speed, not vectors.
+    #[must_use]
+    pub fn with_batch_tokens(mut self, tokens: NonZeroUsize) -> Self {
+        self.batching.budget = tokens.get();
+        self
+    }
+
+    fn try_load(purpose: Purpose) -> Result<Self, String> {
+        let weights = Weights::new(WEIGHTS)?;
+        let prepack = purpose == Purpose::Passages;
+        let model = assemble(&Config::minilm(), &weights, prepack, |options, name, bytes| {
+            options.external_data_static(name, bytes);
+        })?;
+        let tokenizer = WordPiece::uncased_bert();
+        let special =
+            |name| tokenizer.id(name).map(|id| id as i32).ok_or_else(|| format!("the vocabulary has no {name}"));
+        Ok(Self {
+            info: Self::info(),
+            encoder: Encoder::new(model, Pooling::Mean)?,
+            tokenizer,
+            start: special("[CLS]")?,
+            end: special("[SEP]")?,
+            batching: Batching::for_this_machine(),
+        })
+    }
+
+    /// The text's tokens between `[CLS]` and `[SEP]`, cut to what the model takes; `None` when it knows none of them.
+    fn tokens(&self, text: &str, ids: &mut Vec<u32>) -> Option<Tokens> {
+        self.tokenizer.tokenize_into(text, MAX_TOKENS - 2, ids);
+        let unknown = self.tokenizer.unknown();
+        if ids.iter().all(|&id| id == unknown) {
+            return None;
+        }
+        Some([self.start].into_iter().chain(ids.iter().map(|&id| id as i32)).chain([self.end]).collect())
+    }
+
+    fn failed(&self, texts: usize, reason: String) -> EmbedError {
+        EmbedError::Inference { model: self.info.id.clone(), texts, reason }
+    }
+}
+
+fn unusable(reason: String) -> EmbedError {
+    EmbedError::Model { model: ID.to_owned(), reason }
+}
+
+impl Embedder for MiniLm {
+    fn model(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut ids = Vec::new();
+        let mut vectors = vec![vec![0.0; self.info.dimension]; texts.len()];
+        let (known, tokens): (Vec<usize>, Vec<Tokens>) =
+            texts.iter().enumerate().filter_map(|(at, text)| Some((at, self.tokens(text, &mut ids)?))).unzip();
+        let encoded = self.encoder.encode(&tokens, self.batching).map_err(|reason| self.failed(texts.len(), reason))?;
+        for (at, vector) in known.into_iter().zip(encoded) {
+            vectors[at] = vector;
+        }
+        Ok(vectors)
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        match self.tokens(text, &mut Vec::new()) {
+            Some(tokens) => self.encoder.encode_one(&tokens).map_err(|reason| self.failed(1, reason)),
+            None => Ok(vec![0.0; self.info.dimension]),
+        }
+    }
+}
+
+impl std::fmt::Debug for MiniLm {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("MiniLm").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dot;
+
+    const TEXTS: &str = include_str!("../tests/fixtures/multilingual.txt");
+
+    /// Vectors of the original in full precision, made by `tools/models/reference_vectors.py`.
+    const REFERENCE: &[u8] = include_bytes!("../tests/fixtures/minilm-reference.f32");
+
+    fn texts() -> Vec<&'static str> {
+        TEXTS.trim_end_matches('\n').split('\n').chain([TEXTS]).collect()
+    }
+
+    #[test]
+    fn vectors_are_those_of_the_original() {
+        let reference: Vec<f32> = REFERENCE.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        let vectors = MiniLm::built_in().unwrap().embed_passages(&texts()).unwrap();
+        assert_eq!(reference.len(), vectors.len() * 384);
+        let mut cosines = Vec::new();
+        for ((text, vector), original) in texts().iter().zip(&vectors).zip(reference.chunks_exact(384)) {
+            let tokens = WordPiece::uncased_bert().tokenize(text, usize::MAX);
+            if tokens.iter().all(|&id| id == WordPiece::uncased_bert().unknown()) {
+                assert_eq!(vector, &[0.0; 384], "{text:?} has no known word");
+                continue;
+            }
+            let cosine = dot(vector, original);
+            assert!(cosine >= 0.999, "{cosine} for {text:?}");
+            cosines.push(cosine);
+        }
+        assert!(cosines.len() > 60);
+        println!("lowest {:?}", cosines.iter().copied().reduce(f32::min));
+    }
+
+    #[test]
+    fn a_vector_does_not_depend_on_its_batch() {
+        let model = MiniLm::built_in().unwrap();
+        let texts = texts();
+        let together = model.embed_passages(&texts).unwrap();
+        for (text, vector) in texts.iter().zip(&together).step_by(7) {
+            for alone in [model.embed_query(text).unwrap(), model.embed_passages(&[text]).unwrap().remove(0)] {
+                let furthest = vector.iter().zip(&alone).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+                assert!(furthest < 1e-5, "{furthest} for {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_known_is_similar_to_nothing() {
+        let model = MiniLm::built_in().unwrap();
+        let texts = ["", " \u{7} ", "\u{1F9EC}"];
+        for vector in model.embed_passages(&texts).unwrap() {
+            assert_eq!(vector, vec![0.0; 384]);
+        }
+        for text in texts {
+            assert_eq!(model.embed_query(text).unwrap(), vec![0.0; 384]);
+        }
+        assert!(model.embed_passages(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn both_purposes_give_the_same_vectors() {
+        let query = MiniLm::load(Purpose::Query).unwrap();
+        let text = "how is a stale index detected";
+        let (a, b) = (query.embed_query(text).unwrap(), MiniLm::built_in().unwrap().embed_query(text).unwrap());
+        assert!((dot(&a, &b) - 1.0).abs() < 1e-6);
+        assert_eq!(query.model(), &MiniLm::info());
+    }
+}

@@ -1,0 +1,139 @@
+//! One request over HTTP, and which failures are worth another.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use ureq::Agent;
+
+use super::RemoteConfig;
+use super::answer::without_secrets;
+
+/// The largest answer read: a batch of 2,048 vectors of 4,096 entries is about half of it.
+const MAX_ANSWER: u64 = 256 << 20;
+
+/// How much of an endpoint's own message goes into an error.
+const MESSAGE: usize = 300;
+
+/// A request that gave no answer.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) reason: String,
+    /// The status, when another attempt would fare no better.
+    pub(super) refused: Option<u16>,
+    /// What `Retry-After` asks for.
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl Failure {
+    /// A failure that may be gone the next time.
+    pub(super) fn passing(reason: String) -> Self {
+        Self { reason, refused: None, retry_after: None }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Http {
+    agent: Agent,
+    url: String,
+    model: String,
+    authorization: Option<Secret>,
+}
+
+/// Keeps the key out of `Debug` output.
+struct Secret(String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("…")
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    input: &'a [String],
+    encoding_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
+}
+
+impl Http {
+    pub(super) fn new(config: &RemoteConfig) -> Self {
+        let agent = Agent::config_builder()
+            .timeout_global(Some(config.timeout))
+            .http_status_as_error(false)
+            // A redirect would carry texts and key to another place than the one configured.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent("tamis")
+            .build()
+            .new_agent();
+        let authorization = config.api_key.as_ref().map(|key| Secret(format!("Bearer {key}")));
+        Self { agent, url: config.url.clone(), model: config.model.clone(), authorization }
+    }
+
+    /// The endpoint, fit for messages.
+    pub(super) fn url(&self) -> String {
+        without_secrets(&self.url)
+    }
+
+    /// Sends the texts and gives the body of a successful answer.
+    pub(super) fn post(&self, input: &[String], dimensions: Option<usize>) -> Result<Vec<u8>, Failure> {
+        let body = Body { model: &self.model, input, encoding_format: "float", dimensions };
+        let body = serde_json::to_vec(&body).map_err(|error| Failure::passing(error.to_string()))?;
+        let mut request = self.agent.post(&self.url).header("content-type", "application/json");
+        if let Some(Secret(authorization)) = &self.authorization {
+            request = request.header("authorization", authorization);
+        }
+        let mut response = request.send(&body).map_err(|error| self.broken(&error))?;
+        let status = response.status().as_u16();
+        let retry_after = response
+            .headers()
+            .get("retry-after")
+            .and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok())
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
+        if (200..300).contains(&status) {
+            return body.map_err(|error| self.broken(&error));
+        }
+        let said = self.redact(&String::from_utf8_lossy(&body.unwrap_or_default()));
+        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        if status == 429 || status == 408 || status >= 500 {
+            return Err(Failure { reason: format!("status {status}{said}"), refused: None, retry_after });
+        }
+        let hint = match status {
+            401 | 403 => "check the API key",
+            404 => "check the address and the model's name",
+            300..=399 => "it redirects elsewhere; configure the final address",
+            _ => "check the model's name and the settings",
+        };
+        Err(Failure { reason: format!("{hint}{said}"), refused: Some(status), retry_after: None })
+    }
+
+    fn broken(&self, error: &ureq::Error) -> Failure {
+        Failure::passing(match error {
+            ureq::Error::Timeout(phase) => format!("no answer in time ({phase})"),
+            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                "connection refused; is the server running?".to_owned()
+            }
+            ureq::Error::HostNotFound => "the host is not known; check the address".to_owned(),
+            other => self.redact(&other.to_string()),
+        })
+    }
+
+    /// A message of the endpoint's, on one line, shortened, and without the key should it repeat it.
+    fn redact(&self, message: &str) -> String {
+        let mut message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some(Secret(authorization)) = &self.authorization {
+            let key = authorization.trim_start_matches("Bearer ");
+            if !key.is_empty() {
+                message = message.replace(key, "…");
+            }
+        }
+        if let Some((end, _)) = message.char_indices().nth(MESSAGE) {
+            message.truncate(end);
+            message.push('…');
+        }
+        message
+    }
+}
