@@ -1,1 +1,27 @@
-fn main(){}
+//! The `tamis` command: flags, printers and progress around the library of the same name.
+//!
+//! `args` says what can be typed, `session` turns it into a configuration and an index, one file of `commands` runs
+//! each command, and `print` writes what people read. Results go to standard output, everything else to standard error.
+
+mod args;
+mod commands;
+mod exit;
+mod interrupt;
+mod output;
+mod print;
+mod progress;
+mod session;
+
+use args::Arguments;
+use clap::Parser;
+use output::Output;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let output = Output::new(&arguments.global);
+    match commands::run(&arguments, &output) {
+        Ok(exit) => exit.into(),
+        Err(error) => exit::failed(&error, &output).into(),
+    }
+}

@@ -1,0 +1,103 @@
+//! The command line as types: every flag parsed and range-checked here, nothing decided.
+
+mod cut;
+mod global;
+mod index;
+mod inspect;
+mod methods;
+mod search;
+mod values;
+
+pub use cut::CutArguments;
+pub use global::{ColorWhen, Global};
+pub use index::IndexArguments;
+pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
+pub use search::SearchArguments;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tamis",
+    version,
+    about = "Search a directory and get only what is relevant",
+    long_about = "Search a directory of code and documents and get only what is relevant, which can be nothing.\n\n\
+        The first search indexes the directory (the nearest ancestor with .tamis/ or .git); later ones bring the index \
+        up to date first. Words and meaning both gather candidates, and a cut decides how many of them answer.",
+    after_help = EXAMPLES,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub struct Arguments {
+    /// Flags that every command takes.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tamis search \"how is a stale index detected\"
+  tamis search retry with backoff --lang rust --explain
+  tamis search session token --files | xargs wc -l
+  tamis get src/session.rs:40-80
+
+Exit status: 0 something was found, 1 nothing was, 2 an error, 130 stopped by Ctrl-C.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Answer a question with what is relevant, which can be nothing
+    Search(SearchArguments),
+    /// Bring the index up to date, with every model
+    Index(IndexArguments),
+    /// Show what the index holds and how fresh it is
+    Status(StatusArguments),
+    /// Print the full text of a result
+    Get(GetArguments),
+    /// Show the settings in effect and where each came from
+    Config(ConfigArguments),
+    /// Look for what is wrong, and mend what can be rebuilt
+    Doctor(DoctorArguments),
+    /// Cut the results of any other search engine: JSON Lines in, the relevant ones out
+    Cut(CutArguments),
+    /// Allow this project's configuration to send text to the models it names
+    #[command(
+        long_about = "Allow this project's configuration file, as it is now, to send text to the models it names.\n\n\
+            A configuration that came with a project could send its text anywhere, so a remote model in it is refused \
+            until you have read the file and trusted it. When the file changes, it is no longer trusted."
+    )]
+    Trust,
+    /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  \
+        tamis completions bash > ~/.local/share/bash-completion/completions/tamis\n  \
+        tamis completions zsh > ~/.zfunc/_tamis\n  \
+        tamis completions fish > ~/.config/fish/completions/tamis.fish")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write the pages of all commands to a directory
+    Man(ManArguments),
+    /// Print the JSON Schema of `tamis search --json`
+    #[command(hide = true)]
+    Schema,
+}
+
+/// The command's description, for completions and manual pages.
+pub fn description() -> clap::Command {
+    Arguments::command()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_description_is_consistent() {
+        description().debug_assert();
+    }
+}

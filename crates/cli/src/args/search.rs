@@ -1,0 +1,69 @@
+//! Flags of `tamis search`.
+
+use super::methods;
+use super::values::{context, language, limit};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use tamis::Mode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tamis search \"how is a stale index detected\"
+  tamis search parse config --lang rust,python --path 'src/**' --path '!*_test*'
+  tamis search timeout --cut kneedle:sensitivity=2 --explain
+  tamis search timeout --json | jq '.results[].path'
+
+A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's
+.tamis/config.toml, your own config.toml, the default. `tamis config` shows them all.";
+
+/// Flags of `tamis search`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", methods::help()))]
+pub struct SearchArguments {
+    /// The question, or some words; several are joined
+    #[arg(required = true, value_name = "QUERY")]
+    pub query: Vec<String>,
+
+    /// Where relevance ends: METHOD or METHOD:PARAM=VALUE,… (--help lists the methods)
+    #[arg(long, value_name = "METHOD[:PARAM=VALUE,…]")]
+    pub cut: Option<String>,
+    /// Show at most N results, 1 to 1000; never changes what is relevant [default: search.top_k, 10]
+    #[arg(short = 'n', long, value_name = "N", value_parser = limit)]
+    pub limit: Option<usize>,
+    /// Words, meaning, or both
+    #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::NAMES))]
+    pub mode: Option<String>,
+    /// Model of the semantic leg: auto, static, minilm, or one that a configuration file defines
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+
+    /// Only these languages, by name or file extension; repeat or separate with commas
+    #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters")]
+    pub languages: Vec<Vec<&'static str>>,
+    /// Only these collections, such as code or docs; repeat or separate with commas
+    #[arg(long = "collection", value_name = "NAME", value_delimiter = ',', help_heading = "Filters")]
+    pub collections: Vec<String>,
+    /// Only paths that match the glob, as in .gitignore; with ! in front, only those that do not; repeatable
+    #[arg(long = "path", value_name = "GLOB", help_heading = "Filters")]
+    pub paths: Vec<String>,
+
+    /// Show why: the candidates around the cut, the curve with the cut drawn in, figures and timings
+    #[arg(long, conflicts_with = "files", help_heading = "Output")]
+    pub explain: bool,
+    /// Print the answer as one JSON object
+    #[arg(long, group = "form", help_heading = "Output")]
+    pub json: bool,
+    /// Print one JSON object a line: each result, then {"answer": …} with everything else
+    #[arg(long, group = "form", help_heading = "Output")]
+    pub jsonl: bool,
+    /// Print only the paths, each once, best first
+    #[arg(long, group = "form", help_heading = "Output")]
+    pub files: bool,
+    /// Show N lines around the best line of each result, 0 to 500 [default: search.snippet_lines lines in all, 6]
+    #[arg(long, value_name = "N", value_parser = context, help_heading = "Output")]
+    pub context: Option<usize>,
+
+    /// Search the index as it is, without looking for changed files
+    #[arg(long)]
+    pub no_refresh: bool,
+}

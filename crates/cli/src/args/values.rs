@@ -1,0 +1,128 @@
+//! Values of flags from text, with errors that say what is allowed.
+
+use tamis::cut::{Rule, parse};
+use tamis::{LANGUAGES, Language};
+
+/// A whole number in a closed range.
+fn whole(text: &str, low: usize, high: usize) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (low..=high).contains(number));
+    number.ok_or_else(|| match high {
+        usize::MAX => format!("must be a whole number of at least {low}"),
+        _ => format!("must be a whole number from {low} to {high}"),
+    })
+}
+
+/// Most results shown.
+pub fn limit(text: &str) -> Result<usize, String> {
+    whole(text, 1, 1000)
+}
+
+/// Lines around the best one.
+pub fn context(text: &str) -> Result<usize, String> {
+    whole(text, 0, 500)
+}
+
+/// A count that cannot be nothing.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
+    whole(text, 1, usize::MAX)
+}
+
+/// A number that is one.
+pub fn finite(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".into())
+}
+
+/// A cut method with its parameters.
+pub fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
+    parse(text).map_err(|error| error.to_string())
+}
+
+/// Names that people use and that are neither a canonical name nor an extension.
+const ALIASES: [(&str, &str); 8] = [
+    ("c#", "csharp"),
+    ("f#", "fsharp"),
+    ("golang", "go"),
+    ("objective-c", "objectivec"),
+    ("objective-c++", "objectivecpp"),
+    ("node", "javascript"),
+    ("bash", "shell"),
+    ("docker", "dockerfile"),
+];
+
+/// The canonical names that a name, an alias or a file extension stands for. TypeScript and JavaScript bring their
+/// dialects with markup along.
+pub fn language(text: &str) -> Result<Vec<&'static str>, String> {
+    let lower = text.trim().trim_start_matches('.').to_lowercase();
+    let by_alias = ALIASES.iter().find(|(alias, _)| *alias == lower).map_or(lower.as_str(), |(_, name)| name);
+    let found = Language::named(by_alias)
+        .or_else(|| Language::named(&by_alias.replace(['-', ' '], "_")))
+        .or_else(|| LANGUAGES.iter().find(|language| language.extensions.contains(&by_alias)));
+    match found.map(|language| language.name) {
+        // An extension names the dialect alone, the language's name both.
+        Some("typescript") if lower == "typescript" => Ok(vec!["typescript", "tsx"]),
+        Some("javascript") if lower == "javascript" => Ok(vec!["javascript", "jsx"]),
+        Some(name) => Ok(vec![name]),
+        None => Err(unknown(&lower)),
+    }
+}
+
+fn unknown(text: &str) -> String {
+    let names = LANGUAGES.iter().map(|language| language.name).chain(ALIASES.iter().map(|(alias, _)| *alias));
+    let nearest = names
+        .map(|name| (strsim::normalized_damerau_levenshtein(text, name), name))
+        .filter(|(similarity, _)| *similarity >= 0.5)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match nearest {
+        Some((_, name)) => format!("no such language; did you mean {name}?"),
+        None => "no such language; use a name such as rust, python, markdown, or a file extension such as rs".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_go_by_name_alias_and_extension() {
+        for (text, expected) in [
+            ("rust", vec!["rust"]),
+            ("Rust", vec!["rust"]),
+            ("rs", vec!["rust"]),
+            (".py", vec!["python"]),
+            ("C++", vec!["cpp"]),
+            ("c#", vec!["csharp"]),
+            ("golang", vec!["go"]),
+            ("ts", vec!["typescript"]),
+            ("typescript", vec!["typescript", "tsx"]),
+            ("common-lisp", vec!["common_lisp"]),
+        ] {
+            assert_eq!(language(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_alias_leads_somewhere() {
+        for (alias, name) in ALIASES {
+            assert_eq!(language(alias), Ok(vec![name]), "{alias}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_language_names_the_nearest() {
+        assert!(language("pyton").is_err_and(|error| error.contains("did you mean python?")));
+        assert!(language("qqqqqq").is_err_and(|error| error.contains("such as rust")));
+        assert!(language("").is_err());
+    }
+
+    #[test]
+    fn numbers_outside_their_range_are_told_the_range() {
+        assert_eq!(limit("1000"), Ok(1000));
+        for wrong in ["0", "1001", "-1", "ten", "", "1.5"] {
+            assert_eq!(limit(wrong), Err("must be a whole number from 1 to 1000".into()), "{wrong}");
+        }
+        assert_eq!(at_least_one("0"), Err("must be a whole number of at least 1".into()));
+        assert_eq!(context("0"), Ok(0));
+        assert!(finite("inf").is_err() && finite("x").is_err());
+        assert_eq!(finite("-0.5"), Ok(-0.5));
+    }
+}

@@ -1,0 +1,113 @@
+//! `tamis config`: the settings in effect and where each came from.
+
+use crate::args::{ConfigArguments, Global};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::settings::settings;
+use crate::session::Session;
+use anyhow::{Result, bail};
+use serde::Serialize;
+use std::io::Write;
+use tamis::config::{Config, Key, Setting, Value, keys};
+
+/// Shows settings; needs no index.
+///
+/// # Errors
+/// A setting is not allowed, or there is no key of that name.
+pub fn run(arguments: &ConfigArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let config = Session::start(global, Vec::new())?.config()?;
+    let wanted = arguments.key.as_deref().unwrap_or_default();
+    let entries = entries(&config, wanted)?;
+    if arguments.json {
+        print_json(&config, &entries, wanted, output)?;
+        return Ok(Exit::Found);
+    }
+    let mut out = output.styled();
+    match entries.as_slice() {
+        [(key, setting)] if key.name == wanted => match &setting.value {
+            value if arguments.origin => writeln!(out, "{value}  # {}", setting.source)?,
+            // As a script would use it.
+            Value::Text(text) => writeln!(out, "{text}")?,
+            value => writeln!(out, "{value}")?,
+        },
+        entries => {
+            settings(&mut out, entries, output.verbose())?;
+            models(&mut out, &config, wanted)?;
+        }
+    }
+    out.flush()?;
+    Ok(Exit::Found)
+}
+
+/// The key called `wanted`, or the keys of the table called so, or all.
+fn entries(config: &Config, wanted: &str) -> Result<Vec<(Key, Setting)>> {
+    let within = |name: &str| {
+        wanted.is_empty() || name == wanted || name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let known = keys();
+    let found: Vec<(Key, Setting)> = known
+        .iter()
+        .filter(|key| within(&key.name))
+        .filter_map(|key| Some((key.clone(), config.settings.get(&key.name)?.clone())))
+        .collect();
+    if found.is_empty() && wanted != "models" {
+        let nearest = known
+            .iter()
+            .map(|key| (strsim::normalized_damerau_levenshtein(wanted, &key.name), &key.name))
+            .filter(|(similarity, _)| *similarity >= 0.5)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        match nearest {
+            Some((_, name)) => bail!("{wanted}: no such key; did you mean {name}?"),
+            None => bail!("{wanted}: no such key; `tamis config` lists them all"),
+        }
+    }
+    Ok(found)
+}
+
+/// The models that files define, which are no keys of the table.
+fn models(out: &mut dyn Write, config: &Config, wanted: &str) -> Result<()> {
+    if !["", "models"].contains(&wanted) {
+        return Ok(());
+    }
+    for (name, definition) in &config.models {
+        writeln!(out, "\n[models.{name}]  # {}", definition.source)?;
+        if let serde_json::Value::Object(fields) = serde_json::to_value(&definition.provider)? {
+            for (field, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+                writeln!(out, "{field} = {value}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One setting for programs.
+#[derive(Serialize)]
+struct Entry<'a> {
+    value: &'a Value,
+    source: String,
+    default: &'a Value,
+    allowed: String,
+    variable: String,
+    about: &'a str,
+}
+
+fn print_json(config: &Config, entries: &[(Key, Setting)], wanted: &str, output: &Output) -> Result<()> {
+    let mut object = serde_json::Map::new();
+    for (key, setting) in entries {
+        let entry = Entry {
+            value: &setting.value,
+            source: setting.source.to_string(),
+            default: &key.default,
+            allowed: key.allowed.to_string(),
+            variable: key.variable(),
+            about: &key.doc,
+        };
+        object.insert(key.name.clone(), serde_json::to_value(entry)?);
+    }
+    if ["", "models"].contains(&wanted) {
+        for (name, definition) in &config.models {
+            object.insert(format!("models.{name}"), serde_json::to_value(definition)?);
+        }
+    }
+    output.json(&object)
+}

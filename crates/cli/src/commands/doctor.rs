@@ -1,0 +1,204 @@
+//! `tamis doctor`: look at everything that can be wrong, mend what is derived.
+
+use crate::args::{DoctorArguments, Global};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::text::{count, counted, visible};
+use crate::session::Session;
+use anyhow::Result;
+use owo_colors::OwoColorize;
+use serde::Serialize;
+use std::io::Write;
+use tamis::config::Config;
+use tamis::{Findings, Index};
+
+/// What was looked at and what came of it.
+#[derive(Debug, Serialize)]
+struct Diagnosis {
+    checks: Vec<Check>,
+    healthy: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: String,
+    state: State,
+    message: String,
+}
+
+/// What came of looking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// All is well.
+    Well,
+    /// Nothing is wrong, and something is worth knowing.
+    Note,
+    /// It was wrong and is not any more.
+    Mended,
+    /// It is wrong and `tamis doctor` can mend it.
+    Mendable,
+    /// It is wrong.
+    Wrong,
+}
+
+/// Checks everything, mends what can be unless told not to, and prints what was found.
+///
+/// # Errors
+/// The directory to start from does not exist, or standard output cannot be written.
+pub fn run(arguments: &DoctorArguments, global: &Global, output: &Output) -> Result<Exit> {
+    interrupt::install()?;
+    let session = Session::start(global, Vec::new())?;
+    let mut checks = Vec::new();
+    let config = configuration(&session, &mut checks);
+    index(session, config, !arguments.check_only, &mut checks);
+    let healthy = checks.iter().all(|check| !matches!(check.state, State::Mendable | State::Wrong));
+    let diagnosis = Diagnosis { checks, healthy };
+    if arguments.json {
+        output.json(&diagnosis)?;
+    } else {
+        print(&diagnosis, output)?;
+    }
+    Ok(Exit::found(healthy))
+}
+
+fn check(name: &str, state: State, message: impl Into<String>) -> Check {
+    Check { name: name.into(), state, message: message.into() }
+}
+
+/// The configuration; where it is not valid, the defaults, so that the rest can be looked at all the same.
+fn configuration(session: &Session, checks: &mut Vec<Check>) -> Config {
+    match session.config() {
+        Ok(config) => {
+            let files = [&session.origins.user, &session.origins.project];
+            let files: Vec<String> = files
+                .into_iter()
+                .flatten()
+                .filter(|file| file.is_file())
+                .map(|file| file.display().to_string())
+                .collect();
+            let message = if files.is_empty() {
+                "valid; no files, defaults only".into()
+            } else {
+                format!("valid: {}", files.join(", "))
+            };
+            checks.push(check("configuration", State::Well, message));
+            config
+        }
+        Err(error) => {
+            checks.push(check("configuration", State::Wrong, format!("{error:#}")));
+            Config::built_in()
+        }
+    }
+}
+
+fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) {
+    if !session.location.has_index() {
+        let directory = session.location.directory.display();
+        checks.push(check("index", State::Note, format!("none in {directory} yet; `tamis index` makes one")));
+        return;
+    }
+    let index = match session.open(config) {
+        Ok(index) => index,
+        Err(error) => return checks.push(check("index", State::Wrong, format!("{error:#}"))),
+    };
+    store(&index, mend, checks);
+    models(&index, checks);
+    freshness(&index, checks);
+}
+
+/// The database and what is made from it.
+fn store(index: &Index, mend: bool, checks: &mut Vec<Check>) {
+    let before = match index.check() {
+        Ok(findings) => findings,
+        Err(error) => return checks.push(check("index", State::Wrong, error.to_string())),
+    };
+    if before.problems.is_empty() {
+        let message = format!("sound, {} looked at", counted(before.passages, "passage"));
+        return checks.push(check("index", State::Well, message));
+    }
+    if !mend || !before.problems.iter().any(|problem| problem.mendable) {
+        return checks.extend(left(&before));
+    }
+    match index.mend(&mut |_| {}) {
+        Ok(after) => {
+            let mended = before.problems.iter().filter(|problem| !after.problems.contains(problem));
+            checks.extend(mended.map(|problem| check(&part(problem), State::Mended, problem.message.as_str())));
+            checks.extend(left(&after));
+        }
+        Err(error) => {
+            checks.extend(left(&before));
+            checks.push(check("index", State::Wrong, format!("cannot be mended: {error}")));
+        }
+    }
+}
+
+fn left(findings: &Findings) -> impl Iterator<Item = Check> + '_ {
+    findings.problems.iter().map(|problem| {
+        let state = if problem.mendable { State::Mendable } else { State::Wrong };
+        check(&part(problem), state, problem.message.as_str())
+    })
+}
+
+fn part(problem: &tamis::Problem) -> String {
+    match problem.part {
+        tamis::Part::Database => "database",
+        tamis::Part::Lexical => "words",
+        tamis::Part::Vectors => "vectors",
+    }
+    .into()
+}
+
+/// Each model of the configuration loads and embeds, and covers the passages.
+fn models(index: &Index, checks: &mut Vec<Check>) {
+    for name in &index.config().index.models {
+        let label = format!("model {name}");
+        let tried = index.models().get(name).and_then(|model| {
+            model.embed_query("a word")?;
+            Ok(index.store().coverage(&model.model().id, &Default::default())?)
+        });
+        checks.push(match tried {
+            Err(error) => check(&label, State::Wrong, error.to_string()),
+            Ok(coverage) if coverage.embedded < coverage.passages => {
+                let missing = coverage.passages - coverage.embedded;
+                let message = format!("works; {} not embedded yet: run `tamis index`", counted(missing, "passage"));
+                check(&label, State::Note, message)
+            }
+            Ok(coverage) => {
+                check(&label, State::Well, format!("works; covers all {} passages", count(coverage.passages)))
+            }
+        });
+    }
+}
+
+fn freshness(index: &Index, checks: &mut Vec<Check>) {
+    checks.push(match index.stale() {
+        Ok(0) => check("freshness", State::Well, "no file changed since the last run"),
+        Ok(stale) => {
+            let message = format!("{} since the last run; the next search reads them", counted(stale, "changed file"));
+            check("freshness", State::Note, message)
+        }
+        Err(error) => check("freshness", State::Wrong, error.to_string()),
+    });
+}
+
+fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
+    let mut out = output.styled();
+    for Check { name, state, message } in &diagnosis.checks {
+        let word = match state {
+            State::Well => "well".green().to_string(),
+            State::Note => "note".cyan().to_string(),
+            State::Mended => "mended".green().bold().to_string(),
+            State::Mendable => "mendable".yellow().bold().to_string(),
+            State::Wrong => "wrong".red().bold().to_string(),
+        };
+        writeln!(out, "{word}: {name}: {}", visible(message))?;
+    }
+    if diagnosis.checks.iter().any(|check| check.state == State::Mendable) {
+        writeln!(out, "`tamis doctor` without --check-only mends what is mendable; nothing is lost by it.")?;
+    }
+    out.flush()?;
+    Ok(())
+}

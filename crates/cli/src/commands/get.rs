@@ -1,0 +1,33 @@
+//! `tamis get`: the text of a result.
+
+use crate::args::{GetArguments, Global};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::text::visible;
+use crate::session::Session;
+use anyhow::Result;
+use std::io::{self, IsTerminal, Write};
+
+/// Prints the text that a path, lines or an identifier name.
+///
+/// # Errors
+/// There is no index, or nothing of that name in it.
+pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open_existing(config)?;
+    let excerpt = index.get(&arguments.wanted)?;
+    if arguments.json {
+        output.json(&excerpt)?;
+        return Ok(Exit::Found);
+    }
+    let mut out = output.plain();
+    // A program gets the text as it is; a terminal is not to be steered by it.
+    let text = if io::stdout().is_terminal() { visible(&excerpt.text) } else { excerpt.text.as_str().into() };
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        writeln!(out)?;
+    }
+    out.flush()?;
+    Ok(Exit::Found)
+}

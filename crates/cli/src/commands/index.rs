@@ -1,0 +1,86 @@
+//! `tamis index`: once, or after every change.
+
+use crate::args::{Global, IndexArguments};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::report;
+use crate::progress::Progress;
+use crate::session::Session;
+use anyhow::Result;
+use std::io::Write;
+use tamis::{Error, Index, RunOptions, RunReport, watch};
+
+/// Brings the index up to date with every model.
+///
+/// # Errors
+/// The index cannot be written, another process is writing it, or a model fails.
+pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open(config)?;
+    interrupt::install()?;
+    let options = RunOptions { reread: arguments.full, ..RunOptions::WHOLE };
+    if arguments.watch {
+        return stay(&index, options, arguments, output);
+    }
+    let report = {
+        let progress = Progress::at_once(output);
+        index.refresh(options, &progress)?
+    };
+    if arguments.json {
+        output.json(&report)?;
+    } else {
+        let mut out = output.styled();
+        report::report(&mut out, &report, output.verbose())?;
+        out.flush()?;
+    }
+    Ok(ended(&report, output))
+}
+
+fn ended(report: &RunReport, output: &Output) -> Exit {
+    if !report.interrupted {
+        return Exit::Found;
+    }
+    output.note("stopped; what is indexed so far is kept, and the next run goes on from there");
+    Exit::Interrupted
+}
+
+/// Runs after every change until Ctrl-C, which is how watching ends and no failure.
+fn stay(index: &Index, options: RunOptions, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
+    output.note(&format!("watching {}; Ctrl-C ends it", index.location().root.display()));
+    let progress = Progress::at_once(output);
+    let mut failed = None;
+    watch(index, options, &progress, |run| {
+        progress.clear();
+        let printed = match &run {
+            Ok(report) => print(report, arguments, output),
+            Err(error) => {
+                output.warn(&later(error));
+                Ok(())
+            }
+        };
+        // Nobody reads on: there is nothing to watch for.
+        if let Err(error) = printed {
+            failed.get_or_insert(error);
+            interrupt::stop();
+        }
+    })?;
+    failed.map_or(Ok(Exit::Found), Err)
+}
+
+fn print(report: &RunReport, arguments: &IndexArguments, output: &Output) -> Result<()> {
+    let mut out = output.plain();
+    if arguments.json {
+        serde_json::to_writer(&mut out, report)?;
+        writeln!(out)?;
+    } else if report.changed_anything() {
+        writeln!(out, "{}", report::line(report))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn later(error: &Error) -> String {
+    format!("{error}; the next change tries again")
+}

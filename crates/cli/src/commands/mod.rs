@@ -1,0 +1,37 @@
+//! One file a command.
+
+mod config;
+mod cut;
+mod doctor;
+mod get;
+mod index;
+mod pages;
+mod search;
+mod status;
+mod trust;
+
+use crate::args::{Arguments, Command};
+use crate::exit::Exit;
+use crate::output::Output;
+use anyhow::Result;
+
+/// Runs the command that was asked for.
+///
+/// # Errors
+/// The command failed; the message says why and what to do.
+pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
+    let global = &arguments.global;
+    match &arguments.command {
+        Command::Search(search) => search::run(search, global, output),
+        Command::Index(index) => index::run(index, global, output),
+        Command::Status(status) => status::run(status, global, output),
+        Command::Get(get) => get::run(get, global, output),
+        Command::Config(config) => config::run(config, global, output),
+        Command::Doctor(doctor) => doctor::run(doctor, global, output),
+        Command::Cut(cut) => cut::run(cut, output),
+        Command::Trust => trust::run(global, output),
+        Command::Completions { shell } => pages::completions(*shell, output),
+        Command::Man(man) => pages::man(man, output),
+        Command::Schema => pages::schema(output),
+    }
+}

@@ -1,0 +1,168 @@
+//! `tamis search`: bring up to date, search, print.
+
+use crate::args::{Global, SearchArguments};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::text::counted;
+use crate::print::{answer, explain};
+use crate::progress::Progress;
+use crate::session::{FlagSetting, Session, setting};
+use anyhow::{Result, bail};
+use std::io::Write;
+use tamis::{Answer, Freshness, Index, SearchRequest};
+
+/// Answers a question.
+///
+/// # Errors
+/// A flag or setting that is not allowed, no index to search, or an index or model that fails.
+pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let request = request(arguments);
+    // Before anything is indexed: a question that cannot be asked must not cost a run.
+    request.check()?;
+    let session = Session::start(global, flags(arguments))?;
+    let config = session.config()?;
+    let refresh = config.search.refresh;
+    let index = if refresh { session.open(config)? } else { session.open_existing(config)? };
+
+    let freshness = if refresh {
+        interrupt::install()?;
+        let progress = Progress::when_slow(output);
+        index.refresh_for_search(&progress)?
+    } else {
+        Freshness::default()
+    };
+    if freshness.report.as_ref().is_some_and(|report| report.interrupted) {
+        output.note("stopped; what is indexed so far is kept, and the next run goes on from there");
+        return Ok(Exit::Interrupted);
+    }
+
+    let answer = index.search(&request, &freshness)?;
+    warn(&answer, &freshness, output);
+    if answer.index.passages == 0 {
+        explain_empty(&index, &request, output)?;
+    }
+    print(&answer, arguments, output)?;
+    Ok(Exit::found(!answer.results.is_empty()))
+}
+
+/// The flags that are configuration keys, so that one path checks them and decides what is stronger.
+fn flags(arguments: &SearchArguments) -> Vec<FlagSetting> {
+    let refresh = arguments.no_refresh.then_some("false");
+    [
+        setting("search.cut", "--cut", arguments.cut.as_deref()),
+        setting("search.mode", "--mode", arguments.mode.as_deref()),
+        setting("search.model", "--model", arguments.model.as_deref()),
+        setting("search.refresh", "--no-refresh", refresh),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn request(arguments: &SearchArguments) -> SearchRequest {
+    let mut languages: Vec<String> =
+        arguments.languages.iter().flat_map(|names| names.iter().map(ToString::to_string)).collect();
+    languages.sort();
+    languages.dedup();
+    SearchRequest {
+        limit: arguments.limit,
+        languages,
+        collections: arguments.collections.clone(),
+        paths: arguments.paths.clone(),
+        explain: arguments.explain,
+        snippet_lines: arguments.context.map(|around| 2 * around + 1),
+        ..SearchRequest::new(arguments.query.join(" "))
+    }
+}
+
+fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
+    if let Some(reason) = &freshness.reason {
+        let since = match freshness.stale.unwrap_or_default() {
+            0 => "nothing changed since".into(),
+            stale => format!("{} since", counted(stale, "changed file")),
+        };
+        output.warn(&format!("searched the index as it is, {since}: {reason}"));
+    }
+    if let Some(reason) = &answer.fallback_reason {
+        output.warn(&format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
+    }
+    let unreadable = freshness.report.as_ref().map_or(0, |report| report.unreadable.len() as u64);
+    if unreadable > 0 {
+        output.warn(&format!("{} could not be read: `tamis index -v` lists them", counted(unreadable, "file")));
+    }
+}
+
+/// Nothing passed the filters: says which of them can be at fault, and what there is.
+fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
+    let summary = index.store().summary()?;
+    if summary.passages == 0 {
+        output.note(&format!("{}: nothing to index here", index.location().root.display()));
+        return Ok(());
+    }
+    // A path without wildcards names something that the user believes is there.
+    let wildcard = |path: &&String| path.contains(['*', '?', '[', '{']) || path.starts_with('!');
+    if let [path] = request.paths.as_slice()
+        && !wildcard(&path)
+        && request.languages.is_empty()
+        && request.collections.is_empty()
+    {
+        let root = index.location().root.display();
+        bail!(
+            "--path {path}: no such file or directory in the index of {root}; give a path or a glob under it, such as 'src/**/*.rs'"
+        );
+    }
+    let names = |counts: &[tamis::Count]| {
+        let names = counts.iter().map(|count| count.name.as_str()).filter(|name| !name.is_empty());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    if !request.collections.is_empty() {
+        output.note(&format!("the collections here are {}", names(&summary.collections)));
+    }
+    if !request.languages.is_empty() {
+        output.note(&format!("the languages here are {}", names(&summary.languages)));
+    }
+    Ok(())
+}
+
+fn print(answer: &Answer, arguments: &SearchArguments, output: &Output) -> Result<()> {
+    if arguments.json {
+        return output.json(answer);
+    }
+    if arguments.jsonl {
+        return lines(answer, output);
+    }
+    let summary = answer::summary(answer);
+    if arguments.files {
+        let mut out = output.plain();
+        answer::files(&mut out, &answer.results)?;
+        out.flush()?;
+        output.note(&summary);
+        return Ok(());
+    }
+    let mut out = output.styled();
+    answer::hits(&mut out, &answer.results)?;
+    writeln!(out, "{summary}")?;
+    if arguments.explain {
+        explain::explanation(&mut out, answer)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Each result on a line, then everything else.
+fn lines(answer: &Answer, output: &Output) -> Result<()> {
+    let mut out = output.plain();
+    for hit in &answer.results {
+        serde_json::to_writer(&mut out, hit)?;
+        writeln!(out)?;
+    }
+    let mut rest = serde_json::to_value(answer)?;
+    if let Some(fields) = rest.as_object_mut() {
+        fields.remove("results");
+    }
+    serde_json::to_writer(&mut out, &serde_json::json!({ "answer": rest }))?;
+    writeln!(out)?;
+    out.flush()?;
+    Ok(())
+}

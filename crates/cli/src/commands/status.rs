@@ -1,0 +1,29 @@
+//! `tamis status`: what the index holds.
+
+use crate::args::{Global, StatusArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::status::status;
+use crate::session::Session;
+use anyhow::Result;
+use std::io::Write;
+use std::time::SystemTime;
+
+/// Shows what the index holds and how fresh it is, and changes nothing.
+///
+/// # Errors
+/// There is no index, or it cannot be read.
+pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open_existing(config)?;
+    let found = index.status()?;
+    if arguments.json {
+        output.json(&found)?;
+    } else {
+        let mut out = output.styled();
+        status(&mut out, &found, SystemTime::now(), output.verbose())?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}

@@ -1,0 +1,35 @@
+//! `tamis trust`: allow a project's configuration to send text away.
+
+use crate::args::Global;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::session::Session;
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use tamis::config::{Provider, trust};
+
+/// Trusts the project's configuration file as it is now, and says where it may send text.
+///
+/// # Errors
+/// There is no such file, no place for the user's list, or the configuration is not valid.
+pub fn run(global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let file = session.location.config_file();
+    if !file.is_file() {
+        bail!("{}: no such file, so there is nothing to trust", file.display());
+    }
+    let Some(user) = &session.user_directory else {
+        bail!("there is no directory for the list of trusted files; set TAMIS_CONFIG_HOME or HOME");
+    };
+    trust::trust(user, &file).with_context(|| format!("{} cannot be trusted", file.display()))?;
+    let config = session.config()?;
+    let mut out = output.styled();
+    writeln!(out, "trusted as it is now: {}", file.display())?;
+    for (name, definition) in &config.models {
+        if let Provider::Openai { url, .. } = &definition.provider {
+            writeln!(out, "  model {name} may send text to {url}")?;
+        }
+    }
+    out.flush()?;
+    Ok(Exit::Found)
+}

@@ -1,0 +1,169 @@
+//! The results of a search, and the line that says how many there are and why.
+
+use super::text::{count, visible};
+use owo_colors::OwoColorize;
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::ops::Range;
+use tamis::{Answer, Hit};
+
+/// Longer lines are shortened; they are data or generated, and a terminal would wrap them over half the screen.
+const LONGEST_LINE: usize = 240;
+
+/// Every result: place, symbol, kind, heading, and the lines that answer best.
+pub fn hits(out: &mut dyn Write, results: &[Hit]) -> io::Result<()> {
+    for hit in results {
+        write!(out, "{}:{}-{}", visible(&hit.path).purple(), hit.start_line.green(), hit.end_line.green())?;
+        if let Some(symbol) = &hit.symbol {
+            write!(out, "  {}", visible(symbol).bold())?;
+        }
+        write!(out, "  {}", format_args!("({})", hit.kind.replace('_', " ")).dimmed())?;
+        if let (None, Some(title)) = (&hit.symbol, &hit.title) {
+            write!(out, "  {}", visible(title).bold())?;
+        }
+        writeln!(out)?;
+        snippet(out, hit)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn snippet(out: &mut dyn Write, hit: &Hit) -> io::Result<()> {
+    let lines = hit.snippet.split_inclusive('\n');
+    let width = (hit.snippet_line as usize + lines.clone().count()).to_string().len().max(4);
+    let mut start = 0;
+    for (number, line) in (hit.snippet_line..).zip(lines) {
+        write!(out, "{} {} ", format_args!("{number:>width$}").green(), "│".dimmed())?;
+        let end = start + line.trim_end_matches('\n').len();
+        highlighted(out, &hit.snippet, start..end, &hit.highlights)?;
+        writeln!(out)?;
+        start += line.len();
+    }
+    Ok(())
+}
+
+/// One line of a snippet, the query's terms in it highlighted.
+fn highlighted(out: &mut dyn Write, snippet: &str, line: Range<usize>, highlights: &[Range<usize>]) -> io::Result<()> {
+    let longest = snippet[line.clone()].char_indices().nth(LONGEST_LINE).map(|(at, _)| line.start + at);
+    let end = longest.unwrap_or(line.end);
+    let mut at = line.start;
+    for highlight in highlights {
+        let (from, to) = (highlight.start.max(at), highlight.end.min(end));
+        // A highlight comes from elsewhere; one that is not between characters is left plain.
+        let (Some(before), Some(term)) = (snippet.get(at..from), snippet.get(from..to)) else { continue };
+        if term.is_empty() {
+            continue;
+        }
+        write!(out, "{}{}", visible(before), visible(term).red().bold())?;
+        at = to;
+    }
+    write!(out, "{}", visible(&snippet[at..end]))?;
+    if longest.is_some() {
+        write!(out, "{}", "…".dimmed())?;
+    }
+    Ok(())
+}
+
+/// How many of how many are relevant, and why.
+pub fn summary(answer: &Answer) -> String {
+    let cut = &answer.cut;
+    let reason = cut.reason.trim_end_matches('.');
+    if answer.index.passages == 0 {
+        return "Nothing found: no indexed passage passes the filters.".into();
+    }
+    let candidates = count(cut.candidates as u64);
+    match cut.keep {
+        0 => format!("Nothing relevant among {candidates} candidates ({}): {reason}.", cut.method),
+        keep => {
+            let verb = if keep == 1 { "is" } else { "are" };
+            let shown = match answer.results.len() {
+                shown if shown < keep => format!(", the first {shown} shown"),
+                _ => String::new(),
+            };
+            format!("{keep} of {candidates} candidates {verb} relevant{shown} ({}): {reason}.", cut.method)
+        }
+    }
+}
+
+/// The path of each result once, best first.
+pub fn files(out: &mut dyn Write, results: &[Hit]) -> io::Result<()> {
+    let mut seen = HashSet::new();
+    for hit in results.iter().filter(|hit| seen.insert(&hit.path)) {
+        writeln!(out, "{}", hit.path)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain;
+    use super::*;
+    use crate::print::samples::{answer, hit};
+
+    #[test]
+    fn a_result_shows_place_symbol_kind_and_numbered_lines() {
+        let mut first = hit("src/lock.rs", 8, 12);
+        first.symbol = Some("Lock::take".into());
+        first.snippet = "/// Takes the lock.\nfn take() {}".into();
+        first.snippet_line = 9;
+        let mut second = hit("guide.md", 1, 3);
+        second.kind = "front_matter".into();
+        second.title = Some("Guide > Install".into());
+        second.snippet = "Copy it.".into();
+        second.snippet_line = 1;
+        insta::assert_snapshot!(plain(|out| hits(out, &[first, second])), @r"
+        src/lock.rs:8-12  Lock::take  (function)
+           9 │ /// Takes the lock.
+          10 │ fn take() {}
+
+        guide.md:1-3  (front matter)  Guide > Install
+           1 │ Copy it.
+        ");
+    }
+
+    fn line(snippet: &str, highlights: &[Range<usize>]) -> String {
+        let mut written = Vec::new();
+        highlighted(&mut written, snippet, 0..snippet.len(), highlights).expect("a vector takes everything");
+        String::from_utf8(written).expect("text")
+    }
+
+    #[test]
+    fn terms_are_highlighted_and_bad_ranges_do_no_harm() {
+        assert_eq!(line("take the lock", &[0..4, 9..13]).matches("\u{1b}[1m").count(), 2);
+        let odd = line("süß", &[2..3, 9..20, 1..1]);
+        assert_eq!(odd, "süß");
+    }
+
+    #[test]
+    fn long_lines_are_shortened() {
+        let long = "ä".repeat(500);
+        let shown = anstream::adapter::strip_str(&line(&long, &[0..10, 500..900])).to_string();
+        assert_eq!(shown, format!("{}…", "ä".repeat(LONGEST_LINE)));
+    }
+
+    #[test]
+    fn the_summary_says_how_many_and_why() {
+        let mut answer = answer();
+        answer.cut.reason = "0.41 is far below".into();
+        answer.cut.method = "background".into();
+        (answer.cut.candidates, answer.cut.keep) = (1200, 0);
+        answer.index.passages = 5000;
+        assert_eq!(summary(&answer), "Nothing relevant among 1,200 candidates (background): 0.41 is far below.");
+        answer.cut.keep = 1;
+        answer.results = vec![hit("a", 1, 2)];
+        assert_eq!(summary(&answer), "1 of 1,200 candidates is relevant (background): 0.41 is far below.");
+        answer.cut.keep = 7;
+        assert_eq!(
+            summary(&answer),
+            "7 of 1,200 candidates are relevant, the first 1 shown (background): 0.41 is far below."
+        );
+        answer.index.passages = 0;
+        assert!(summary(&answer).contains("filters"));
+    }
+
+    #[test]
+    fn each_path_is_printed_once_in_order() {
+        let results = [hit("b.rs", 1, 2), hit("a.rs", 1, 2), hit("b.rs", 9, 12)];
+        assert_eq!(plain(|out| files(out, &results)), "b.rs\na.rs\n");
+    }
+}

@@ -1,0 +1,158 @@
+//! Why the cut is where it is: the candidates around it, the curve, the method's figures and the time spent.
+
+use super::plot::{Curve, plot};
+use super::table::Columns;
+use super::text::{count, maybe, milliseconds, number, visible};
+use owo_colors::OwoColorize;
+use std::io::{self, Write};
+use tamis::{Answer, PoolEntry};
+
+/// Candidates shown on each side of the cut.
+const AROUND: usize = 8;
+
+/// Longer cells lose their beginning: the end of a path says more.
+const LONGEST_CELL: usize = 48;
+
+/// The whole explanation. Nothing but figures where the answer came without its pool.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn explanation(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+    let pool = answer.pool.as_deref().unwrap_or_default();
+    if !pool.is_empty() {
+        writeln!(out, "\n{}", "Candidates around the cut".bold())?;
+        around(out, pool, answer.cut.keep)?;
+        writeln!(out, "\n{}", "Scores, best first".bold())?;
+        let scores: Vec<f64> = pool.iter().map(|entry| entry.score).collect();
+        plot(out, &Curve { scores: &scores, keep: answer.cut.keep, threshold: threshold(answer) })?;
+    }
+    writeln!(out, "\n{}", "Figures".bold())?;
+    figures(out, answer)
+}
+
+/// The threshold on the scale of the scores.
+fn threshold(answer: &Answer) -> Option<f64> {
+    let on_distance = answer.cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "distance");
+    answer.cut.threshold.map(|threshold| if on_distance { 1.0 - threshold } else { threshold })
+}
+
+fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()> {
+    let first = keep.saturating_sub(AROUND);
+    let last = (keep + AROUND).min(pool.len());
+    let mut table = Columns::new(&[">", "", ">score", ">bm25", ">similarity", ">coverage", "role", "where", "symbol"]);
+    for (index, entry) in pool.iter().enumerate().take(last).skip(first) {
+        table.row([
+            (index + 1).to_string(),
+            if entry.kept { "kept".into() } else { "·".into() },
+            number(entry.score),
+            maybe(entry.bm25),
+            maybe(entry.similarity),
+            maybe(entry.coverage),
+            entry.role.clone(),
+            shortened(&format!("{}:{}", visible(&entry.path), entry.start_line)),
+            shortened(&visible(entry.symbol.as_deref().unwrap_or_default())),
+        ]);
+    }
+    table.write(out)?;
+    let hidden = pool.len() - (last - first);
+    if hidden > 0 {
+        writeln!(out, "{}", format_args!(" … {} more, {first} above", count(hidden as u64)).dimmed())?;
+    }
+    Ok(())
+}
+
+fn shortened(text: &str) -> String {
+    match text.chars().count().checked_sub(LONGEST_CELL) {
+        None | Some(0) => text.to_owned(),
+        Some(over) => format!("…{}", text.chars().skip(over + 1).collect::<String>()),
+    }
+}
+
+fn figures(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+    let cut = &answer.cut;
+    let mut rows = vec![
+        ("method".to_owned(), cut.method.clone()),
+        ("threshold".to_owned(), maybe(cut.threshold)),
+        ("kept".to_owned(), format!("{} of {}", cut.keep, cut.candidates)),
+    ];
+    if cut.dropped_non_finite > 0 {
+        rows.push(("without a finite score".to_owned(), cut.dropped_non_finite.to_string()));
+    }
+    for (name, value) in &cut.diagnostics {
+        rows.push((name.replace('_', " "), diagnostic(value)));
+    }
+    rows.push(("mode".to_owned(), answer.mode_used.clone()));
+    rows.push(("model".to_owned(), answer.model.clone().unwrap_or_else(|| "none".into())));
+    let index = &answer.index;
+    rows.push((
+        "searched".to_owned(),
+        format!("{} passages, {} with a vector", count(index.passages), count(index.embedded)),
+    ));
+    rows.push(("time".to_owned(), timings(answer)));
+    for (name, value) in rows {
+        writeln!(out, "  {:<24} {value}", name)?;
+    }
+    Ok(())
+}
+
+fn diagnostic(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(figure) if figure.is_f64() => number(figure.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    }
+}
+
+fn timings(answer: &Answer) -> String {
+    let total = answer.timings_ms.get("total").copied().unwrap_or_default();
+    let mut stages: Vec<_> = answer.timings_ms.iter().filter(|(stage, _)| *stage != "total").collect();
+    stages.sort_by(|a, b| b.1.total_cmp(a.1));
+    let stages = stages.iter().map(|(stage, time)| format!("{stage} {}", milliseconds(**time)));
+    format!("{} ({})", milliseconds(total), stages.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain;
+    use super::super::samples::{answer, entry};
+    use super::*;
+
+    #[test]
+    fn candidates_on_both_sides_are_shown_with_their_raw_scores() {
+        let mut answer = answer();
+        answer.pool = Some((0..30).map(|rank| entry("src/a.rs", 1.0 - f64::from(rank) / 30.0, rank < 10)).collect());
+        (answer.cut.keep, answer.cut.candidates, answer.cut.threshold) = (10, 30, Some(0.7));
+        answer.cut.diagnostics.insert("lambda".into(), 0.65.into());
+        answer.timings_ms = [("total".into(), 4.2), ("gather".into(), 3.0), ("cut".into(), 0.1)].into();
+        let text = plain(|out| explanation(out, &answer));
+        assert_eq!(text.matches(" kept  ").count(), AROUND, "{text}");
+        assert_eq!(text.matches(" ·  ").count(), AROUND, "{text}");
+        assert!(text.contains("… 14 more, 2 above"), "{text}");
+        assert!(text.contains("10 kept, 20 left out"), "{text}");
+        assert!(text.contains("lambda                   0.650"), "{text}");
+        assert!(text.contains("4.2 ms (gather 3.0 ms, cut 0.1 ms)"), "{text}");
+    }
+
+    #[test]
+    fn a_threshold_on_distances_is_drawn_where_it_lies_among_similarities() {
+        let mut answer = answer();
+        answer.cut.threshold = Some(0.25);
+        assert_eq!(threshold(&answer), Some(0.25));
+        answer.cut.diagnostics.insert("threshold_on".into(), "distance".into());
+        assert_eq!(threshold(&answer), Some(0.75));
+    }
+
+    #[test]
+    fn an_answer_without_candidates_still_has_figures() {
+        let text = plain(|out| explanation(out, &answer()));
+        assert!(text.contains("0 of 0") && !text.contains("Candidates around"), "{text}");
+    }
+
+    #[test]
+    fn long_cells_keep_their_end() {
+        assert_eq!(shortened("short"), "short");
+        let long = format!("{}/end.rs:12", "x".repeat(90));
+        assert_eq!(shortened(&long).chars().count(), LONGEST_CELL);
+        assert!(shortened(&long).ends_with("/end.rs:12"));
+    }
+}

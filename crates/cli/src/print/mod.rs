@@ -1,0 +1,20 @@
+//! What people read: each printer writes styled text to a stream that takes the styles out where they are not wanted.
+
+pub mod answer;
+pub mod explain;
+pub mod plot;
+pub mod report;
+#[cfg(test)]
+pub mod samples;
+pub mod settings;
+pub mod status;
+pub mod table;
+pub mod text;
+
+/// What a printer wrote, without styles.
+#[cfg(test)]
+pub fn plain(print: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut written = Vec::new();
+    print(&mut written).expect("a vector takes everything");
+    anstream::adapter::strip_str(&String::from_utf8(written).expect("text")).to_string()
+}

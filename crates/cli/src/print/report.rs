@@ -1,0 +1,122 @@
+//! What a run did.
+
+use super::text::{count, counted, milliseconds, visible};
+use owo_colors::OwoColorize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use tamis::RunReport;
+
+/// The report of a whole run. `verbose` adds each kind of file left out and each file that could not be read.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Result<()> {
+    writeln!(out, "{} in {}", changes(report).bold(), milliseconds(elapsed(report)))?;
+    for (model, embedded) in &report.embedded {
+        let time = report.timings_ms.get(&format!("embed_{model}")).copied().unwrap_or_default();
+        let rate = if time > 0.0 { *embedded as f64 / time * 1000.0 } else { 0.0 };
+        writeln!(
+            out,
+            "  {}: {} embedded in {}, {} a second",
+            visible(model),
+            counted(*embedded, "passage"),
+            milliseconds(time),
+            count(rate as u64)
+        )?;
+    }
+    for (model, pending) in &report.pending {
+        writeln!(out, "  {}: {} not embedded yet", visible(model), counted(*pending, "passage"))?;
+    }
+    skipped(out, &report.skipped, verbose)?;
+    unreadable(out, &report.unreadable, verbose)
+}
+
+/// One line for one run of many.
+pub fn line(report: &RunReport) -> String {
+    format!("{} in {}", changes(report), milliseconds(elapsed(report)))
+}
+
+/// Files left out by kind.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn skipped(out: &mut dyn Write, skipped: &BTreeMap<String, u64>, verbose: bool) -> io::Result<()> {
+    let total: u64 = skipped.values().sum();
+    if total == 0 {
+        return Ok(());
+    }
+    let kinds = skipped.iter().map(|(kind, files)| format!("{} {}", count(*files), kind.replace('_', " ")));
+    let kinds = if verbose { format!(": {}", kinds.collect::<Vec<_>>().join(", ")) } else { " (-v says why)".into() };
+    writeln!(out, "  {} left out{kinds}", counted(total, "file"))
+}
+
+fn unreadable(out: &mut dyn Write, unreadable: &[String], verbose: bool) -> io::Result<()> {
+    if unreadable.is_empty() {
+        return Ok(());
+    }
+    let hint = if verbose { "" } else { " (-v lists them)" };
+    writeln!(out, "  {} could not be read{hint}", counted(unreadable.len() as u64, "file"))?;
+    for reason in unreadable.iter().filter(|_| verbose) {
+        writeln!(out, "    {}", visible(reason))?;
+    }
+    Ok(())
+}
+
+fn changes(report: &RunReport) -> String {
+    let RunReport { added, changed, moved, removed, unchanged, .. } = report;
+    let parts = [(added, "added"), (changed, "changed"), (moved, "moved"), (removed, "removed")];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(files, _)| **files > 0)
+        .map(|(files, what)| format!("{} {what}", count(**files)))
+        .collect();
+    let files = counted(added + changed + moved + unchanged, "file");
+    match parts.is_empty() {
+        true => format!("{files}, none changed"),
+        false => format!("{files}: {}; {} written", parts.join(", "), counted(report.passages, "passage")),
+    }
+}
+
+/// Milliseconds of all stages.
+fn elapsed(report: &RunReport) -> f64 {
+    report.timings_ms.iter().filter(|(stage, _)| *stage != "total").map(|(_, time)| time).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain;
+    use super::*;
+
+    fn sample() -> RunReport {
+        RunReport {
+            added: 1200,
+            changed: 3,
+            unchanged: 40,
+            passages: 9000,
+            embedded: [("static".into(), 9000)].into(),
+            pending: [("minilm".into(), 8999)].into(),
+            skipped: [("binary".into(), 12), ("too_large".into(), 1)].into(),
+            unreadable: vec!["secret\u{7}.txt: permission denied".into()],
+            timings_ms: [("walk".into(), 20.0), ("read".into(), 980.0), ("embed_static".into(), 450.0)].into(),
+            ..RunReport::default()
+        }
+    }
+
+    #[test]
+    fn a_run_is_told_in_a_few_lines() {
+        insta::assert_snapshot!(plain(|out| report(out, &sample(), false)), @"");
+    }
+
+    #[test]
+    fn verbose_says_what_was_left_out_and_why() {
+        let text = plain(|out| report(out, &sample(), true));
+        assert!(text.contains("13 files left out: 12 binary, 1 too large\n"), "{text}");
+        assert!(text.contains("    secret␇.txt: permission denied\n"), "{text}");
+    }
+
+    #[test]
+    fn a_run_that_changed_nothing_says_so() {
+        let report = RunReport { unchanged: 5, ..RunReport::default() };
+        assert_eq!(line(&report), "5 files, none changed in 0.0 ms");
+    }
+}

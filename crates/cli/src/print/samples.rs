@@ -1,0 +1,66 @@
+//! Answers made up for the printers' tests.
+
+use std::collections::BTreeMap;
+use tamis::{Answer, CutReport, Hit, IndexReport, PoolEntry};
+
+/// A result with nothing but its place.
+pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
+    Hit {
+        rank: 1,
+        id: "0123456789abcdef".into(),
+        collection: "code".into(),
+        namespace: "sample".into(),
+        path: path.into(),
+        start_line,
+        end_line,
+        title: None,
+        symbol: None,
+        kind: "function".into(),
+        language: Some("rust".into()),
+        bm25: Some(3.2),
+        similarity: Some(0.61),
+        score: 0.8,
+        snippet: String::new(),
+        snippet_line: start_line,
+        highlights: Vec::new(),
+    }
+}
+
+/// An answer without results.
+pub fn answer() -> Answer {
+    Answer {
+        query: "lock".into(),
+        mode_used: "hybrid".into(),
+        fallback_reason: None,
+        model: Some("static".into()),
+        results: Vec::new(),
+        cut: CutReport {
+            method: "background".into(),
+            keep: 0,
+            threshold: None,
+            reason: "there are no candidates".into(),
+            candidates: 0,
+            dropped: 0,
+            dropped_non_finite: 0,
+            diagnostics: BTreeMap::new(),
+        },
+        timings_ms: BTreeMap::new(),
+        index: IndexReport { passages: 1, embedded: 1, stale: Some(0) },
+        pool: None,
+    }
+}
+
+/// A candidate of a pool.
+pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
+    PoolEntry {
+        kept,
+        path: path.into(),
+        start_line: 7,
+        symbol: None,
+        role: "source".into(),
+        bm25: Some(4.0 * score),
+        similarity: Some(score),
+        coverage: Some(0.5),
+        score,
+    }
+}

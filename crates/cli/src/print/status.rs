@@ -1,0 +1,82 @@
+//! What an index holds, for people.
+
+use super::report::skipped;
+use super::table::Columns;
+use super::text::{ago, bytes, count, counted, visible};
+use owo_colors::OwoColorize;
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tamis::Status;
+
+/// The whole status. `verbose` adds each kind of file left out and each note on how a file was read.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
+    let summary = &status.summary;
+    writeln!(out, "{}", status.root.display().bold())?;
+    let fresh = match status.stale {
+        0 => "up to date".green().to_string(),
+        stale => format!("{} since", counted(stale, "changed file")).yellow().to_string(),
+    };
+    let passages = counted(summary.passages, "passage");
+    writeln!(out, "  {} in {passages}, {fresh}", counted(summary.documents, "document"))?;
+    let sizes = summary.sizes;
+    writeln!(
+        out,
+        "  index in {}: {} (database {}, words {}, vectors {})",
+        status.directory.display(),
+        bytes(sizes.database + sizes.lexical + sizes.vectors),
+        bytes(sizes.database),
+        bytes(sizes.lexical),
+        bytes(sizes.vectors)
+    )?;
+    let published = summary.last_publish_ms.and_then(|at| u64::try_from(at).ok()).map(Duration::from_millis);
+    if let Some(elapsed) = published.and_then(|at| now.duration_since(UNIX_EPOCH + at).ok()) {
+        writeln!(out, "  last brought up to date {}", ago(elapsed))?;
+    }
+    skipped(out, &status.skipped, verbose)?;
+    notes(out, status, verbose)?;
+    for (heading, counts) in [("collection", &summary.collections), ("language", &summary.languages)] {
+        let mut table = Columns::new(&[heading, ">documents", ">passages"]);
+        let mut counts: Vec<_> = counts.iter().collect();
+        counts.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));
+        for entry in counts {
+            let name = if entry.name.is_empty() { "(none)" } else { &entry.name };
+            table.row([name.to_owned(), count(entry.documents), count(entry.passages)]);
+        }
+        writeln!(out)?;
+        table.write(out)?;
+    }
+    models(out, status)
+}
+
+fn notes(out: &mut dyn Write, status: &Status, verbose: bool) -> io::Result<()> {
+    if status.notes.is_empty() {
+        return Ok(());
+    }
+    let hint = if verbose { "" } else { " (-v lists them)" };
+    writeln!(out, "  {} read with a remark{hint}", counted(status.notes.len() as u64, "file"))?;
+    for (path, note) in status.notes.iter().filter(|_| verbose) {
+        writeln!(out, "    {}: {}", visible(path), visible(note))?;
+    }
+    Ok(())
+}
+
+fn models(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+    let mut table = Columns::new(&["model", ">dimensions", ">embedded", ">of passages", ""]);
+    for entry in &status.summary.models {
+        let coverage = entry.coverage;
+        // A model that lacks a little must not read as whole.
+        let percent = (coverage.embedded * 100).checked_div(coverage.passages).unwrap_or(100);
+        table.row([
+            entry.model.id.clone(),
+            entry.model.dimension.to_string(),
+            count(coverage.embedded),
+            count(coverage.passages),
+            format!("{percent}%"),
+        ]);
+    }
+    writeln!(out)?;
+    table.write(out)
+}

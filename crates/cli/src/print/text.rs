@@ -1,0 +1,111 @@
+//! Small things in words: counts, sizes, times, and text of others made safe for a terminal.
+
+use indicatif::{DecimalBytes, HumanCount};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// A whole number with separators.
+pub fn count(number: u64) -> String {
+    HumanCount(number).to_string()
+}
+
+/// A count with its noun: `1 file`, `2,048 files`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A size in decimal units.
+pub fn bytes(number: u64) -> String {
+    DecimalBytes(number).to_string()
+}
+
+/// A number with as many digits as people compare.
+pub fn number(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.001 { format!("{value:.1e}") } else { format!("{value:.3}") }
+}
+
+/// A number that may be missing.
+pub fn maybe(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".into(), number)
+}
+
+/// How long something took, in milliseconds below a second, else in seconds or minutes.
+pub fn milliseconds(value: f64) -> String {
+    match value {
+        value if value < 10.0 => format!("{value:.1} ms"),
+        value if value < 1000.0 => format!("{value:.0} ms"),
+        value if value < 60_000.0 => format!("{:.1} s", value / 1000.0),
+        value => format!("{}:{:02} min", (value / 60_000.0) as u64, (value / 1000.0) as u64 % 60),
+    }
+}
+
+/// How long ago something was, in its largest unit.
+pub fn ago(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    let (number, unit) = match seconds {
+        0..60 => return "just now".into(),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{} ago", counted(number, unit))
+}
+
+/// Text of others for a terminal: what would steer it (escape sequences) or lie about the order of the characters
+/// (bidirectional overrides) is replaced by a visible sign.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.chars().any(steers) { Cow::Owned(text.chars().map(sign).collect()) } else { Cow::Borrowed(text) }
+}
+
+fn steers(character: char) -> bool {
+    (character.is_control() && character != '\t' && character != '\n')
+        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn sign(character: char) -> char {
+    match character {
+        character if !steers(character) => character,
+        '\u{7f}' => '␡',
+        // The block of control pictures has the order of the control characters.
+        character if (character as u32) < 0x20 => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
+        _ => '\u{fffd}',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counts_sizes_and_times_read_well() {
+        assert_eq!(counted(1, "file"), "1 file");
+        assert_eq!(counted(20_480, "file"), "20,480 files");
+        assert_eq!(number(0.0), "0.000");
+        assert_eq!(number(0.00012), "1.2e-4");
+        assert_eq!(number(12.34567), "12.346");
+        assert_eq!(maybe(None), "–");
+        for (value, text) in [(0.42, "0.4 ms"), (48.6, "49 ms"), (2400.0, "2.4 s"), (125_000.0, "2:05 min")] {
+            assert_eq!(milliseconds(value), text);
+        }
+        for (seconds, text) in [(3, "just now"), (60, "1 minute ago"), (7200, "2 hours ago"), (400_000, "4 days ago")] {
+            assert_eq!(ago(Duration::from_secs(seconds)), text);
+        }
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_shown_instead() {
+        assert_eq!(visible("plain\ttext ü 漢"), "plain\ttext ü 漢");
+        assert_eq!(visible("\u{1b}[31mred\u{7}\u{7f}"), "␛[31mred␇␡");
+        assert_eq!(visible("a\u{202e}b\u{9b}"), "a\u{fffd}b\u{fffd}");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_steers_afterwards_and_no_character_is_lost(text in any::<String>()) {
+            let shown = visible(&text);
+            prop_assert!(!shown.chars().any(steers));
+            prop_assert_eq!(shown.chars().count(), text.chars().count());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! From flags to what a command works with: a location, a configuration, an open index.
+
+use crate::args::Global;
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use tamis::config::{Config, Origins, user_directory};
+use tamis::{Index, Location};
+
+/// Where the index is kept, when neither the flag nor the tree says it.
+const INDEX_VARIABLE: &str = "TAMIS_INDEX";
+
+/// The name of the user's configuration file in the user's configuration directory.
+const USER_FILE: &str = "config.toml";
+
+/// A tree with its configuration; the index is not open yet.
+#[derive(Debug)]
+pub struct Session {
+    /// The tree and where its index is.
+    pub location: Location,
+    /// What the configuration was read from.
+    pub origins: Origins,
+    /// The user's configuration directory, if there is a home.
+    pub user_directory: Option<PathBuf>,
+}
+
+/// A flag that sets a configuration key: the key, its text, the flag's name.
+pub type FlagSetting = (String, String, String);
+
+/// A flag's setting, where the flag is given.
+pub fn setting(key: &str, flag: &str, text: Option<&str>) -> Option<FlagSetting> {
+    text.map(|text| (key.to_owned(), text.to_owned(), flag.to_owned()))
+}
+
+impl Session {
+    /// Finds the tree and everything that configures it.
+    ///
+    /// # Errors
+    /// The directory to start from does not exist.
+    pub fn start(global: &Global, flags: Vec<FlagSetting>) -> Result<Self> {
+        let variable = || std::env::var_os(INDEX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let index = global.index.clone().or_else(variable).map(absolute).transpose()?;
+        let location = Location::discover(&global.directory, index.as_deref())?;
+        let user_directory = user_directory(|name| std::env::var(name).ok());
+        let lossy = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        let origins = Origins {
+            user: user_directory.as_ref().map(|directory| directory.join(USER_FILE)),
+            project: Some(location.config_file()),
+            environment: std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect(),
+            flags,
+        };
+        Ok(Session { location, origins, user_directory })
+    }
+
+    /// The validated configuration.
+    ///
+    /// # Errors
+    /// The first thing wrong in a file, a variable or a flag.
+    pub fn config(&self) -> Result<Config> {
+        Ok(Config::load(&self.origins, self.user_directory.clone())?)
+    }
+
+    /// The index, made if there is none.
+    ///
+    /// # Errors
+    /// The index cannot be made or read.
+    pub fn open(self, config: Config) -> Result<Index> {
+        Ok(Index::open(self.location, config)?)
+    }
+
+    /// The index that is there.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn open_existing(self, config: Config) -> Result<Index> {
+        if !self.location.has_index() {
+            bail!("{}: no index here yet; run `tamis index` to make one", self.location.directory.display());
+        }
+        self.open(config)
+    }
+}
+
+fn absolute(path: PathBuf) -> Result<PathBuf> {
+    std::path::absolute(&path).with_context(|| format!("{}: no index directory", path.display()))
+}

@@ -1,0 +1,85 @@
+//! `tamis cut`: a filter over the results of any engine.
+
+use crate::support::{bare, run};
+
+fn filtered(arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut command = bare(&[&["cut"], arguments].concat());
+    command.write_stdin(input);
+    run(command)
+}
+
+const SCORES: &str = "{\"score\": 0.91, \"id\": 1}\n{\"score\":0.90,\"id\":2}\r\n  {\"id\":3,\"score\":0.2}\n{\"score\":0.19}\n{\"score\":0.18}";
+
+#[test]
+fn the_relevant_lines_come_out_as_they_came_in() {
+    let (code, out, err) = filtered(&[], SCORES);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(out, "{\"score\": 0.91, \"id\": 1}\n{\"score\":0.90,\"id\":2}\r\n");
+    assert!(err.starts_with("tamis: kept 2 of 5 (background): "), "{err}");
+    assert_eq!(filtered(&["--quiet"], SCORES).2, "");
+    let (_, out, _) = filtered(&["--method", "fixed:k=100"], SCORES);
+    assert_eq!(out, SCORES, "all of them, to the missing end of the last line");
+}
+
+#[test]
+fn distances_similarities_and_fields_in_objects() {
+    let distances = "{\"distance\":0.1}\n{\"distance\":0.12}\n{\"distance\":0.8}\n";
+    let (code, out, err) = filtered(&["--score", "distance", "--method", "fixed:k=2"], distances);
+    assert_eq!((code, out.lines().count()), (0, 2), "{err}");
+    assert_eq!(filtered(&["--score", "similarity"], distances).0, 2, "there is no such field");
+    let nested = "{\"hit\":{\"distance\":0.1}}\n{\"hit\":{\"distance\":0.9}}\n";
+    assert_eq!(filtered(&["--score", "hit.distance", "--method", "fixed:k=1"], nested).1.lines().count(), 1);
+    let costs = "{\"cost\":1}\n{\"cost\":5}\n";
+    assert_eq!(filtered(&["--score", "cost", "--lower-is-better", "--method", "fixed:k=1"], costs).1, "{\"cost\":1}\n");
+    let (code, _, err) = filtered(&["--score", "cost", "--method", "fixed:k=1"], costs);
+    assert_eq!(code, 2);
+    assert!(err.contains("line 2: 5 is better than 1 before it (higher is better)"), "{err}");
+}
+
+#[test]
+fn disorder_is_an_error_that_names_the_line_unless_sorting_is_asked_for() {
+    let input = "{\"score\":1}\n\n{\"score\":3}\n{\"score\":2}";
+    let (code, out, err) = filtered(&["--method", "fixed"], input);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("line 3: 3 is better than 1") && err.contains("--sort"), "{err}");
+    let (code, out, _) = filtered(&["--sort", "--method", "fixed"], input);
+    assert_eq!((code, out.as_str()), (0, "{\"score\":3}\n{\"score\":2}\n{\"score\":1}\n"));
+}
+
+#[test]
+fn one_malformed_line_is_named_and_nothing_is_written() {
+    let (code, out, err) = filtered(&[], "{\"score\":3}\n{\"score\":2}\n{\"score\":\n");
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("line 3: not JSON") && err.contains("nothing is written"), "{err}");
+}
+
+#[test]
+fn nothing_kept_is_status_1_and_so_is_nothing_given() {
+    let (code, out, err) = filtered(&["--background", "0.95"], SCORES);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("kept 0 of 5"), "{err}");
+    assert_eq!(filtered(&[], "").0, 1);
+}
+
+#[test]
+fn a_limit_shortens_and_figures_explain() {
+    let (code, out, err) = filtered(&["--method", "fixed:k=4", "-n", "1", "--explain"], SCORES);
+    assert_eq!((code, out.lines().count()), (0, 1));
+    assert!(err.contains("kept 4 of 5, the first 1 written (fixed)"), "{err}");
+    let (_, _, err) = filtered(&["--explain"], SCORES);
+    assert!(err.contains("background = estimated"), "{err}");
+}
+
+#[test]
+fn wrong_flags_are_told_what_is_allowed() {
+    for (arguments, part) in [
+        (["--method", "otsuu"], "did you mean"),
+        (["--method", "fixed:k=0"], "from 1 to"),
+        (["--limit", "0"], "at least 1"),
+        (["--background", "NaN"], "finite"),
+    ] {
+        let (code, _, err) = filtered(&arguments, SCORES);
+        assert_eq!(code, 2, "{arguments:?}");
+        assert!(err.contains(part), "{arguments:?}: {err}");
+    }
+}

@@ -1,0 +1,66 @@
+//! `tamis doctor`: what is derived is mended, what is not is told.
+
+use crate::support::{Tree, run};
+use std::fs;
+
+#[test]
+fn a_sound_index_is_well() {
+    let tree = Tree::indexed();
+    let (code, out, err) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 0, "{out}{err}");
+    for part in ["well: configuration: ", "well: index: sound", "well: model static: works", "well: freshness: "] {
+        assert!(out.contains(part), "{part} is not in:\n{out}");
+    }
+    let json = tree.json(&["doctor", "--json"]);
+    assert_eq!(json["healthy"], true);
+}
+
+#[test]
+fn deleted_derived_indexes_come_back_and_lose_nothing() {
+    let tree = Tree::indexed();
+    let ask = ["search", "--json", "--no-refresh", "how hot should the oven be"];
+    let before = tree.json(&ask);
+    fs::remove_dir_all(tree.root().join(".tamis/lexical")).expect("removed");
+    fs::remove_dir_all(tree.root().join(".tamis/vectors")).expect("removed");
+    let (code, out, err) = run(tree.tamis(&["doctor", "--check-only"]));
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("mendable: words: ") && out.contains("mendable: vectors: "), "{out}");
+    let (code, out, err) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("mended: words: ") && out.contains("mended: vectors: "), "{out}");
+    assert!(tree.root().join(".tamis/lexical").is_dir());
+    assert_eq!(run(tree.tamis(&["doctor", "--check-only"])).0, 0);
+    let after = tree.json(&ask);
+    assert_eq!(after["results"], before["results"]);
+    assert_eq!(after["cut"], before["cut"]);
+}
+
+#[test]
+fn what_cannot_be_mended_is_told() {
+    let tree = Tree::indexed();
+    tree.write(".tamis/config.toml", "[search]\ntop_k = \"many\"\n");
+    let (code, out, _) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 1);
+    assert!(out.contains("wrong: configuration: ") && out.contains("must be 1 to 100"), "{out}");
+    assert!(out.contains("well: index: "), "the rest is looked at all the same:\n{out}");
+
+    let tree = Tree::indexed();
+    fs::write(tree.root().join(".tamis/tamis.db"), "this is no database, and long enough to be read as one")
+        .expect("written");
+    let (code, out, _) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("wrong: index: ") && out.contains("tamis.db"), "{out}");
+}
+
+#[test]
+fn no_index_and_a_stale_one_are_no_illness() {
+    let tree = Tree::new();
+    let (code, out, _) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 0);
+    assert!(out.contains("note: index: none in ") && !tree.root().join(".tamis").exists(), "{out}");
+    tree.tamis(&["index"]).assert().success();
+    tree.write("new.md", "# New\n\nSomething new.\n");
+    let (code, out, _) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 0);
+    assert!(out.contains("note: freshness: 1 changed file since"), "{out}");
+}

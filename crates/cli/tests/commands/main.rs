@@ -1,0 +1,11 @@
+//! The real binary on small real trees.
+
+mod config;
+mod cut;
+mod doctor;
+mod errors;
+mod inspect;
+mod output;
+mod schema;
+mod search;
+mod support;

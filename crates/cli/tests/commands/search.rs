@@ -1,0 +1,206 @@
+//! `tamis search`: what is found, what is not, and in which form it is told.
+
+use crate::support::{Tree, run};
+use serde_json::Value;
+
+const OVEN: &str = "how hot should the oven be";
+
+#[test]
+fn the_first_search_indexes_and_finds() {
+    let tree = Tree::new();
+    let (code, out, err) = run(tree.tamis(&["search", "how hot should", "the oven be"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("docs/bread.md:"), "{out}");
+    assert!(out.contains("│ Heat the oven to 240 degrees"), "{out}");
+    let summary = out.lines().last().expect("a summary");
+    assert!(summary.contains(" relevant") && summary.contains("(background): "), "{summary}");
+    assert!(tree.root().join(".tamis/.gitignore").is_file(), "the index ignores itself");
+}
+
+#[test]
+fn a_search_sees_what_changed_since_unless_told_not_to() {
+    let tree = Tree::indexed();
+    tree.write("docs/cheese.md", "# Cheese\n\nA blue cheese ripens for ninety days in the cellar.\n");
+    let ask = ["search", "--json", "--mode", "lexical", "cellar cheese"];
+    assert_eq!(tree.json(&[&ask[..], &["--no-refresh"]].concat())["results"], Value::Array(vec![]));
+    assert_eq!(tree.json(&ask)["results"][0]["path"], "docs/cheese.md");
+    std::fs::remove_file(tree.root().join("docs/cheese.md")).expect("removed");
+    assert_eq!(tree.json(&ask)["results"], Value::Array(vec![]));
+}
+
+#[test]
+fn nothing_found_is_status_1_and_one_clear_line() {
+    let tree = Tree::indexed();
+    let (code, out, err) = run(tree.tamis(&["search", "--mode", "lexical", "zeppelin"]));
+    assert_eq!(code, 1, "{err}");
+    assert!(out.starts_with("Nothing relevant among 0 candidates"), "{out}");
+    assert_eq!(out.lines().count(), 1);
+}
+
+#[test]
+fn the_json_answer_has_every_field_of_the_contract() {
+    let tree = Tree::indexed();
+    let answer = tree.json(&["search", "--json", OVEN]);
+    let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    for key in ["query", "mode_used", "fallback_reason", "model", "results", "cut", "timings_ms", "index"] {
+        assert!(keys(&answer).contains(&key.to_owned()), "{key}");
+    }
+    assert_eq!(answer["query"], OVEN);
+    assert_eq!(answer["mode_used"], "hybrid");
+    let first = &answer["results"][0];
+    for key in [
+        "rank",
+        "id",
+        "collection",
+        "namespace",
+        "path",
+        "start_line",
+        "end_line",
+        "title",
+        "symbol",
+        "kind",
+        "language",
+        "bm25",
+        "similarity",
+        "score",
+        "snippet",
+    ] {
+        assert!(keys(first).contains(&key.to_owned()), "{key}");
+    }
+    assert_eq!(
+        (&first["rank"], &first["collection"], &first["language"]),
+        (&1.into(), &"docs".into(), &"markdown".into())
+    );
+    for key in ["method", "keep", "threshold", "reason", "candidates", "dropped", "dropped_non_finite", "diagnostics"] {
+        assert!(keys(&answer["cut"]).contains(&key.to_owned()), "{key}");
+    }
+    assert_eq!(answer["index"]["stale"], 0);
+    assert_eq!(answer["index"]["passages"], answer["index"]["embedded"]);
+    assert!(answer["timings_ms"]["total"].as_f64().is_some_and(|time| time > 0.0));
+    assert!(answer.get("pool").is_none(), "the pool comes with --explain alone");
+    assert!(tree.json(&["search", "--json", "--explain", OVEN])["pool"].is_array());
+}
+
+#[test]
+fn json_lines_are_the_results_and_then_the_rest() {
+    let tree = Tree::indexed();
+    let arguments = ["search", "--cut", "fixed:k=3", OVEN];
+    let (code, out, _) = run(tree.tamis(&[&arguments[..], &["--jsonl"]].concat()));
+    assert_eq!(code, 0);
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 4);
+    let whole = tree.json(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(lines[..3], whole["results"].as_array().expect("results")[..]);
+    assert_eq!(lines[3]["answer"]["cut"], whole["cut"]);
+    assert!(lines[3]["answer"].get("results").is_none());
+}
+
+#[test]
+fn files_are_paths_alone_each_once_best_first() {
+    let tree = Tree::indexed();
+    let (code, out, err) = run(tree.tamis(&["search", "--files", "--cut", "fixed:k=100", OVEN]));
+    assert_eq!(code, 0);
+    let paths: Vec<&str> = out.lines().collect();
+    assert_eq!(paths[0], "docs/bread.md");
+    let mut unique = paths.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), paths.len(), "{out}");
+    assert!(paths.iter().all(|path| tree.root().join(path).is_file()), "{out}");
+    assert!(err.contains("relevant"), "the summary goes to standard error: {err}");
+}
+
+#[test]
+fn a_limit_shows_the_first_of_what_is_relevant_anyway() {
+    let tree = Tree::indexed();
+    let ask = |limit: &str| tree.json(&["search", "--json", "--cut", "fixed:k=5", "--limit", limit, OVEN]);
+    let (two, many) = (ask("2"), ask("50"));
+    assert_eq!(two["cut"]["keep"], many["cut"]["keep"]);
+    assert_eq!(two["results"].as_array().expect("results")[..], many["results"].as_array().expect("results")[..2]);
+    let (_, out, _) = run(tree.tamis(&["search", "--cut", "fixed:k=5", "-n", "2", OVEN]));
+    assert!(out.contains("are relevant, the first 2 shown (fixed): "), "{out}");
+}
+
+#[test]
+fn filters_hold_for_every_result() {
+    let tree = Tree::indexed();
+    let paths = |arguments: &[&str]| -> Vec<String> {
+        let answer = tree
+            .json(&[&["search", "--json", "--cut", "fixed:k=100", "-n", "100", "water the file"], arguments].concat());
+        let results = answer["results"].as_array().expect("results").clone();
+        results.iter().map(|hit| hit["path"].as_str().expect("a path").to_owned()).collect()
+    };
+    let all = |paths: Vec<String>, fits: fn(&str) -> bool| !paths.is_empty() && paths.iter().all(|path| fits(path));
+    assert!(all(paths(&["--lang", "rs"]), |path| path.ends_with(".rs")));
+    assert!(all(paths(&["--lang", "rust,Python"]), |path| path.ends_with(".rs") || path.ends_with(".py")));
+    assert!(all(paths(&["--collection", "docs"]), |path| path.ends_with(".md")));
+    assert!(all(paths(&["--path", "docs/**"]), |path| path.starts_with("docs/")));
+    assert!(all(paths(&["--path", "!docs", "--path", "!*.md"]), |path| !path.ends_with(".md")));
+}
+
+#[test]
+fn filters_that_leave_nothing_say_so() {
+    let tree = Tree::indexed();
+    let (code, out, err) = run(tree.tamis(&["search", "--lang", "cobol", OVEN]));
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains("no indexed passage passes the filters"), "{out}");
+    assert!(err.contains("the languages here are") && err.contains("rust"), "{err}");
+    let (code, _, err) = run(tree.tamis(&["search", "--collection", "wiki", OVEN]));
+    assert_eq!(code, 1);
+    assert!(err.contains("the collections here are code, docs"), "{err}");
+    let (code, _, _) = run(tree.tamis(&["search", "--path", "nowhere/**", OVEN]));
+    assert_eq!(code, 1, "a glob may match nothing");
+}
+
+#[test]
+fn context_is_the_lines_around_the_best_one() {
+    let tree = Tree::indexed();
+    let lines = |context: &str| {
+        let answer = tree.json(&["search", "--json", "--context", context, "retry with exponential backoff"]);
+        assert_eq!(answer["results"][0]["path"], "src/retry.rs");
+        answer["results"][0]["snippet"].as_str().expect("a snippet").lines().count()
+    };
+    assert_eq!(lines("0"), 1);
+    assert_eq!(lines("2"), 5);
+}
+
+#[test]
+fn an_explanation_shows_the_pool_the_curve_and_the_figures() {
+    let tree = Tree::indexed();
+    let (code, out, _) = run(tree.tamis(&["search", "--explain", "--cut", "fixed:k=2", OVEN]));
+    assert_eq!(code, 0);
+    for part in ["Candidates around the cut", "similarity", "coverage", "┃ cut: 2 kept", "Figures", "method ", "time "]
+    {
+        assert!(out.contains(part), "{part} is not in:\n{out}");
+    }
+}
+
+#[test]
+fn a_model_that_lags_behind_is_named_with_the_way_out() {
+    let tree = Tree::indexed();
+    let mut command = tree.tamis(&["search", "--no-refresh", OVEN]);
+    command.env("TAMIS_INDEX_MODELS", "static,minilm");
+    let (code, _, err) = run(command);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("warning: answered with ") && err.contains("minilm covers 0 of"), "{err}");
+    assert!(err.contains("`tamis index`"), "{err}");
+    let mut command = tree.tamis(&["search", "--quiet", "--no-refresh", OVEN]);
+    command.env("TAMIS_INDEX_MODELS", "static,minilm");
+    assert_eq!(run(command).2, "");
+}
+
+#[test]
+fn a_search_starts_where_it_is_told_and_keeps_its_index_where_it_is_told() {
+    let tree = Tree::new();
+    let elsewhere = tree.home().join("elsewhere");
+    let (root, index) = (tree.root().join("docs"), elsewhere.to_string_lossy().into_owned());
+    let mut command = tree.tamis(&["search", "-C", &root.to_string_lossy(), "--index", &index, OVEN]);
+    command.current_dir(tree.home());
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("docs/bread.md:"), "the root is the marked directory above: {out}");
+    assert!(elsewhere.join("tamis.db").is_file() && !tree.root().join(".tamis").exists());
+    let mut command = tree.tamis(&["status"]);
+    command.env("TAMIS_INDEX", &index);
+    assert_eq!(run(command).0, 0);
+}

@@ -1,0 +1,143 @@
+//! A tree of its own for each test, and the binary run in it, away from everything the machine configures.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The files of a tree: enough of code and prose that some answer a question and others do not.
+const FILES: [(&str, &str); 7] = [
+    (
+        "src/retry.rs",
+        "/// Runs `call` again after a failure, waiting twice as long each time: exponential backoff.\n\
+         pub fn with_backoff(call: impl Fn() -> bool, tries: u32) -> bool {\n    \
+             let mut wait = 10;\n    for _ in 0..tries {\n        if call() {\n            return true;\n        }\n        \
+             std::thread::sleep(std::time::Duration::from_millis(wait));\n        wait *= 2;\n    }\n    false\n}\n",
+    ),
+    (
+        "src/lock.rs",
+        "/// One writer at a time.\npub struct WriteLock {\n    held: bool,\n}\n\nimpl WriteLock {\n    \
+         /// Takes the lock, unless somebody holds it.\n    pub fn take(&mut self) -> bool {\n        \
+         !std::mem::replace(&mut self.held, true)\n    }\n}\n",
+    ),
+    (
+        "tools/settings.py",
+        "def read_settings(path):\n    \"\"\"Parse a settings file: one key and value a line.\"\"\"\n    pairs = {}\n    \
+         for line in open(path):\n        key, value = line.split('=')\n        pairs[key.strip()] = value.strip()\n    \
+         return pairs\n",
+    ),
+    (
+        "docs/bread.md",
+        "# Bread\n\nFlour, water, salt and yeast.\n\n## Oven\n\nHeat the oven to 240 degrees before baking, and put a bowl of \
+         water in it for steam.\n\n## Rising\n\nLeave the dough covered in a warm place until it has doubled.\n",
+    ),
+    (
+        "docs/garden.md",
+        "# Garden\n\n## Tomatoes\n\nTomatoes want sun and a roof against rain.\n\n## Compost\n\nTurn the compost heap every month.\n",
+    ),
+    ("docs/tides.md", "# Tides\n\nThe moon raises two tides a day; at new and full moon they are highest.\n"),
+    ("README.md", "# A small tree\n\nFiles of many kinds for a search to tell apart.\n"),
+];
+
+/// A tree, a home directory, and what to run in them.
+pub struct Tree {
+    directory: TempDir,
+    home: TempDir,
+}
+
+impl Tree {
+    /// The sample files, not indexed yet.
+    pub fn new() -> Self {
+        let tree = Self::empty();
+        for (path, text) in FILES {
+            tree.write(path, text);
+        }
+        tree
+    }
+
+    /// The sample files, indexed.
+    pub fn indexed() -> Self {
+        let tree = Self::new();
+        tree.tamis(&["index"]).assert().success();
+        tree
+    }
+
+    /// A root without files.
+    pub fn empty() -> Self {
+        let tree = Tree {
+            directory: tempfile::tempdir().expect("a temporary directory"),
+            home: tempfile::tempdir().expect("a temporary directory"),
+        };
+        // A mark, so that no directory above becomes the root.
+        fs::create_dir(tree.root().join(".git")).expect("made");
+        tree
+    }
+
+    /// The root.
+    pub fn root(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The user's configuration directory.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Writes a file under the root.
+    pub fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// The binary in the root, with the quick model alone unless a test says otherwise.
+    pub fn tamis(&self, arguments: &[&str]) -> Command {
+        let mut command = bare(arguments);
+        command.current_dir(self.root());
+        command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
+        command
+    }
+
+    /// What the binary prints on standard output, which must be JSON.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.tamis(arguments).output().expect("runs");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+            panic!("{arguments:?}: {error}\n{}", String::from_utf8_lossy(&output.stderr));
+        })
+    }
+}
+
+/// The binary with nothing of the machine's environment that could change what it does.
+pub fn bare(arguments: &[&str]) -> Command {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("tamis");
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with("TAMIS_") || ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"].contains(&name.as_str()) {
+            command.env_remove(name);
+        }
+    }
+    command.args(arguments);
+    command
+}
+
+/// Exit status, standard output and standard error.
+pub fn run(mut command: Command) -> (i32, String, String) {
+    let output = command.output().expect("runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("not killed"), text(output.stdout), text(output.stderr))
+}
+
+/// Whether the tests run with rights that no permission stops.
+#[cfg(unix)]
+pub fn ignores_permissions(directory: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let probe = directory.join("probe");
+    fs::create_dir(&probe).expect("made");
+    fs::set_permissions(&probe, fs::Permissions::from_mode(0o555)).expect("set");
+    let ignored = fs::write(probe.join("file"), "x").is_ok();
+    fs::set_permissions(&probe, fs::Permissions::from_mode(0o755)).expect("set");
+    fs::remove_dir_all(&probe).expect("removed");
+    ignored
+}
