@@ -109,12 +109,15 @@ impl Passage {
 
     /// The symbols of this passage, one by one.
     pub fn symbols(&self) -> impl Iterator<Item = &str> {
-        self.symbol.as_deref().into_iter().flat_map(|symbol| symbol.split(", "))
+        self.symbol.as_deref().into_iter().flat_map(|symbol| symbol.split(SYMBOL_SEPARATOR))
     }
 }
 
 /// Between two headings of a path.
 pub(crate) const HEADING_SEPARATOR: &str = " > ";
+
+/// Between the symbols that share a passage.
+pub(crate) const SYMBOL_SEPARATOR: &str = ", ";
 
 /// How far into a passage its own headings can stand: some without a body may come before the last.
 const HEADING_LINES: usize = 8;
@@ -178,6 +181,7 @@ impl fmt::Display for Note {
             Self::NotParsed { language, reason: ParseFailure::TooMuchWork } => {
                 write!(formatter, "takes the {language} parser too long, divided by lines")
             }
+            Self::PartlyParsed { language, lines: 1 } => write!(formatter, "one line does not parse as {language}"),
             Self::PartlyParsed { language, lines } => {
                 write!(formatter, "{lines} lines do not parse as {language}")
             }

@@ -1,5 +1,6 @@
 //! From a syntax tree to the definitions in it, nested and named.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -8,6 +9,7 @@ use tree_sitter::{Node, QueryCursor, Tree};
 
 use super::grammar::{Capture, Compiled};
 use super::item::{Item, ItemKind};
+use crate::document::SYMBOL_SEPARATOR;
 use crate::lines::Lines;
 
 /// The definitions of a file in the order of their beginnings, and which lines hold only comments and attributes.
@@ -228,6 +230,7 @@ impl Nest<'_> {
         let end = self.lines.text[..bytes.end].trim_end().len().max(bytes.start + 1);
         let last = self.lines.row_at(end - 1);
         if !self.is_kept(definition.kind, declaration, (start, last), parent) {
+            self.share_name(definition, &bytes, parent);
             return;
         }
         let index = self.items.len();
@@ -237,6 +240,17 @@ impl Nest<'_> {
         let symbol = self.symbol(definition, parent);
         self.open.push(Open { end: bytes.end, what: Enclosing::Item(index) });
         self.items.push(Item { kind: definition.kind, symbol, bytes, first, start, last, parent, small, test });
+    }
+
+    /// `const a = 1, b = 2` is one declaration of two names.
+    fn share_name(&mut self, definition: &Definition, bytes: &Range<usize>, parent: Option<usize>) {
+        let Some(parent) = parent.map(|index| &mut self.items[index]) else {
+            return;
+        };
+        if parent.kind == definition.kind && parent.bytes == *bytes {
+            parent.symbol.push_str(SYMBOL_SEPARATOR);
+            parent.symbol.push_str(&bare_name(&self.lines.text[definition.name.clone()]));
+        }
     }
 
     /// Whether a definition inside of another becomes an item of its own.
@@ -296,26 +310,44 @@ impl Nest<'_> {
             symbol.push_str(separator);
         }
         if let Some(scope) = &definition.scope {
-            symbol.push_str(text(scope));
+            symbol.push_str(&text(scope));
             symbol.push_str(separator);
         }
         if definition.kind == ItemKind::Implementation {
             let name = text(&definition.name);
-            symbol.push_str(name.rsplit("::").next().unwrap_or(name));
+            symbol.push_str(name.rsplit("::").next().unwrap_or(&name));
         } else {
-            symbol.push_str(text(&definition.name));
+            symbol.push_str(&text(&definition.name));
         }
         symbol
     }
 }
 
+/// A qualified name keeps its qualifiers and loses their arguments: `Matrix::rows` of `Matrix<T, N>::rows`.
+fn bare_name(text: &str) -> Cow<'_, str> {
+    if !text.contains(">::") {
+        return Cow::Borrowed(last_name(text));
+    }
+    let mut name = String::new();
+    let mut depth = 0_usize;
+    for character in text.chars() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => name.push(character),
+            _ => {}
+        }
+    }
+    Cow::Owned(last_name(&name).to_owned())
+}
+
 /// `Store` of `&'a mut Store<T>`, `*Store[K]`, `table[16]` or `"name"`. Operators keep their signs.
-fn bare_name(text: &str) -> &str {
+fn last_name(text: &str) -> &str {
     let text = text.lines().next().unwrap_or_default();
     if text.contains("operator") {
         return text;
     }
-    let mut name = text.trim_start_matches(['&', '*', '(', '"', '\'', '`', ' ']);
+    let mut name = text.trim_start_matches(['&', '*', '(', '"', '\'', '`', ' ', ':']);
     while let Some((before, rest)) = name.split_once(' ') {
         // A lifetime, `mut` or `dyn` before the type.
         if matches!(before, "mut" | "dyn" | "const") || text.starts_with('&') {
@@ -345,6 +377,8 @@ mod tests {
             ("dyn Error", "Error"),
             ("Vec2::operator==", "Vec2::operator=="),
             ("~Store", "~Store"),
+            ("Matrix<T, Pair<N>>::rows", "Matrix::rows"),
+            ("<T as Trait>::Item", "Item"),
             ("[T]", "[T]"),
         ] {
             assert_eq!(bare_name(text), name, "{text}");

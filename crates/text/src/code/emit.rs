@@ -8,7 +8,7 @@ use super::boundaries::Boundaries;
 use super::item::{Item, ItemKind};
 use super::segments::Segment;
 use super::signature::signature;
-use crate::document::Passage;
+use crate::document::{Passage, SYMBOL_SEPARATOR};
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
 use crate::read::passage;
@@ -70,7 +70,7 @@ impl Emission<'_> {
             passage.role = Role::Test;
         }
         let names = std::iter::once(&index).chain(&segment.others).map(|index| self.items[*index].symbol.as_str());
-        passage.symbol = Some(names.collect::<Vec<_>>().join(", "));
+        passage.symbol = Some(names.collect::<Vec<_>>().join(SYMBOL_SEPARATOR));
         let mut context: Vec<String> = Vec::new();
         context.extend(self.enclosing(item).map(|enclosing| self.signature(enclosing)));
         if !head {

@@ -7,11 +7,15 @@ use crate::lines::Lines;
 /// Above this share of lines with errors a file is not taken for what its name says.
 const SHARE: f64 = 0.4;
 
-/// The lines that errors cover.
-pub(super) fn lines(tree: &Tree) -> usize {
+/// A single error of more parts than this takes a query time that is quadratic in their number: it looks for a named
+/// sibling after each of them.
+const PARTS: u32 = 2_000;
+
+/// The lines that errors cover; none when the tree is better not queried.
+pub(super) fn lines(tree: &Tree) -> Option<usize> {
     let root = tree.root_node();
     if !root.has_error() {
-        return 0;
+        return Some(0);
     }
     let mut cursor = tree.walk();
     let mut count = 0;
@@ -19,6 +23,9 @@ pub(super) fn lines(tree: &Tree) -> usize {
     let mut counted = 0;
     loop {
         let node = cursor.node();
+        if node.is_error() && node.child_count() > PARTS {
+            return None;
+        }
         if (node.is_error() && node.id() != root.id()) || node.is_missing() {
             let first = node.start_position().row.max(counted);
             let after = node.end_position().row + 1;
@@ -29,7 +36,7 @@ pub(super) fn lines(tree: &Tree) -> usize {
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return count;
+                return Some(count);
             }
         }
     }

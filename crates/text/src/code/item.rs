@@ -39,17 +39,13 @@ impl ItemKind {
     pub(super) fn is_type_like(self) -> bool {
         matches!(self, Self::Type | Self::Trait | Self::Implementation)
     }
-
-    pub(super) fn is_container(self) -> bool {
-        self.is_type_like() || self == Self::Module
-    }
 }
 
 /// One definition, after nesting is known.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) kind: ItemKind,
-    /// The qualified name.
+    /// The qualified name; several where one declaration has several.
     pub(super) symbol: String,
     /// The node, in bytes.
     pub(super) bytes: Range<usize>,

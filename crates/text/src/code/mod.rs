@@ -33,10 +33,9 @@ pub(crate) fn read(grammar: Grammar, lines: &Lines<'_>, max_tokens: usize, role:
     let compiled = Compiled::get(grammar);
     Workshop::with(|workshop| {
         let tree = workshop.parse(grammar, lines.text).ok_or(ParseFailure::TooMuchWork)?;
-        let error_lines = errors::lines(&tree);
-        if errors::are_too_many(error_lines, lines) {
-            return Err(ParseFailure::TooManyErrors);
-        }
+        let error_lines = errors::lines(&tree)
+            .filter(|errors| !errors::are_too_many(*errors, lines))
+            .ok_or(ParseFailure::TooManyErrors)?;
         let collected = collect::collect(&mut workshop.cursor, compiled, &tree, lines, max_tokens);
         let segments = segments::segments(lines, &collected.items);
         let emission = emit::Emission {

@@ -1,0 +1,69 @@
+//! One small file a language, and how it is divided.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use tamis_text::{Document, Options, read};
+
+fn fixture(name: &str) -> Document {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    read(&format!("src/{name}"), &bytes, &Options::default())
+}
+
+/// One line a passage: where, what, which, in what, and the part it plays when it is not the file's own.
+fn outline(document: &Document) -> String {
+    let mut text = format!(
+        "{} {} title={:?}\n",
+        document.language.unwrap_or("unknown"),
+        document.role,
+        document.title.as_deref().unwrap_or_default()
+    );
+    for note in &document.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    for passage in &document.passages {
+        let name = passage.symbol.as_deref().or(passage.heading.as_deref()).unwrap_or("-");
+        let _ = write!(text, "{}-{} {} {name}", passage.start_line, passage.end_line, passage.kind);
+        if passage.role != document.role {
+            let _ = write!(text, " ({})", passage.role);
+        }
+        for line in passage.context.iter().flat_map(|context| context.lines()) {
+            let _ = write!(text, " | {line}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+macro_rules! divides {
+    ($($test:ident: $file:literal,)+) => {
+        $(
+            #[test]
+            fn $test() {
+                insta::assert_snapshot!(stringify!($test), outline(&fixture($file)));
+            }
+        )+
+    };
+}
+
+divides! {
+    rust: "shelf.rs",
+    python: "inventory.py",
+    go: "queue.go",
+    java: "Ledger.java",
+    typescript: "cart.ts",
+    tsx: "Badge.tsx",
+    javascript: "router.js",
+    jsx: "List.jsx",
+    c: "ring.c",
+    c_header: "ring.h",
+    cpp: "matrix.cpp",
+    markdown: "guide.md",
+    restructuredtext: "manual.rst",
+    text: "notes.txt",
+    asciidoc: "handbook.adoc",
+    shell: "deploy.sh",
+    toml: "settings.toml",
+}

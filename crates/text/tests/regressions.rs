@@ -1,0 +1,180 @@
+//! Files that are unlike other files.
+
+use tamis_text::{Document, Kind, Note, Options, Role, read};
+
+fn default(path: &str, bytes: &[u8]) -> Document {
+    read(path, bytes, &Options::default())
+}
+
+fn rows(document: &Document) -> Vec<(u32, u32, Option<&str>)> {
+    document.passages.iter().map(|passage| (passage.start_line, passage.end_line, passage.symbol.as_deref())).collect()
+}
+
+#[test]
+fn a_checkout_with_crlf_embeds_nothing_anew() {
+    let unix = "//! Title\n\nfn a() {\n    b();\n}\n\nfn c() {}\n";
+    let windows = unix.replace('\n', "\r\n");
+    for path in ["a.rs", "a.md", "a.txt", "a.rb"] {
+        let (unix, windows) = (default(path, unix.as_bytes()), default(path, windows.as_bytes()));
+        assert_eq!(unix.passages, windows.passages, "{path}");
+        assert_eq!(unix.title, windows.title);
+    }
+}
+
+#[test]
+fn an_empty_file_has_no_passages() {
+    for path in ["a.rs", "a.py", "a.md", "a.rst", "a.txt", "a.json", "unknown"] {
+        assert_eq!(default(path, b"").passages, [], "{path}");
+        assert_eq!(default(path, b" \n\t\n").passages, [], "{path}");
+    }
+}
+
+#[test]
+fn a_missing_last_line_end_changes_nothing() {
+    for path in ["a.rs", "a.py", "a.md", "a.txt"] {
+        let with = default(path, b"fn a() {}\n\nfn b() {}\n").passages;
+        let without = default(path, b"fn a() {}\n\nfn b() {}").passages;
+        assert_eq!(with, without, "{path}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_not_part_of_the_first_symbol() {
+    let document = default("a.py", b"\xef\xbb\xbfdef first():\n    pass\n");
+    assert_eq!(rows(&document), [(1, 2, Some("first"))]);
+    assert!(document.passages[0].text.starts_with("def"));
+    assert_eq!(document.notes, []);
+}
+
+#[test]
+fn a_huge_line_is_divided_and_keeps_its_number() {
+    let line = "let total = first + second; ".repeat(4_000);
+    let text = format!("fn small() {{}}\n{line}\nfn other() {{}}\n");
+    for path in ["a.rs", "a.md", "a.txt", "a.rb"] {
+        let document = default(path, text.as_bytes());
+        let second =
+            document.passages.iter().filter(|passage| (passage.start_line, passage.end_line) == (2, 2)).count();
+        assert!(second > 20, "{path}: {second} pieces");
+        assert_eq!(document.passages.last().map(|passage| passage.end_line), Some(3));
+    }
+}
+
+#[test]
+fn western_and_wide_encodings_are_decoded_and_noted() {
+    let document = default("a.c", b"// Gr\xfc\xdfe an die Welt\nint main(void) { return 0; }\n");
+    assert!(document.passages[0].text.contains("Grüße"));
+    assert_eq!(document.notes, [Note::Decoded { encoding: "windows-1252" }]);
+
+    let wide: Vec<u8> = "\u{feff}# Titel\n\nText\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let document = default("a.md", &wide);
+    assert_eq!(document.title.as_deref(), Some("Titel"));
+    assert_eq!(document.notes, [Note::Decoded { encoding: "UTF-16LE" }]);
+}
+
+#[test]
+fn damaged_utf8_is_replaced_and_counted() {
+    let mut bytes = "/// Größe, Höhe, Länge.\nfn a() { \"".as_bytes().to_vec();
+    bytes.extend(b"\xff\"; }\n");
+    let document = default("a.rs", &bytes);
+    assert_eq!(document.notes, [Note::LossyDecoding { replaced: 1 }]);
+    assert_eq!(rows(&document), [(1, 2, Some("a"))]);
+}
+
+#[test]
+fn nesting_without_end_is_read() {
+    for (open, path) in [
+        ("(", "a.rs"),
+        ("{", "a.js"),
+        ("[", "a.py"),
+        ("a(", "a.go"),
+        ("<", "a.tsx"),
+        ("mod a {\n", "a.rs"),
+        ("namespace a {\n", "a.cpp"),
+        ("class A {\n", "a.java"),
+        ("#if a\n", "a.c"),
+        ("> ", "a.md"),
+        ("- ", "a.md"),
+        ("[", "a.md"),
+        ("*", "a.md"),
+        ("![](", "a.md"),
+        ("def a():\n", "a.py"),
+        ("if (a) {", "a.ts"),
+    ] {
+        let text = open.repeat(20_000);
+        let document = default(path, text.as_bytes());
+        assert!(!document.passages.is_empty(), "{open:?} in {path}");
+    }
+}
+
+#[test]
+fn what_does_not_parse_is_divided_by_lines_and_says_so() {
+    let prose =
+        "This is not a program; it is a letter, and it says: nothing.\nHow are you? (Fine, I hope.)\n".repeat(30);
+    let document = default("letter.java", prose.as_bytes());
+    assert!(matches!(document.notes[..], [Note::NotParsed { language: "java", .. }]), "{:?}", document.notes);
+    assert!(document.passages.iter().all(|passage| passage.kind == Kind::Lines));
+}
+
+#[test]
+fn symbols_around_an_error_are_kept() {
+    let text = "fn first() {}\n\nfn broken( {\n\nfn last() {\n    1\n}\n";
+    let document = default("a.rs", text.as_bytes());
+    assert!(document.passages.iter().any(|passage| passage.symbol.as_deref() == Some("first")));
+    assert!(!document.notes.is_empty());
+}
+
+#[test]
+fn a_large_function_is_cut_between_statements_and_keeps_its_signature() {
+    let block = |index: usize| {
+        format!(
+            "        if ready({index}) {{\n            // wait for it\n            run({index}, \"step\");\n        }}\n"
+        )
+    };
+    let body: String = (0..80).map(block).collect();
+    let text = format!(
+        "impl Engine {{\n    /// Starts.\n    pub fn start(&mut self) -> Result<()> {{\n{body}        Ok(())\n    }}\n}}\n"
+    );
+    let document = default("engine.rs", text.as_bytes());
+    assert!(document.passages.len() > 3);
+    for (index, passage) in document.passages.iter().enumerate() {
+        assert_eq!(passage.symbol.as_deref(), Some("Engine::start"));
+        assert_eq!(passage.kind, Kind::Method);
+        if index > 0 {
+            assert!(
+                passage.text.starts_with("        if ready(") || passage.text.contains("Ok(())"),
+                "{}",
+                passage.text
+            );
+            assert_eq!(passage.context.as_deref(), Some("impl Engine\npub fn start(&mut self) -> Result<()>"));
+            assert!(passage.embedded_text().starts_with("impl Engine\npub fn start"));
+        }
+    }
+}
+
+#[test]
+fn unit_tests_inside_a_source_file_play_their_own_part() {
+    let text = "pub fn a() -> u8 {\n    1\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn b() {\n        assert_eq!(a(), 1);\n    }\n}\n";
+    let document = default("src/a.rs", text.as_bytes());
+    let roles: Vec<_> = document.passages.iter().map(|passage| (passage.symbol.as_deref(), passage.role)).collect();
+    assert_eq!(roles, [(Some("a"), Role::Main), (Some("tests::b"), Role::Test)]);
+    assert_eq!(document.role, Role::Main);
+}
+
+#[test]
+fn tabs_and_odd_indentation_keep_their_lines() {
+    let document = default("a.py", b"class A:\n\tdef b(self):\n\t\treturn 1\n\n\tdef c(self):\n\t\treturn 2\n");
+    assert_eq!(rows(&document), [(1, 1, Some("A")), (2, 3, Some("A.b")), (5, 6, Some("A.c"))]);
+}
+
+#[test]
+fn several_definitions_on_one_line_share_a_passage_and_stay_findable() {
+    let document = default("a.js", b"function a() {} function b() {}\nfunction c() {}\n");
+    assert_eq!(rows(&document), [(1, 1, Some("a, b")), (2, 2, Some("c"))]);
+    assert_eq!(document.passages[0].symbols().collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn what_a_program_wrote_is_marked_where_it_is_read_all_the_same() {
+    let document = default("a.go", b"// Code generated by stringer. DO NOT EDIT.\npackage a\n");
+    assert_eq!(document.role, Role::Generated);
+}
