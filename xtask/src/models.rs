@@ -1,122 +1,29 @@
-//! `cargo xtask models`: makes the built-in transformer's file from the published checkpoint.
+//! `cargo xtask distill`: makes the files of the built-in models again.
 //!
-//! Matrices become signed bytes with a factor for each output and group of inputs (each word, for the embeddings);
-//! everything else stays f32. The result is checked by its SHA-256, so that anyone can see that the committed file is what this makes.
+//! Both recipes are examples of the crate that embeds the files, in release mode since they compute for minutes.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
+use anyhow::{Result, bail};
 
-use anyhow::{Context, Result, bail, ensure};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use sha2::{Digest, Sha256};
+use crate::run::cargo;
 
-/// SHA-256 of `model.safetensors` of all-MiniLM-L6-v2, and of what this makes of it.
-const CHECKPOINT: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
-const RESULT: &str = "726a8ca21641661feef1ef189b46525705aae9cf0ac52912e298ba63d0f0c63a";
+const USAGE: &str = "\
+cargo xtask distill minilm CHECKPOINT                  the transformer, from the published model.safetensors
+cargo xtask distill static --output TABLE --cache DIRECTORY CORPUS...
+                                                       the token table, from the transformer and unlabelled text
+See tools/models/README.md for where checkpoint and corpus come from.
+";
 
-/// Inputs of a linear layer that share a factor, for each output. With one factor for all inputs of an output the lowest
-/// cosine to the original over the texts of the tests is 0.9989, with groups of 64 it is 0.9994.
-const GROUP: usize = 64;
-
-const RESULT_PATH: &str = "crates/embed/models/minilm-l6-v2-int8.safetensors";
-
-/// Converts the checkpoint whose path is the only argument; writes the file that the crate embeds.
+/// Runs the recipe named by the first argument with the rest of them.
 ///
 /// # Errors
-/// When the checkpoint is not the expected one, or the result differs from the recorded one.
+/// When the recipe is unknown or fails.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let [checkpoint] = arguments else {
-        bail!("usage: cargo xtask models path/to/model.safetensors (of all-MiniLM-L6-v2; see tools/models/README.md)");
+    let (example, rest) = match arguments.split_first() {
+        Some((recipe, rest)) if recipe == "minilm" => ("convert", rest),
+        Some((recipe, rest)) if recipe == "static" => ("distill", rest),
+        _ => bail!("{USAGE}"),
     };
-    let input = fs::read(checkpoint).with_context(|| format!("cannot read {checkpoint}"))?;
-    let found = sha256(&input);
-    println!("input  {found}  {checkpoint}");
-    ensure!(found == CHECKPOINT, "{checkpoint} is not the expected checkpoint; its SHA-256 has to be {CHECKPOINT}");
-    let output = quantise(&input)?;
-    let made = sha256(&output);
-    println!("output {made}  {RESULT_PATH}");
-    ensure!(made == RESULT, "the result differs from the recorded one, whose SHA-256 is {RESULT}");
-    fs::write(Path::new(RESULT_PATH), output).with_context(|| format!("cannot write {RESULT_PATH}"))
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A tensor of the result.
-struct Tensor {
-    kind: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-fn quantise(checkpoint: &[u8]) -> Result<Vec<u8>> {
-    let tensors = SafeTensors::deserialize(checkpoint)?;
-    let mut result: Vec<(String, Tensor)> = Vec::new();
-    for (name, tensor) in tensors.iter() {
-        // Neither is part of the vector of a text: positions are counted, and the pooler's output is not used.
-        if name.ends_with("position_ids") || name.starts_with("pooler.") {
-            continue;
-        }
-        ensure!(tensor.dtype() == Dtype::F32, "tensor {name} is of type {:?}; expected F32", tensor.dtype());
-        let values: Vec<f32> =
-            tensor.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-        match *tensor.shape() {
-            [words, width] if name.ends_with("word_embeddings.weight") => {
-                let (codes, scales) = codes(&values, width);
-                result.push((format!("{name}_codes"), bytes(codes, vec![words, width])));
-                result.push((format!("{name}_scale"), floats(&scales)));
-            }
-            [outputs, inputs] if name.starts_with("encoder.") => {
-                ensure!(inputs % GROUP == 0, "tensor {name} has {inputs} inputs; expected a multiple of {GROUP}");
-                let groups = inputs / GROUP;
-                let (codes, scales) = codes(&values, GROUP);
-                let codes = transpose(&codes, outputs, inputs);
-                result.push((format!("{name}_t"), bytes(codes, vec![inputs, outputs])));
-                let scales = floats(&transpose(&scales, outputs, groups));
-                result.push((format!("{name}_scale"), Tensor { shape: vec![groups, outputs], ..scales }));
-            }
-            _ => result.push((
-                name.to_owned(),
-                Tensor { kind: Dtype::F32, shape: tensor.shape().to_vec(), bytes: tensor.data().to_vec() },
-            )),
-        }
-    }
-    let views = result
-        .iter()
-        .map(|(name, tensor)| Ok((name.as_str(), TensorView::new(tensor.kind, tensor.shape.clone(), &tensor.bytes)?)))
-        .collect::<Result<Vec<_>>>()?;
-    let about = HashMap::from([(
-        "source".to_owned(),
-        format!(
-            "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0, model.safetensors {CHECKPOINT}; weights quantised to int8"
-        ),
-    )]);
-    Ok(safetensors::serialize(views, Some(about))?)
-}
-
-/// Rows as signed bytes and the factor of each: its largest absolute entry over 127.
-fn codes(values: &[f32], width: usize) -> (Vec<i8>, Vec<f32>) {
-    let scales: Vec<f32> =
-        values.chunks_exact(width).map(|row| row.iter().fold(0.0f32, |most, x| most.max(x.abs())) / 127.0).collect();
-    let codes = values
-        .chunks_exact(width)
-        .zip(&scales)
-        .flat_map(|(row, &scale)| row.iter().map(move |x| (x / scale.max(f32::MIN_POSITIVE)).round() as i8))
-        .collect();
-    (codes, scales)
-}
-
-fn transpose<T: Copy>(values: &[T], rows: usize, columns: usize) -> Vec<T> {
-    (0..rows * columns).map(|at| values[at % rows * columns + at / rows]).collect()
-}
-
-fn bytes(codes: Vec<i8>, shape: Vec<usize>) -> Tensor {
-    Tensor { kind: Dtype::I8, shape, bytes: codes.into_iter().map(|code| code as u8).collect() }
-}
-
-fn floats(values: &[f32]) -> Tensor {
-    let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    Tensor { kind: Dtype::F32, shape: vec![values.len()], bytes }
+    let mut command = vec!["run", "--release", "--package", "tamis-embed", "--example", example, "--"];
+    command.extend(rest.iter().map(String::as_str));
+    cargo(&command)
 }

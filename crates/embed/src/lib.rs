@@ -30,6 +30,7 @@ mod token_table;
 mod vector;
 mod wordpiece;
 
+pub use bert::Batching;
 pub use embedder::{Embedder, ModelInfo, Provider};
 pub use error::EmbedError;
 pub use local::LocalModel;

@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, assemble};
+use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, all_cores, assemble};
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
-/// Weights of all-MiniLM-L6-v2 (Apache-2.0), quantised by `cargo xtask models`; see `models/README.md`.
+/// Weights of all-MiniLM-L6-v2 (Apache-2.0), quantised by `cargo xtask distill minilm`; see `models/README.md`.
 const WEIGHTS: &[u8] = include_bytes!("../models/minilm-l6-v2-int8.safetensors");
 
 const ID: &str = "minilm-l6-v2";
@@ -34,6 +34,7 @@ pub struct MiniLm {
     start: i32,
     end: i32,
     batching: Batching,
+    threads: NonZeroUsize,
 }
 
 /// What a model is loaded for.
@@ -75,17 +76,17 @@ impl MiniLm {
         }
     }
 
-    /// Lets at most so many batches of passages run at a time, each on a thread of its own; one for each core by default.
+    /// Runs so many batches of passages at a time, each on a thread of its own; one for each core by default.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.batching.threads = threads;
+        self.threads = threads;
         self
     }
 
-    /// Cuts batches of passages at so many tokens, padding included. Changes speed, not vectors.
+    /// Puts passages into batches in another way than the default. Changes speed, not vectors.
     #[must_use]
-    pub fn with_batch_tokens(mut self, tokens: NonZeroUsize) -> Self {
-        self.batching.budget = tokens.get();
+    pub fn with_batching(mut self, batching: Batching) -> Self {
+        self.batching = batching;
         self
     }
 
@@ -104,7 +105,8 @@ impl MiniLm {
             tokenizer,
             start: special("[CLS]")?,
             end: special("[SEP]")?,
-            batching: Batching::for_this_machine(),
+            batching: Batching::default(),
+            threads: all_cores(),
         })
     }
 
@@ -137,7 +139,10 @@ impl Embedder for MiniLm {
         let mut vectors = vec![vec![0.0; self.info.dimension]; texts.len()];
         let (known, tokens): (Vec<usize>, Vec<Tokens>) =
             texts.iter().enumerate().filter_map(|(at, text)| Some((at, self.tokens(text, &mut ids)?))).unzip();
-        let encoded = self.encoder.encode(&tokens, self.batching).map_err(|reason| self.failed(texts.len(), reason))?;
+        let encoded = self
+            .encoder
+            .encode(&tokens, self.batching, self.threads)
+            .map_err(|reason| self.failed(texts.len(), reason))?;
         for (at, vector) in known.into_iter().zip(encoded) {
             vectors[at] = vector;
         }

@@ -8,7 +8,7 @@ use rten::{Model, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 
-use super::plan::plan;
+use super::plan::{Batching, plan};
 use crate::normalise;
 
 /// How the vectors of a text's tokens become the vector of the text.
@@ -35,20 +35,9 @@ pub(crate) struct Encoder {
     pools: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
-/// What to run a batch with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Batching {
-    /// Tokens in a batch, padding included.
-    pub(crate) budget: usize,
-    /// Batches that run at a time, each on a thread of its own.
-    pub(crate) threads: NonZeroUsize,
-}
-
-impl Batching {
-    /// Batches small enough for the caches, one for each core. Measured in `docs/research/minilm-throughput.md`.
-    pub(crate) fn for_this_machine() -> Self {
-        Self { budget: 256, threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN) }
-    }
+/// One thread for each core that this process may use.
+pub(crate) fn all_cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl Encoder {
@@ -89,10 +78,15 @@ impl Encoder {
     ///
     /// # Errors
     /// The runtime's message.
-    pub(crate) fn encode(&self, texts: &[Tokens], batching: Batching) -> Result<Vec<Vec<f32>>, String> {
+    pub(crate) fn encode(
+        &self,
+        texts: &[Tokens],
+        batching: Batching,
+        threads: NonZeroUsize,
+    ) -> Result<Vec<Vec<f32>>, String> {
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
-        let plan = plan(&lengths, batching.budget);
-        let threads = batching.threads.get().min(plan.batches.len());
+        let plan = plan(&lengths, batching);
+        let threads = threads.get().min(plan.batches.len());
         let next = AtomicUsize::new(0);
         let work = || -> Result<Vec<(usize, Vec<f32>)>, String> {
             let pool = self.take_pool();

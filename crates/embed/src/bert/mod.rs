@@ -7,6 +7,7 @@ mod plan;
 mod weights;
 
 pub(crate) use config::Config;
-pub(crate) use encoder::{Batching, Encoder, Pooling, Tokens};
+pub(crate) use encoder::{Encoder, Pooling, Tokens, all_cores};
 pub(crate) use graph::assemble;
+pub use plan::Batching;
 pub(crate) use weights::{Weights, floats};

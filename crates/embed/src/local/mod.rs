@@ -16,7 +16,7 @@ use std::path::Path;
 use rten::ModelOptions;
 use tokenizers::{Tokenizer, TruncationParams};
 
-use crate::bert::{Batching, Config, Encoder, Tokens, Weights, assemble};
+use crate::bert::{Batching, Config, Encoder, Tokens, Weights, all_cores, assemble};
 use crate::{EmbedError, Embedder, ModelInfo, Provider};
 use files::Files;
 use table::Table;
@@ -141,7 +141,7 @@ impl LocalModel {
         if let Network::Transformer(encoder) = &self.network {
             let encoded = match tokens.as_slice() {
                 [one] => vec![encoder.encode_one(one).map_err(failed)?],
-                many => encoder.encode(many, Batching::for_this_machine()).map_err(failed)?,
+                many => encoder.encode(many, Batching::default(), all_cores()).map_err(failed)?,
             };
             for (at, vector) in known.into_iter().zip(encoded) {
                 vectors[at] = vector;

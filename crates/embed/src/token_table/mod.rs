@@ -2,7 +2,7 @@
 //!
 //! There is no network to run, so a passage costs microseconds and a cold start a millisecond. The rows were distilled
 //! from all-MiniLM-L6-v2 in the manner of Model2Vec (Tulkens and van Dongen, 2024) and then fitted to that model's
-//! vectors of whole passages; `cargo xtask distill` makes them again.
+//! vectors of whole passages; `cargo xtask distill static` makes them again.
 
 mod format;
 
@@ -51,6 +51,12 @@ impl StaticModel {
             let table = TokenTable::from_bytes(STATIC_256).expect("the built-in table is whole");
             Self::new("static-256-v1", table).expect("the built-in table fits the vocabulary")
         })
+    }
+
+    /// The file of the built-in table, for tools that compare or convert tables.
+    #[must_use]
+    pub fn built_in_bytes() -> &'static [u8] {
+        STATIC_256
     }
 
     /// A model from another table over the uncased BERT vocabulary.
