@@ -1,15 +1,16 @@
 //! Models by the names that configuration and people use, each loaded once and when first needed.
 
 use crate::Error;
-use crate::config::{Config, ModelDefinition, Provider};
+use crate::config::{Config, Endpoint, ModelDefinition, Provider};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use tamis_embed::{Embedder, MiniLm, Purpose, StaticModel};
+use std::time::Duration;
+use tamis_embed::{Embedder, LocalModel, MiniLm, Purpose, Remote, RemoteConfig, StaticModel};
 
 /// The models of a configuration.
 pub struct Models {
     definitions: BTreeMap<String, ModelDefinition>,
-    loaded: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+    loaded: Mutex<HashMap<(String, bool), Arc<dyn Embedder>>>,
 }
 
 impl Models {
@@ -18,17 +19,32 @@ impl Models {
         Models { definitions: config.models.clone(), loaded: Mutex::default() }
     }
 
-    /// The model called `name`, loaded if it is not.
+    /// The model called `name` for queries, loaded if it is not.
     ///
     /// # Errors
     /// No model has that name, or its files or settings are not usable.
     pub fn get(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
+        self.loaded(name, Purpose::Query)
+    }
+
+    /// The model called `name` for many passages, loaded if it is not. Only what takes long to load differs.
+    ///
+    /// # Errors
+    /// As [`Models::get`].
+    pub fn get_for_passages(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
+        self.loaded(name, Purpose::Passages)
+    }
+
+    fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = loaded.get(name) {
+        // Only the built-in transformer is prepared differently for the two; prepared for passages it serves both.
+        let key = (name.to_owned(), name == "minilm" && purpose == Purpose::Passages);
+        let prepared = loaded.get(&(key.0.clone(), true)).or_else(|| loaded.get(&key));
+        if let Some(model) = prepared {
             return Ok(model.clone());
         }
-        let model = self.load(name)?;
-        loaded.insert(name.to_owned(), model.clone());
+        let model = self.load(name, purpose)?;
+        loaded.insert(key, model.clone());
         Ok(model)
     }
 
@@ -45,10 +61,10 @@ impl Models {
         })
     }
 
-    fn load(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
+    fn load(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
         match name {
             "static" => return Ok(Arc::new(StaticModel::built_in())),
-            "minilm" => return Ok(Arc::new(MiniLm::load(Purpose::Query)?)),
+            "minilm" => return Ok(Arc::new(MiniLm::load(purpose)?)),
             _ => {}
         }
         let definition = self.definitions.get(name).ok_or_else(|| {
@@ -56,9 +72,30 @@ impl Models {
                 ["static", "minilm"].into_iter().chain(self.definitions.keys().map(String::as_str)).collect();
             Error::argument("model", format!("{name:?}"), format!("one of {}", known.join(", ")))
         })?;
-        let _ = definition;
-        todo!()
+        Ok(match &definition.provider {
+            Provider::Directory { path } => Arc::new(LocalModel::open(path)?),
+            Provider::Openai(endpoint) => Arc::new(Remote::connect(remote(endpoint)?)?),
+        })
     }
+}
+
+fn remote(endpoint: &Endpoint) -> Result<RemoteConfig, Error> {
+    let base = endpoint.url.trim_end_matches('/');
+    let url = if base.ends_with("/embeddings") { base.to_owned() } else { format!("{base}/embeddings") };
+    let mut config = RemoteConfig::new(&url, &endpoint.model);
+    if let Some(variable) = &endpoint.api_key_env {
+        let allowed = "the name of an environment variable that is set";
+        let key = std::env::var(variable).map_err(|_| Error::argument("api_key_env", format!("{variable:?}"), allowed))?;
+        config.api_key = Some(key);
+    }
+    config.dimension = endpoint.dimension;
+    config.batch_size = endpoint.batch_size.unwrap_or(config.batch_size);
+    config.timeout = endpoint.timeout_seconds.map_or(config.timeout, Duration::from_secs);
+    config.max_retries = endpoint.max_retries.unwrap_or(config.max_retries);
+    config.requests_per_minute = endpoint.requests_per_minute;
+    config.passage_prefix = endpoint.passage_prefix.clone().unwrap_or_default();
+    config.query_prefix = endpoint.query_prefix.clone().unwrap_or_default();
+    Ok(config)
 }
 
 /// The similarity from which an answer of a model is about the query whatever the corpus, where it was measured.

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::session::Session;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
-use tamis::config::{Provider, trust};
+use tamis::config::{Endpoint, Provider, trust};
 
 /// Trusts the project's configuration file as it is now, and says where it may send text.
 ///
@@ -26,7 +26,7 @@ pub fn run(global: &Global, output: &Output) -> Result<Exit> {
     let mut out = output.styled();
     writeln!(out, "trusted as it is now: {}", file.display())?;
     for (name, definition) in &config.models {
-        if let Provider::Openai { url, .. } = &definition.provider {
+        if let Provider::Openai(Endpoint { url, .. }) = &definition.provider {
             writeln!(out, "  model {name} may send text to {url}")?;
         }
     }

@@ -12,7 +12,7 @@ mod value;
 
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
-pub use models::{ModelDefinition, Provider};
+pub use models::{Endpoint, ModelDefinition, Provider};
 pub use value::{Allowed, Value};
 
 use crate::search::Mode;
@@ -160,7 +160,7 @@ impl Config {
             };
             let from_project =
                 [&definition.source, &self.settings[key].source].iter().any(|s| matches!(s, Source::Project(_)));
-            if let (Provider::Openai { url, .. }, Some(path), true) =
+            if let (Provider::Openai(Endpoint { url, .. }), Some(path), true) =
                 (&definition.provider, &self.project_file, from_project)
                 && !self.user_directory.as_ref().is_some_and(|user| trust::is_trusted(user, path))
             {

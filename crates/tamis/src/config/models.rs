@@ -20,33 +20,38 @@ pub struct ModelDefinition {
 #[serde(tag = "provider", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Provider {
     /// An endpoint that speaks OpenAI's embeddings API.
-    Openai {
-        /// Base address, to which `/embeddings` is added unless it ends so.
-        url: String,
-        /// The model's name at the endpoint.
-        model: String,
-        /// Length of its vectors; learned from the first answer when left out.
-        dimension: Option<usize>,
-        /// Environment variable that holds the key.
-        api_key_env: Option<String>,
-        /// Texts in one request, 1 to 2048.
-        batch_size: Option<usize>,
-        /// Seconds to wait for an answer, 1 to 600.
-        timeout_seconds: Option<u64>,
-        /// Tries after the first one, 0 to 20.
-        max_retries: Option<u32>,
-        /// Most requests a minute, 1 or more.
-        requests_per_minute: Option<u32>,
-        /// Put before a query.
-        query_prefix: Option<String>,
-        /// Put before a passage.
-        passage_prefix: Option<String>,
-    },
+    Openai(Endpoint),
     /// A directory with `tokenizer.json` and `model.safetensors` or `model.onnx`.
     Directory {
         /// The directory, relative to the file that names it.
         path: PathBuf,
     },
+}
+
+/// An endpoint that speaks OpenAI's embeddings API.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    /// Base address, to which `/embeddings` is added unless it ends so.
+    pub url: String,
+    /// The model's name at the endpoint.
+    pub model: String,
+    /// Length of its vectors; learned from the first answer when left out.
+    pub dimension: Option<usize>,
+    /// Environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Texts in one request, 1 to 2048.
+    pub batch_size: Option<usize>,
+    /// Seconds to wait for an answer, 1 to 600.
+    pub timeout_seconds: Option<u64>,
+    /// Tries after the first one, 0 to 20.
+    pub max_retries: Option<u32>,
+    /// Most requests a minute, 1 or more.
+    pub requests_per_minute: Option<u32>,
+    /// Put before a query.
+    pub query_prefix: Option<String>,
+    /// Put before a passage.
+    pub passage_prefix: Option<String>,
 }
 
 pub(super) fn read_models(
@@ -85,11 +90,8 @@ pub(super) fn read_models(
 }
 
 fn check(provider: &Provider) -> Result<(), (&'static str, String, &'static str)> {
-    let Provider::Openai { url, dimension, batch_size, timeout_seconds, max_retries, requests_per_minute, .. } =
-        provider
-    else {
-        return Ok(());
-    };
+    let Provider::Openai(endpoint) = provider else { return Ok(()) };
+    let Endpoint { url, dimension, batch_size, timeout_seconds, max_retries, requests_per_minute, .. } = endpoint;
     if !url.starts_with("http://") && !url.starts_with("https://") {
         return Err(("url", format!("{url:?}"), "an address that starts with http:// or https://"));
     }

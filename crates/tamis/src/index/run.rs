@@ -306,7 +306,7 @@ fn embed(index: &Index, options: RunOptions, observer: &dyn Observer, report: &m
 }
 
 fn embed_with(index: &Index, name: &str, filter: &Filter, observer: &dyn Observer) -> Result<u64, Error> {
-    let embedder = index.models.get(name)?;
+    let embedder = index.models.get_for_passages(name)?;
     let mut embedded = 0;
     while !observer.cancelled() {
         let texts = index.store.unembedded(&embedder.model().id, filter, TEXTS_A_BATCH)?;

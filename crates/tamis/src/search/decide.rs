@@ -4,7 +4,7 @@ use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::gather::Gathered;
 use crate::Error;
-use tamis_cut::{Background, Cut, Gate, Pool, Rule, Scale};
+use tamis_cut::{Background, Cut, Gate, Pool, Rule, Scale, Verdict};
 use tamis_rank::{Evidence, Fusion, RolePrior, order};
 use tamis_store::StoredPassage;
 
@@ -72,14 +72,20 @@ pub(super) fn decide(
         let background = Background { mean, deviation: 0.0, count };
         pool = pool.with_background(background).map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
     }
-    if let Some(report) = gate.and_then(|gate| closed(gate, gathered, &pool, reference)) {
-        return Ok(report);
+    let verdict = gate.filter(|_| !pool.is_empty()).map(|gate| judge(gate, gathered, reference));
+    let mut report = match &verdict {
+        Some(verdict) if verdict.empty => report(verdict.clone().into_cut(&pool)),
+        _ => report(rule.cut(&pool)),
+    };
+    if let Some(verdict) = verdict.filter(|verdict| !verdict.empty) {
+        let figures = verdict.diagnostics.into_iter();
+        report.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), json(value))));
     }
-    Ok(report(rule.cut(&pool)))
+    Ok(report)
 }
 
-/// The report of a gate that lets nothing through; `None` when it is open.
-fn closed(gate: &Gate, gathered: &Gathered, pool: &Pool, reference: Option<f64>) -> Option<CutReport> {
+/// Whether anything stands out at all.
+fn judge(gate: &Gate, gathered: &Gathered, reference: Option<f64>) -> Verdict {
     let best = |score: fn(&Candidate) -> Option<f64>| {
         gathered.candidates.iter().filter_map(score).filter(|value| value.is_finite()).reduce(f64::max)
     };
@@ -88,13 +94,12 @@ fn closed(gate: &Gate, gathered: &Gathered, pool: &Pool, reference: Option<f64>)
         deviation: f64::from(background.deviation),
         count: background.count as usize,
     });
-    let verdict = gate.judge(&tamis_cut::Evidence {
+    gate.judge(&tamis_cut::Evidence {
         coverage: best(|candidate| candidate.coverage).unwrap_or(0.0),
         best_similarity: best(|candidate| candidate.similarity),
         background,
         reference,
-    });
-    (verdict.empty && !pool.is_empty()).then(|| report(verdict.into_cut(pool)))
+    })
 }
 
 fn report(cut: Cut) -> CutReport {
@@ -109,7 +114,11 @@ fn report(cut: Cut) -> CutReport {
         diagnostics: cut
             .diagnostics
             .into_iter()
-            .map(|(name, value)| (name, serde_json::to_value(value).unwrap_or_default()))
+            .map(|(name, value)| (name, json(value)))
             .collect(),
     }
+}
+
+fn json(value: tamis_cut::Value) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
 }
