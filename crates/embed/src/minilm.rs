@@ -72,7 +72,7 @@ impl MiniLm {
             dimension: Config::minilm().hidden_size,
             max_tokens: Some(MAX_TOKENS),
             provider: Provider::MiniLm,
-            fusion_weight: 0.5,
+            fusion_weight: 0.7,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::config::{Config, Endpoint, ModelDefinition, Provider};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tamis_embed::{Embedder, LocalModel, MiniLm, Purpose, Remote, RemoteConfig, StaticModel};
+use tamis_embed::{Embedder, LocalModel, MiniLm, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
 
 /// The models of a configuration.
 pub struct Models {
@@ -98,8 +98,9 @@ fn remote(endpoint: &Endpoint) -> Result<RemoteConfig, Error> {
     Ok(config)
 }
 
-/// The similarity from which an answer of a model is about the query whatever the corpus, where it was measured.
-pub(crate) fn reference(id: &str) -> Option<f64> {
-    let _ = id;
-    None
+/// The similarity that a passage on a query's subject has under a model, where it was measured: on seven public test
+/// collections, 19 of 20 answered questions reach 0.41 to 0.60 with `minilm` and 0.31 to 0.59 with `static`, and 19 of
+/// 20 questions from another collection stay below 0.56.
+pub(crate) fn reference(model: &ModelInfo) -> Option<f64> {
+    matches!(model.provider, tamis_embed::Provider::Static | tamis_embed::Provider::MiniLm).then_some(0.5)
 }

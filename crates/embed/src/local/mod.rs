@@ -68,7 +68,7 @@ impl LocalModel {
             dimension: 0,
             max_tokens,
             provider: Provider::Local,
-            fusion_weight: if max_tokens.is_some() { 0.5 } else { 0.3 },
+            fusion_weight: if max_tokens.is_some() { 0.7 } else { 0.5 },
         };
         let mut model = Self { info, tokenizer, unknown, network };
         model.info.dimension = match &model.network {

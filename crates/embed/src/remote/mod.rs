@@ -56,7 +56,7 @@ pub struct RemoteConfig {
     pub passage_prefix: String,
     /// Put before every query.
     pub query_prefix: String,
-    /// Weight of the similarity in fusion, in `0..=1`. 0.5 by default.
+    /// Weight of the similarity in fusion, in `0..=1`. 0.7 by default.
     pub fusion_weight: f32,
     /// Seed of the jitter of waits, so that a run can be repeated exactly.
     pub seed: u64,
@@ -80,7 +80,7 @@ impl RemoteConfig {
             requests_per_minute: None,
             passage_prefix: String::new(),
             query_prefix: String::new(),
-            fusion_weight: 0.5,
+            fusion_weight: 0.7,
             seed: 0,
         }
     }

@@ -76,7 +76,7 @@ impl StaticModel {
             dimension: table.dimension(),
             max_tokens: None,
             provider: Provider::Static,
-            fusion_weight: 0.3,
+            fusion_weight: 0.5,
         };
         Ok(Self { info, table, tokenizer })
     }

@@ -18,8 +18,9 @@ pub(super) fn all() -> impl Iterator<Item = Key> {
 pub(super) fn gate(number: impl Fn(&str) -> Option<f64>) -> Gate {
     let built_in = Gate::default();
     Gate {
+        min_evidence: number("gate.min_evidence").unwrap_or(built_in.min_evidence),
         min_coverage: number("gate.min_coverage").unwrap_or(built_in.min_coverage),
-        margin: number("gate.margin").unwrap_or(built_in.margin),
+        min_similarity: number("gate.min_similarity").unwrap_or(built_in.min_similarity),
     }
 }
 

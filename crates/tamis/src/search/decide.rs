@@ -95,7 +95,7 @@ fn judge(gate: &Gate, gathered: &Gathered, reference: Option<f64>) -> Verdict {
         count: background.count as usize,
     });
     gate.judge(&tamis_cut::Evidence {
-        coverage: best(|candidate| candidate.coverage).unwrap_or(0.0),
+        coverage: gathered.lexical.as_ref().map(|_| best(|candidate| candidate.coverage).unwrap_or(0.0)),
         best_similarity: best(|candidate| candidate.similarity),
         background,
         reference,

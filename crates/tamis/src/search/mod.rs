@@ -59,7 +59,7 @@ impl Index {
         clock.lap("rank");
 
         let gate = self.config.search.gate.then_some(&self.config.gate);
-        let reference = plan.model.as_ref().and_then(|model| models::reference(&model.model().id));
+        let reference = plan.model.as_ref().and_then(|model| models::reference(model.model()));
         let cut = decide::decide(rule, gate, &gathered, fusions.cut, &self.config.roles, &ranked, reference)?;
         clock.lap("cut");
 
