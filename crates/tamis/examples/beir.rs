@@ -56,7 +56,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for mode in [Mode::Lexical, Mode::Semantic, Mode::Hybrid] {
         let (mut ndcg, mut judged) = (0.0, 0);
         for (id, text) in &queries {
-            let Some(relevant) = grades.get(id).filter(|grades| grades.values().any(|&grade| grade > 0.0)) else { continue };
+            let Some(relevant) = grades.get(id).filter(|grades| grades.values().any(|&grade| grade > 0.0)) else {
+                continue;
+            };
             let request = SearchRequest {
                 cut: Some(fixed.clone()),
                 mode: Some(mode),
@@ -87,7 +89,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let queries = queries.len() - answered;
     let answered = answered.max(1) as f64;
-    println!("{cut}: {:.3} of the best F1, {:.1} kept, {:.3} wrongly empty", share / answered, kept as f64 / answered, empty as f64 / answered);
+    println!(
+        "{cut}: {:.3} of the best F1, {:.1} kept, {:.3} wrongly empty",
+        share / answered,
+        kept as f64 / answered,
+        empty as f64 / answered
+    );
     if queries > 0 {
         println!("{silent} of {queries} queries without a relevant document came back empty");
     }
@@ -111,7 +118,8 @@ fn ndcg_at_10(ranking: &[&str], grades: &HashMap<String, f64>) -> f64 {
     let gain = |(rank, grade): (usize, f64)| grade / (rank as f64 + 2.0).log2();
     let mut ideal: Vec<f64> = grades.values().copied().filter(|&grade| grade > 0.0).collect();
     ideal.sort_by(|a, b| b.total_cmp(a));
-    let found = ranking.iter().take(10).map(|id| grades.get(*id).copied().unwrap_or(0.0)).enumerate().map(gain).sum::<f64>();
+    let found =
+        ranking.iter().take(10).map(|id| grades.get(*id).copied().unwrap_or(0.0)).enumerate().map(gain).sum::<f64>();
     found / ideal.into_iter().take(10).enumerate().map(gain).sum::<f64>()
 }
 

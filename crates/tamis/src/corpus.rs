@@ -26,12 +26,12 @@ impl Index {
     /// A collection that belongs to the files of the tree, an index that is not writable, or another process that is
     /// writing.
     pub fn put_documents(&self, documents: &[TextDocument]) -> Result<Applied, Error> {
-        if let Some(taken) = documents.iter().find(|document| FILE_COLLECTIONS.contains(&document.collection.as_str())) {
+        if let Some(taken) = documents.iter().find(|document| FILE_COLLECTIONS.contains(&document.collection.as_str()))
+        {
             let allowed = format!("another name than those of files, {}", FILE_COLLECTIONS.join(", "));
             return Err(Error::argument("collection", format!("{:?}", taken.collection), allowed));
         }
-        let changes: Vec<Change> =
-            documents.iter().map(|document| Change::Put(self.text_document(document))).collect();
+        let changes: Vec<Change> = documents.iter().map(|document| Change::Put(self.text_document(document))).collect();
         Ok(self.store.apply(&changes)?)
     }
 

@@ -72,7 +72,11 @@ impl Index {
         let last = by_line.last().map_or(1, |(line, _)| *line);
         let (first, end) = lines.unwrap_or((1, last));
         if first > last {
-            return Err(Error::argument("lines", format!("{first}-{end}"), format!("1 to {last}, the last line of {path}")));
+            return Err(Error::argument(
+                "lines",
+                format!("{first}-{end}"),
+                format!("1 to {last}, the last line of {path}"),
+            ));
         }
         let end = end.min(last);
         let mut text = String::new();

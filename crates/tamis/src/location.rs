@@ -29,9 +29,7 @@ impl Location {
             return Err(Error::path(&start, "not a directory; name the directory to search"));
         }
         let home = std::env::home_dir().and_then(|home| std::fs::canonicalize(home).ok());
-        let marked = |directory: &&Path| {
-            directory.join(INDEX_DIRECTORY).is_dir() || directory.join(".git").exists()
-        };
+        let marked = |directory: &&Path| directory.join(INDEX_DIRECTORY).is_dir() || directory.join(".git").exists();
         // A home directory under version control is not meant as the project of everything in it.
         let root = start
             .ancestors()

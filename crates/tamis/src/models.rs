@@ -85,7 +85,8 @@ fn remote(endpoint: &Endpoint) -> Result<RemoteConfig, Error> {
     let mut config = RemoteConfig::new(&url, &endpoint.model);
     if let Some(variable) = &endpoint.api_key_env {
         let allowed = "the name of an environment variable that is set";
-        let key = std::env::var(variable).map_err(|_| Error::argument("api_key_env", format!("{variable:?}"), allowed))?;
+        let key =
+            std::env::var(variable).map_err(|_| Error::argument("api_key_env", format!("{variable:?}"), allowed))?;
         config.api_key = Some(key);
     }
     config.dimension = endpoint.dimension;

@@ -8,9 +8,9 @@ use tamis_cut::{Gate, METHODS, Parameter, Range, Rule, RuleError};
 
 /// The keys of every method's parameters, and of the gate's.
 pub(super) fn all() -> impl Iterator<Item = Key> {
-    let cuts = METHODS.iter().flat_map(|method| {
-        method.parameters.iter().map(|parameter| key(name(method.name, parameter.name), parameter))
-    });
+    let cuts = METHODS
+        .iter()
+        .flat_map(|method| method.parameters.iter().map(|parameter| key(name(method.name, parameter.name), parameter)));
     cuts.chain(Gate::PARAMETERS.iter().map(|parameter| key(format!("gate.{}", parameter.name), parameter)))
 }
 
@@ -39,10 +39,7 @@ fn key(name: String, parameter: &Parameter) -> Key {
 }
 
 /// The rule of a specification, its other parameters from the configuration.
-pub(super) fn rule(
-    settings: &BTreeMap<String, Setting>,
-    specification: &str,
-) -> Result<Box<dyn Rule>, RuleError> {
+pub(super) fn rule(settings: &BTreeMap<String, Setting>, specification: &str) -> Result<Box<dyn Rule>, RuleError> {
     let given = tamis_cut::parse(specification)?;
     let (_, parameters) = specification.split_once(':').unwrap_or_default();
     let named: Vec<String> = parameters

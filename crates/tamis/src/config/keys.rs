@@ -32,26 +32,81 @@ pub fn keys() -> Vec<Key> {
     let text = |value: &str| Value::Text(value.to_owned());
     let list = |values: &[&str]| Value::List(values.iter().map(|&value| value.to_owned()).collect());
 
-    key("search.top_k", Allowed::Integer(1, 100), Value::Integer(10), "most results shown; never changes what is relevant");
+    key(
+        "search.top_k",
+        Allowed::Integer(1, 100),
+        Value::Integer(10),
+        "most results shown; never changes what is relevant",
+    );
     key("search.cut", Allowed::Text, text("background"), "where relevance ends: METHOD or METHOD:PARAM=VALUE,…");
     key("search.gate", Allowed::Flag, Value::Flag(true), "answer nothing when nothing in the corpus stands out");
-    key("search.mode", Allowed::OneOf(&["hybrid", "lexical", "semantic"]), text("hybrid"), "which legs gather candidates");
+    key(
+        "search.mode",
+        Allowed::OneOf(&["hybrid", "lexical", "semantic"]),
+        text("hybrid"),
+        "which legs gather candidates",
+    );
     key("search.pool", Allowed::Integer(20, 1000), Value::Integer(100), "candidates from each leg, at least 4 · top_k");
-    key("search.fusion", Allowed::OneOf(&["convex", "rrf", "weighted"]), text("convex"), "how the two legs' scores become one");
-    key("search.fusion_weight", Allowed::AutoOrNumber(0.0, 1.0), text("auto"), "share of the semantic leg; auto: the model's own");
-    key("search.model", Allowed::Text, text("auto"), "model of the semantic leg; auto: the best one that covers the corpus");
+    key(
+        "search.fusion",
+        Allowed::OneOf(&["convex", "rrf", "weighted"]),
+        text("convex"),
+        "how the two legs' scores become one",
+    );
+    key(
+        "search.fusion_weight",
+        Allowed::AutoOrNumber(0.0, 1.0),
+        text("auto"),
+        "share of the semantic leg; auto: the model's own",
+    );
+    key(
+        "search.model",
+        Allowed::Text,
+        text("auto"),
+        "model of the semantic leg; auto: the best one that covers the corpus",
+    );
     key("search.refresh", Allowed::Flag, Value::Flag(true), "bring the index up to date before each search");
-    key("search.refresh_embed", Allowed::Integer(0, 100_000), Value::Integer(64), "most new passages that a search embeds with the better model before it answers");
+    key(
+        "search.refresh_embed",
+        Allowed::Integer(0, 100_000),
+        Value::Integer(64),
+        "most new passages that a search embeds with the better model before it answers",
+    );
     key("search.snippet_lines", Allowed::Integer(1, 50), Value::Integer(6), "lines of text shown for a result");
     key("rank.test", Allowed::Number(0.01, 1.0), Value::Number(0.9), "factor on the ranking value of tests");
-    key("rank.vendored", Allowed::Number(0.01, 1.0), Value::Number(0.85), "factor on the ranking value of vendored code");
+    key(
+        "rank.vendored",
+        Allowed::Number(0.01, 1.0),
+        Value::Number(0.85),
+        "factor on the ranking value of vendored code",
+    );
     key("rank.changelog", Allowed::Number(0.01, 1.0), Value::Number(0.85), "factor on the ranking value of changelogs");
-    key("index.models", Allowed::List(&[]), list(&["static", "minilm"]), "models to embed with, the quick one first, the best one last");
+    key(
+        "index.models",
+        Allowed::List(&[]),
+        list(&["static", "minilm"]),
+        "models to embed with, the quick one first, the best one last",
+    );
     key("index.max_file_bytes", Allowed::Integer(1024, 1 << 30), Value::Integer(1 << 20), "larger files are left out");
-    key("index.passage_tokens", Allowed::Integer(50, 4000), Value::Integer(400), "longer symbols, sections and paragraphs are split");
-    key("index.skip", Allowed::List(&["lock", "minified", "generated", "secret", "data"]), list(&["lock", "minified", "generated", "secret", "data"]), "kinds of files left out (binary, empty and too large ones always are)");
+    key(
+        "index.passage_tokens",
+        Allowed::Integer(50, 4000),
+        Value::Integer(400),
+        "longer symbols, sections and paragraphs are split",
+    );
+    key(
+        "index.skip",
+        Allowed::List(&["lock", "minified", "generated", "secret", "data"]),
+        list(&["lock", "minified", "generated", "secret", "data"]),
+        "kinds of files left out (binary, empty and too large ones always are)",
+    );
     key("index.ignore", Allowed::List(&[]), list(&[]), "globs left out, as in .gitignore");
-    key("index.hidden", Allowed::Flag, Value::Flag(true), "index hidden files and directories (version control never is)");
+    key(
+        "index.hidden",
+        Allowed::Flag,
+        Value::Flag(true),
+        "index hidden files and directories (version control never is)",
+    );
 
     keys.extend(super::cut_keys::all());
     keys

@@ -88,7 +88,8 @@ impl Allowed {
             Value::Number(value) => Some(*value),
             _ => None,
         };
-        let within = |low: f64, high: f64| number(value).filter(|value| (low..=high).contains(value)).map(Value::Number);
+        let within =
+            |low: f64, high: f64| number(value).filter(|value| (low..=high).contains(value)).map(Value::Number);
         match (self, value) {
             (Allowed::Flag, Value::Flag(_)) => Some(value.clone()),
             (Allowed::Integer(low, high), Value::Integer(number)) if (low..=high).contains(&number) => {
@@ -124,9 +125,9 @@ impl Allowed {
                 Err(_) => Value::Text(text.to_owned()),
             },
             Allowed::OneOf(_) | Allowed::Text => Value::Text(text.to_owned()),
-            Allowed::List(_) => Value::List(
-                text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
-            ),
+            Allowed::List(_) => {
+                Value::List(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect())
+            }
         };
         self.accept(&value)
     }
@@ -150,6 +151,9 @@ mod tests {
         assert_eq!(Allowed::Flag.read("off"), Some(Value::Flag(false)));
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("auto"), Some(Value::Text("auto".into())));
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("most"), None);
-        assert_eq!(Allowed::List(&["lock", "secret"]).read("lock, secret"), Some(Value::List(vec!["lock".into(), "secret".into()])));
+        assert_eq!(
+            Allowed::List(&["lock", "secret"]).read("lock, secret"),
+            Some(Value::List(vec!["lock".into(), "secret".into()]))
+        );
     }
 }

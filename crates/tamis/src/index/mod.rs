@@ -10,8 +10,8 @@ mod run;
 mod walk;
 mod watch;
 
-pub(crate) use read::{FILE_COLLECTIONS, SKIPPED};
 use read::skips;
+pub(crate) use read::{FILE_COLLECTIONS, SKIPPED};
 pub use run::{RunOptions, RunReport};
 pub use watch::watch;
 
@@ -124,7 +124,11 @@ impl Index {
         // The index ignores itself, so that nobody has to touch the project's own ignore file.
         let ignore = directory.join(".gitignore");
         if !ignore.exists() {
-            fs::write(&ignore, "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n").map_err(failed)?;
+            fs::write(
+                &ignore,
+                "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n",
+            )
+            .map_err(failed)?;
         }
         Ok(EmbeddedStore::open(directory, Access::ReadWrite)?)
     }

@@ -44,7 +44,9 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
         .collect();
     let is_unknown = |path: &str| {
         unknown.iter().any(|under| {
-            under.is_empty() || path == under || path.strip_prefix(under.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            under.is_empty()
+                || path == under
+                || path.strip_prefix(under.as_str()).is_some_and(|rest| rest.starts_with('/'))
         })
     };
     plan.delete = known.into_values().filter(|document| !is_unknown(&document.path)).collect();

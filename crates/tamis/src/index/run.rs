@@ -120,8 +120,9 @@ fn walk_tree(index: &Index) -> Result<super::walk::Found, Error> {
     if !location.root.is_dir() {
         return Err(Error::path(&location.root, "the directory is gone; its index is kept as it is"));
     }
-    walk(&location.root, &location.directory, &config.index)
-        .map_err(|error| Error::argument("index.ignore", format!("{:?}", config.index.ignore), format!("globs ({error})")))
+    walk(&location.root, &location.directory, &config.index).map_err(|error| {
+        Error::argument("index.ignore", format!("{:?}", config.index.ignore), format!("globs ({error})"))
+    })
 }
 
 /// The documents that are files of the tree. Others, given by a program, are in collections of their own.
@@ -166,8 +167,10 @@ fn commit(
                 if observer.cancelled() {
                     break;
                 }
-                let outcomes =
-                    files.par_iter().map(|(file, known)| outcome(index, file, known.as_ref(), resplit, &by_hash)).collect();
+                let outcomes = files
+                    .par_iter()
+                    .map(|(file, known)| outcome(index, file, known.as_ref(), resplit, &by_hash))
+                    .collect();
                 if sender.send(outcomes).is_err() {
                     break;
                 }
@@ -228,7 +231,8 @@ fn outcome(
     let moved = by_hash.get(&document.content_hash).into_iter().flatten().find(|gone| {
         known.is_none()
             && !resplit
-            && (&gone.collection, &gone.language, &gone.role) == (&document.collection, &document.language, &document.role)
+            && (&gone.collection, &gone.language, &gone.role)
+                == (&document.collection, &document.language, &document.role)
     });
     match moved {
         Some(gone) => Outcome::Moved(

@@ -58,7 +58,7 @@ pub fn watch(
 /// Whether a change is of the index itself or of version control's own files.
 fn is_internal(root: &Path, directory: &Path, path: &Path) -> bool {
     path.starts_with(directory)
-        || path
-            .strip_prefix(root)
-            .is_ok_and(|under| under.components().any(|part| part.as_os_str() == INDEX_DIRECTORY || part.as_os_str() == ".git"))
+        || path.strip_prefix(root).is_ok_and(|under| {
+            under.components().any(|part| part.as_os_str() == INDEX_DIRECTORY || part.as_os_str() == ".git")
+        })
 }

@@ -70,7 +70,9 @@ pub(super) fn decide(
     if let Some(mean) = fusion.background(&evidence, gathered.background()) {
         let count = gathered.semantic.as_ref().map_or(0, |background| background.count as usize);
         let background = Background { mean, deviation: 0.0, count };
-        pool = pool.with_background(background).map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
+        pool = pool
+            .with_background(background)
+            .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
     }
     let verdict = gate.filter(|_| !pool.is_empty()).map(|gate| judge(gate, gathered, reference));
     let mut report = match &verdict {
@@ -111,11 +113,7 @@ fn report(cut: Cut) -> CutReport {
         candidates: cut.candidates,
         dropped: cut.dropped,
         dropped_non_finite: cut.dropped_non_finite,
-        diagnostics: cut
-            .diagnostics
-            .into_iter()
-            .map(|(name, value)| (name, json(value)))
-            .collect(),
+        diagnostics: cut.diagnostics.into_iter().map(|(name, value)| (name, json(value))).collect(),
     }
 }
 

@@ -124,8 +124,12 @@ impl Index {
         // No vectors at all: words alone, under a rule that can read them.
         let mut rule = rule;
         if rule.scale() == Scale::Similarity {
-            fallback_reason = fallback_reason.map(|reason| format!("{reason}; cut background in place of {}", rule.name()));
-            rule = self.config.cut("background").map_err(|error| Error::argument("cut", "background", error.to_string()))?;
+            fallback_reason =
+                fallback_reason.map(|reason| format!("{reason}; cut background in place of {}", rule.name()));
+            rule = self
+                .config
+                .cut("background")
+                .map_err(|error| Error::argument("cut", "background", error.to_string()))?;
         }
         Ok(Plan { mode: Mode::Lexical, model: None, rule, coverage, fallback_reason })
     }
@@ -134,8 +138,7 @@ impl Index {
     /// that covers most.
     fn choose_model(&self, filter: &Filter) -> Result<Choice, Error> {
         let asked = &self.config.search.model;
-        let names: Vec<&String> =
-            if asked == "auto" { self.config.index.models.iter().collect() } else { vec![asked] };
+        let names: Vec<&String> = if asked == "auto" { self.config.index.models.iter().collect() } else { vec![asked] };
         let mut best: Option<(&String, Coverage)> = None;
         let mut lacking = Vec::new();
         for name in names.into_iter().rev() {
@@ -149,7 +152,8 @@ impl Index {
                 best = Some((name, coverage));
             }
         }
-        let reason = (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
+        let reason =
+            (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
         match best {
             Some((name, coverage)) => Ok((Some(self.models.get(name)?), coverage, reason)),
             None => Ok((None, self.store.coverage("", filter)?, reason)),
