@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 
 use tamis_text::{Limits, Options, estimate_tokens, read, skip_by_content, skip_by_path};
 
+/// Names and contents.
+type Files = Vec<(String, Vec<u8>)>;
+
 #[derive(Default)]
 struct Tally {
     files: usize,
@@ -80,7 +83,7 @@ fn total_time(tallies: &BTreeMap<&'static str, Tally>) -> Duration {
     tallies.values().map(|tally| tally.time).sum()
 }
 
-fn measure(files: &[(String, Vec<u8>)]) -> BTreeMap<&'static str, Tally> {
+fn measure(files: &Files) -> BTreeMap<&'static str, Tally> {
     let mut tallies: BTreeMap<&'static str, Tally> = BTreeMap::new();
     for (path, bytes) in files {
         let start = clock();
@@ -102,7 +105,7 @@ fn measure(files: &[(String, Vec<u8>)]) -> BTreeMap<&'static str, Tally> {
     tallies
 }
 
-fn load(root: &Path, skipped: &mut BTreeMap<&'static str, usize>) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+fn load(root: &Path, skipped: &mut BTreeMap<&'static str, usize>) -> Result<Files, Box<dyn Error>> {
     let mut files = Vec::new();
     let mut directories = vec![root.to_path_buf()];
     while let Some(directory) = directories.pop() {

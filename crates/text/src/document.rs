@@ -149,7 +149,7 @@ pub enum Note {
         /// Why.
         reason: ParseFailure,
     },
-    /// Parsed with errors; symbols in the broken parts may be missing, their lines are not.
+    /// Parsed with errors on 5 lines in 100 or more; symbols in the broken parts may be missing, their lines are not.
     PartlyParsed {
         /// The language.
         language: &'static str,

@@ -72,13 +72,25 @@ fn read_code(
     }
 }
 
-/// `.h` is C or C++: how its lines begin tells.
+/// `.h` is C or C++: how its lines begin and end tells.
 fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
-    const CPP_ONLY: &[&str] =
-        &["class ", "namespace ", "template<", "template <", "using ", "public:", "private:", "constexpr "];
+    const CPP_ONLY: &[&str] = &[
+        "class ",
+        "namespace ",
+        "template<",
+        "template <",
+        "using ",
+        "public:",
+        "private:",
+        "protected:",
+        "constexpr ",
+    ];
     const HEAD_LINES: usize = 2_000;
     let header = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("h"));
-    let cpp = |line: &str| CPP_ONLY.iter().any(|start| line.trim_start().starts_with(start));
+    let cpp = |line: &str| {
+        let line = line.trim();
+        CPP_ONLY.iter().any(|start| line.starts_with(start)) && line.ends_with(['{', '}', ';', ':', '>', ','])
+    };
     if header && text.lines().take(HEAD_LINES).any(cpp) {
         return Language::named("cpp").unwrap_or(language);
     }
@@ -101,5 +113,27 @@ pub(crate) fn passage(lines: &Lines<'_>, piece: &Piece, kind: Kind, role: Role) 
         context: None,
         text: piece.text(lines).to_owned(),
         role,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_in_the_language_it_is_written_in() {
+        let language = |text: &str| read("a.h", text.as_bytes(), &Options::default()).language;
+        assert_eq!(language("int f(void);\n"), Some("c"));
+        assert_eq!(language("/* One\n   class of things, and\n   using them */\nint f(void);\n"), Some("c"));
+        assert_eq!(language("class A {\n};\n"), Some("cpp"));
+        assert_eq!(language("#ifdef X\n  template <class T>\nT f();\n#endif\n"), Some("cpp"));
+        assert_eq!(read("a.c", b"namespace = 1;\nclass A;\n", &Options::default()).language, Some("c"));
+    }
+
+    #[test]
+    fn what_no_name_tells_is_read_by_lines() {
+        let document = read("data.xyzzy", b"one\ntwo\n", &Options::default());
+        assert_eq!((document.language, document.category, document.collection()), (None, Category::Data, "code"));
+        assert_eq!(document.passages[0].kind, Kind::Lines);
     }
 }

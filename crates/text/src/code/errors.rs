@@ -6,6 +6,8 @@ use crate::lines::Lines;
 
 /// Above this share of lines with errors a file is not taken for what its name says.
 const SHARE: f64 = 0.4;
+/// Below this share they are what macros and dialects leave in many a C file.
+const NOTED_SHARE: f64 = 0.05;
 
 /// A single error of more parts than this takes a query time that is quadratic in their number: it looks for a named
 /// sibling after each of them.
@@ -42,7 +44,17 @@ pub(super) fn lines(tree: &Tree) -> Option<usize> {
     }
 }
 
+/// Whether so many lines have errors that the tree says little about the file.
 pub(super) fn are_too_many(errors: usize, lines: &Lines<'_>) -> bool {
+    errors > 1 && share(errors, lines) > SHARE
+}
+
+/// Whether a person may want to know of the errors.
+pub(super) fn are_notable(errors: usize, lines: &Lines<'_>) -> bool {
+    share(errors, lines) >= NOTED_SHARE
+}
+
+fn share(errors: usize, lines: &Lines<'_>) -> f64 {
     let filled = (0..lines.count()).filter(|row| !lines.is_blank(*row)).count();
-    errors > 1 && errors as f64 > filled as f64 * SHARE
+    errors as f64 / filled.max(1) as f64
 }

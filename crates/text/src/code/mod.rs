@@ -24,7 +24,7 @@ use grammar::{Compiled, Workshop};
 pub(crate) struct Code {
     pub(crate) title: Option<String>,
     pub(crate) passages: Vec<Passage>,
-    /// Lines in which the parser found an error.
+    /// Lines in which the parser found an error, where they are more than a few.
     pub(crate) error_lines: usize,
 }
 
@@ -47,6 +47,7 @@ pub(crate) fn read(grammar: Grammar, lines: &Lines<'_>, max_tokens: usize, role:
             role,
             colon_ends: grammar == Grammar::Python,
         };
+        let error_lines = if errors::are_notable(error_lines, lines) { error_lines } else { 0 };
         Ok(Code { title: title::title(grammar, lines), passages: emission.passages(&segments), error_lines })
     })
 }

@@ -67,8 +67,14 @@ fn runs(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
         }
         row = end;
     }
+    let mut heads = vec![NONE; items.len()];
+    for (index, segment) in segments.iter().enumerate() {
+        if let Some(item) = segment.item.filter(|_| segment.head) {
+            heads[item] = index;
+        }
+    }
     for (owner, other) in shared {
-        if let Some(segment) = segments.iter_mut().find(|segment| segment.item == Some(owner) && segment.head) {
+        if let Some(segment) = heads.get(owner).and_then(|head| segments.get_mut(*head)) {
             segment.others.push(other);
         }
     }
@@ -81,11 +87,13 @@ fn join_little(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec
     let mut opening: Option<usize> = None;
     let mut rest = segments.into_iter().peekable();
     while let Some(mut segment) = rest.next() {
-        if !segment.head && opening.is_none() && closes(lines, &segment) {
-            if let Some(previous) = joined.last_mut() {
-                previous.last = segment.last;
-                continue;
-            }
+        if !segment.head
+            && opening.is_none()
+            && closes(lines, &segment)
+            && let Some(previous) = joined.last_mut()
+        {
+            previous.last = segment.last;
+            continue;
         }
         let next = rest.peek();
         if next.is_some() && is_opening(lines, items, &segment, next) {

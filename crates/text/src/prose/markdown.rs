@@ -94,8 +94,8 @@ fn mark(badness: &mut [u8], lines: &Lines<'_>, tag: &Tag<'_>, (first, last): (us
     badness[first] = badness[first].min(start);
     match tag {
         Tag::CodeBlock(_) => {
-            for row in first + 1..=last {
-                badness[row] = if lines.is_blank(row - 1) { FENCE_GAP } else { WITHIN_FENCE };
+            for (row, bad) in (first + 1..=last).zip(&mut badness[first + 1..=last]) {
+                *bad = if lines.is_blank(row - 1) { FENCE_GAP } else { WITHIN_FENCE };
             }
         }
         Tag::Table(_) => badness[first + 1..=last].fill(WITHIN_TABLE),
