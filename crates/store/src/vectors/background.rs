@@ -42,8 +42,7 @@ const SHARES: [usize; 6] = [500, 750, 900, 950, 990, 999];
 impl Background {
     /// Statistics of `count` passages from a `sample` of their similarities, which is reordered.
     ///
-    /// `top` holds the best similarities of all, descending; of those only a quarter is used, since the first stage of a
-    /// scan may have missed some of the last.
+    /// `top` holds the best similarities of all, descending: quantiles that lie among them need no sample.
     pub(super) fn new(count: usize, sample: &mut [f32], top: &[f32]) -> Self {
         if sample.is_empty() {
             return Self { count, ..Self::default() };
@@ -53,10 +52,9 @@ impl Background {
         let variance = sample.iter().map(|value| (f64::from(*value) - mean).powi(2)).sum::<f64>() / sampled as f64;
         let mut quantiles = of_sample(sample);
         if sampled < count {
-            let trusted = top.get(..top.len() / 4).unwrap_or_default();
             let mut above = f32::INFINITY;
             for (quantile, share) in quantiles.iter_mut().zip(SHARES).rev() {
-                if let Some(exact) = trusted.get(count - rank(count, share)) {
+                if let Some(exact) = top.get(count - rank(count, share)) {
                     *quantile = *exact;
                 }
                 // A sampled quantile could otherwise pass an exact one above it.
@@ -147,9 +145,9 @@ mod tests {
     #[test]
     fn the_upper_quantiles_are_of_all_passages() {
         let mut sample = vec![0.0; 1000];
-        let top: Vec<f32> = (0..400).map(|rank| 0.9 - rank as f32 / 1000.0).collect();
+        let top: Vec<f32> = (0..100).map(|rank| 0.9 - rank as f32 / 1000.0).collect();
         let background = Background::new(10_000, &mut sample, &top);
-        // The 11th and the 101st best of 10,000; the 501st is beyond the quarter that is trusted.
+        // The 11th best of 10,000 is among them, the 101st is not; of the best only a hundred are known.
         assert_eq!(background.quantiles.p999, top[10]);
         assert_eq!(background.quantiles.p99, 0.0);
         assert_eq!(background.quantiles.p95, 0.0);

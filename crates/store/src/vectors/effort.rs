@@ -26,7 +26,10 @@ impl Default for Effort {
 
 impl Effort {
     /// How many of `rows` the first stage hands to the second when `count` are asked for.
+    ///
+    /// At one depth recall falls slowly as a corpus grows; the square root makes up for more than that.
     pub(super) fn depth(&self, rows: usize, count: usize) -> usize {
-        self.depth.unwrap_or_else(|| count.saturating_mul(4).max(2_000).max(rows / 100)).clamp(1, rows.max(1))
+        let chosen = || count.saturating_mul(4).max(3_000).max(5 * rows.isqrt());
+        self.depth.unwrap_or_else(chosen).clamp(1, rows.max(1))
     }
 }

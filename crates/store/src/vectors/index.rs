@@ -4,47 +4,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::VectorError;
-use super::background::Background;
-use super::effort::Effort;
 use super::format::{GROUP, Identity, check_dimension};
 use super::quantize::Encoder;
-use super::scan::{Query, passing, rows_at_ranks, rows_of};
+use super::scan::rows_of;
 use super::snapshot::Snapshot;
 use super::tail::Tail;
 use super::writer::SnapshotWriter;
-
-/// Says which documents may be found.
-pub type DocumentFilter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
-
-/// A passage and how similar it is to the query.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
-    /// The passage's id.
-    pub passage: u64,
-    /// Cosine similarity by int8 codes: within about 0.005 of the full-precision value, so at most that far outside of -1 to 1.
-    pub similarity: f32,
-}
-
-/// What a search found.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Nearest {
-    /// The most similar passages, best first, equal ones by passage id.
-    pub hits: Vec<Hit>,
-    /// The query's similarity to everything that passed the filter.
-    pub background: Background,
-}
 
 /// All vectors of one model that can be searched: those of a [`Snapshot`] but the deleted, and those added since.
 ///
 /// A clone shares the snapshot and copies the rest.
 #[derive(Debug, Clone)]
 pub struct VectorIndex {
-    encoder: Encoder,
-    snapshot: Option<Arc<Snapshot>>,
+    pub(super) encoder: Encoder,
+    pub(super) snapshot: Option<Arc<Snapshot>>,
     /// A bit for each row of the snapshot, unset when it was deleted or replaced.
-    live: Vec<u64>,
-    live_count: usize,
-    tail: Tail,
+    pub(super) live: Vec<u64>,
+    pub(super) live_count: usize,
+    pub(super) tail: Tail,
     seq: u64,
 }
 
@@ -209,88 +186,6 @@ impl VectorIndex {
         writer.finish()
     }
 
-    /// The `count` most similar passages of the documents that pass the filter, and the background.
-    ///
-    /// All passages are scanned. The result does not depend on the number of threads or the processor. Similarities come
-    /// from int8 codes: ask for several times as many as are wanted in the end and score those in full precision.
-    ///
-    /// # Errors
-    /// When the query has another dimension or is not finite.
-    pub fn nearest(
-        &self,
-        query: &[f32],
-        filter: Option<DocumentFilter<'_>>,
-        count: usize,
-    ) -> Result<Nearest, VectorError> {
-        self.nearest_with(query, filter, count, &Effort::default())
-    }
-
-    /// As [`nearest`](Self::nearest), with a chosen effort.
-    ///
-    /// # Errors
-    /// As [`nearest`](Self::nearest).
-    pub fn nearest_with(
-        &self,
-        query: &[f32],
-        filter: Option<DocumentFilter<'_>>,
-        count: usize,
-        effort: &Effort,
-    ) -> Result<Nearest, VectorError> {
-        let query = Query::new(&self.encoder, query, effort.instructions)?;
-
-        let tail_rows: Vec<u32> = match filter {
-            None => (0..self.tail.len() as u32).collect(),
-            Some(filter) => self
-                .tail
-                .documents()
-                .iter()
-                .zip(0..)
-                .filter(|(document, _)| filter(**document))
-                .map(|(_, row)| row)
-                .collect(),
-        };
-        let tail = query.similarities(self.tail.codes(), self.tail.scales(), &tail_rows);
-        let tail_hits =
-            tail_rows.iter().zip(&tail).map(|(row, similarity)| (self.tail.passages()[*row as usize], *similarity));
-
-        let Some(snapshot) = &self.snapshot else {
-            let hits = best_hits(tail_hits, count);
-            return Ok(Nearest { background: Background::new(tail.len(), &mut tail.clone(), &[]), hits });
-        };
-        let filtered = filter.map(|filter| passing(snapshot, &self.live, filter));
-        let live = filtered.as_deref().unwrap_or(&self.live);
-        let live_count =
-            if filtered.is_some() { live.iter().map(|word| word.count_ones() as usize).sum() } else { self.live_count };
-
-        let passages = snapshot.passages();
-        let similarities = |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows);
-        let exact = live_count <= effort.exact_rows;
-        let rows = if exact {
-            rows_of(live).collect()
-        } else {
-            query.candidates(snapshot, live, effort.depth(live_count, count))
-        };
-        let scored = similarities(&rows);
-        let snapshot_hits = rows.iter().zip(&scored).map(|(row, similarity)| (passages[*row as usize], *similarity));
-
-        let total = live_count + tail.len();
-        if exact {
-            let hits = best_hits(snapshot_hits.chain(tail_hits), count);
-            let mut sample = scored.clone();
-            sample.extend(&tail);
-            return Ok(Nearest { hits, background: Background::new(total, &mut sample, &[]) });
-        }
-        let hits = best_hits(snapshot_hits.chain(tail_hits), count);
-        let mut top: Vec<f32> = scored.iter().chain(&tail).copied().collect();
-        top.sort_unstable_by(|a, b| b.total_cmp(a));
-        top.truncate(rows.len());
-        let ranks = || (0..effort.sample.min(total)).map(|at| (2 * at + 1) * total / (2 * effort.sample.min(total)));
-        let sampled_rows = rows_at_ranks(live, ranks().take_while(|rank| *rank < live_count));
-        let mut sample = similarities(&sampled_rows);
-        sample.extend(ranks().skip_while(|rank| *rank < live_count).map(|rank| tail[rank - live_count]));
-        Ok(Nearest { hits, background: Background::new(total, &mut sample, &top) })
-    }
-
     fn live_row(&self, passage: u64) -> Option<usize> {
         let row = self.snapshot.as_ref()?.passages().binary_search(&passage).ok()?;
         (self.live[row / GROUP] >> (row % GROUP) & 1 == 1).then_some(row)
@@ -300,17 +195,4 @@ impl VectorIndex {
         self.live[row / GROUP] &= !(1 << (row % GROUP));
         self.live_count -= 1;
     }
-}
-
-fn best_hits(scored: impl Iterator<Item = (u64, f32)>, count: usize) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = scored.map(|(passage, similarity)| Hit { passage, similarity }).collect();
-    let order = |a: &Hit, b: &Hit| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage));
-    if count < hits.len() {
-        if count > 0 {
-            hits.select_nth_unstable_by(count - 1, order);
-        }
-        hits.truncate(count);
-    }
-    hits.sort_unstable_by(order);
-    hits
 }

@@ -10,8 +10,8 @@
 //! The caller rescores what it is given with the full-precision vectors it keeps. Since every row is visited, the
 //! similarity of the query to everything else comes along as [`Background`].
 //!
-//! A query's way through the files: `index` → `scan` (with `kernels`) → `select` → `background`; a vector's way:
-//! `rotate` → `quantize` → `writer` or `tail` → `format`.
+//! A query's way through the files: `search` → `scan` (with `kernels`) → `select` → `background`; a vector's way:
+//! `rotate` → `quantize` → `writer` (with `format`) or `index` and `tail`.
 //!
 //! ```
 //! use tamis_store::vectors::{Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};
@@ -48,6 +48,7 @@ mod kernels;
 mod quantize;
 mod rotate;
 mod scan;
+mod search;
 mod select;
 mod snapshot;
 mod tail;
@@ -59,8 +60,9 @@ pub use background::{Background, Quantiles};
 pub use effort::Effort;
 pub use error::VectorError;
 pub use format::{Identity, MAX_DIMENSION, MAX_MODEL_BYTES, file_name};
-pub use index::{DocumentFilter, Hit, Nearest, VectorIndex};
+pub use index::VectorIndex;
 pub use kernels::Instructions;
 pub use quantize::cosine;
+pub use search::{DocumentFilter, Hit, Nearest, PassageFilter};
 pub use snapshot::{Opened, Snapshot};
 pub use writer::SnapshotWriter;

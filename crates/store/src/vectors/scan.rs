@@ -4,8 +4,7 @@ use rayon::prelude::*;
 
 use super::VectorError;
 use super::format::GROUP;
-use super::index::DocumentFilter;
-use super::kernels::{Instructions, Int8Query, TABLE_BYTES, TABLE_MAX};
+use super::kernels::{Instructions, Int8Query, TABLE_BYTES, TABLE_MAX, at_least};
 use super::quantize::Encoder;
 use super::select::{Best, Key};
 use super::snapshot::Snapshot;
@@ -14,6 +13,9 @@ use super::snapshot::Snapshot;
 const PARALLEL_ROWS: usize = 16_384;
 /// The same for rows that lie apart, each of which waits for memory.
 const PARALLEL_SCATTERED_ROWS: usize = 1_024;
+
+/// How many rows before its turn a row that lies apart is fetched.
+const AHEAD: usize = 12;
 
 /// A query in the forms that the scans need.
 #[derive(Debug)]
@@ -50,6 +52,9 @@ impl Query {
         let mut at = 0;
         while at < rows.len() {
             let first = rows[at] as usize;
+            if let Some(ahead) = rows.get(at + AHEAD) {
+                self.instructions.prefetch(&codes[*ahead as usize * padded..][..padded]);
+            }
             // Rows that lie side by side go through the kernel together.
             let run =
                 rows[at..].iter().take(GROUP).zip(first..).take_while(|(row, next)| **row as usize == *next).count();
@@ -99,7 +104,7 @@ impl Query {
         best: &mut Best,
     ) {
         let row_bytes = self.rotated.len() / 8;
-        let mut sums = [0_u32; GROUP];
+        let mut sums = [0_i32; GROUP];
         let mut estimates = [0.0_f32; GROUP];
         let (scales, _) = scales.as_chunks::<GROUP>();
         for (group, ((live, codes), scales)) in
@@ -112,13 +117,7 @@ impl Query {
             for ((estimate, sum), scale) in estimates.iter_mut().zip(&sums).zip(scales) {
                 *estimate = scale * (table.step * *sum as f32 - table.absolute);
             }
-            let floor = best.floor();
-            // First all comparisons without a branch: most groups hold nothing good enough.
-            let mut good = 0_u64;
-            for (row, estimate) in estimates.iter().enumerate() {
-                good |= u64::from(*estimate >= floor) << row;
-            }
-            good &= live;
+            let mut good = at_least(&estimates, best.floor()) & live;
             while good != 0 {
                 let row = good.trailing_zeros() as usize;
                 good &= good - 1;
@@ -164,7 +163,13 @@ impl SignTable {
 }
 
 /// The rows of a snapshot that are live and pass the filter: a bit for each, in words of 64.
-pub(super) fn passing(snapshot: &Snapshot, live: &[u64], filter: DocumentFilter<'_>) -> Vec<u64> {
+///
+/// `keys` holds for each row what the filter asks for: its document or its passage.
+pub(super) fn passing<T: Copy + PartialEq + Sync>(
+    keys: &[T],
+    live: &[u64],
+    filter: &(dyn Fn(T) -> bool + Sync),
+) -> Vec<u64> {
     let part = if live.len() * GROUP < PARALLEL_ROWS {
         live.len()
     } else {
@@ -172,24 +177,22 @@ pub(super) fn passing(snapshot: &Snapshot, live: &[u64], filter: DocumentFilter<
     };
     let part = part.max(1);
     let mut passing = vec![0; live.len()];
-    passing
-        .par_chunks_mut(part)
-        .zip(live.par_chunks(part))
-        .zip(snapshot.documents().par_chunks(part * GROUP))
-        .for_each(|((passing, live), documents)| {
+    passing.par_chunks_mut(part).zip(live.par_chunks(part)).zip(keys.par_chunks(part * GROUP)).for_each(
+        |((passing, live), keys)| {
             // Passages of one document mostly lie together: the filter is asked once for each run.
             let mut last = None;
-            for ((passing, live), documents) in passing.iter_mut().zip(live).zip(documents.chunks(GROUP)) {
-                for (row, document) in documents.iter().enumerate().filter(|(row, _)| live >> row & 1 == 1) {
+            for ((passing, live), keys) in passing.iter_mut().zip(live).zip(keys.chunks(GROUP)) {
+                for (row, key) in keys.iter().enumerate().filter(|(row, _)| live >> row & 1 == 1) {
                     let passes = match last {
-                        Some((same, passes)) if same == *document => passes,
-                        _ => filter(*document),
+                        Some((same, passes)) if same == *key => passes,
+                        _ => filter(*key),
                     };
-                    last = Some((*document, passes));
+                    last = Some((*key, passes));
                     *passing |= u64::from(passes) << row;
                 }
             }
-        });
+        },
+    );
     passing
 }
 

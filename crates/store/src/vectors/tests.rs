@@ -177,6 +177,12 @@ proptest! {
         assert_agrees(&index, &model, &query, None, count)?;
         assert_agrees(&index, &model, &query, Some(&|document| document != excluded), count)?;
         assert_agrees(&index, &model, &query, Some(&|_| false), count)?;
+        let odd: Model = model.iter().filter(|(passage, _)| *passage % 2 == 1).map(|(passage, row)| (*passage, row.clone())).collect();
+        let of_odd = index.nearest_passages(&query, &|passage| passage % 2 == 1, 60).unwrap();
+        prop_assert_eq!(of_odd.background.count, odd.len());
+        let mut found: Vec<u64> = of_odd.hits.iter().map(|hit| hit.passage).collect();
+        found.sort_unstable();
+        prop_assert_eq!(found, odd.into_keys().collect::<Vec<u64>>());
     }
 
     #[test]

@@ -79,12 +79,20 @@ impl Instructions {
         }
     }
 
+    /// Begins to load a row that is scored soon, since rows that lie apart are otherwise waited for one by one.
+    pub(super) fn prefetch(self, row: &[i8]) {
+        #[cfg(target_arch = "x86_64")]
+        x86::prefetch(row);
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = row;
+    }
+
     /// Sums the table's entries for each of a group's 64 sign codes.
     ///
     /// `codes` holds the first byte of the 64 rows, then the second, and so on; `table` holds for each byte 16 entries
     /// for its low half and 16 for its high half, none above [`TABLE_MAX`]. ("Quick ADC", André, Kermarrec and Le
     /// Scouarnec 2017: the table stays in a register and one shuffle looks up many rows.)
-    pub(super) fn table_sums(self, codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
+    pub(super) fn table_sums(self, codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
         debug_assert_eq!(codes.len() / GROUP, table.len() / TABLE_BYTES);
         debug_assert!(table.iter().all(|entry| *entry <= TABLE_MAX));
         match self.0 {
@@ -111,6 +119,14 @@ impl Instructions {
             Level::Avx512 => unsafe { x86::dots_avx512(rows, query, dots) },
         }
     }
+}
+
+/// Which of the values are `floor` or more: a bit for each.
+pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    return x86::at_least(values, floor);
+    #[cfg(not(target_arch = "x86_64"))]
+    portable::at_least(values, floor)
 }
 
 /// A query's int8 code, padded to a multiple of 64.
@@ -162,6 +178,21 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn comparisons_are_those_of_each_value(
+            values in prop::collection::vec(prop_oneof![-1.0_f32..1.0, Just(0.5), Just(f32::NAN)], GROUP),
+            floor in prop_oneof![-1.0_f32..1.0, Just(0.5), Just(f32::NEG_INFINITY)],
+        ) {
+            let values = *values.first_chunk().unwrap();
+            let mask = at_least(&values, floor);
+            prop_assert_eq!(mask, portable::at_least(&values, floor));
+            for (at, value) in values.iter().enumerate() {
+                prop_assert_eq!(mask >> at & 1 == 1, *value >= floor);
+            }
+        }
+    }
+
     fn codes_and_table(seed: u64, bytes: usize) -> (Vec<u8>, Vec<u8>) {
         let mut hash = blake3::Hasher::new();
         hash.update(&seed.to_le_bytes());
@@ -175,16 +206,16 @@ mod tests {
     }
 
     fn assert_levels_agree(codes: &[u8], table: &[u8]) -> Result<(), TestCaseError> {
-        let mut expected = [0_u32; GROUP];
+        let mut expected = [0_i32; GROUP];
         for (row, sum) in expected.iter_mut().enumerate() {
             for (position, column) in codes.chunks_exact(GROUP).enumerate() {
                 let byte = column[row];
                 let entries = &table[position * TABLE_BYTES..];
-                *sum += u32::from(entries[usize::from(byte & 15)]) + u32::from(entries[16 + usize::from(byte >> 4)]);
+                *sum += i32::from(entries[usize::from(byte & 15)]) + i32::from(entries[16 + usize::from(byte >> 4)]);
             }
         }
         for level in Instructions::available() {
-            let mut sums = [u32::MAX; GROUP];
+            let mut sums = [i32::MAX; GROUP];
             level.table_sums(codes, table, &mut sums);
             prop_assert_eq!(sums, expected, "{:?}", level);
         }

@@ -2,7 +2,7 @@
 
 use super::{GROUP, Int8Query, TABLE_BYTES};
 
-pub(super) fn table_sums(codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
+pub(super) fn table_sums(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
     sums.fill(0);
     let (columns, _) = codes.as_chunks::<GROUP>();
     let (entries, _) = table.as_chunks::<TABLE_BYTES>();
@@ -10,7 +10,7 @@ pub(super) fn table_sums(codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
         for (sum, byte) in sums.iter_mut().zip(column) {
             let low = entries[usize::from(byte & 15)];
             let high = entries[16 + usize::from(byte >> 4)];
-            *sum += u32::from(low + high);
+            *sum += i32::from(low + high);
         }
     }
 }
@@ -19,4 +19,9 @@ pub(super) fn dots(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
     for (row, dot) in rows.chunks_exact(query.codes.len()).zip(dots) {
         *dot = row.iter().zip(&query.codes).map(|(row, query)| i32::from(*row) * i32::from(*query)).sum();
     }
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
+    values.iter().enumerate().fold(0, |mask, (at, value)| mask | u64::from(*value >= floor) << at)
 }

@@ -36,16 +36,35 @@ fn halves(entries: &[u8; TABLE_BYTES]) -> (&[u8; 16], &[u8; 16]) {
 }
 
 /// Adds sums that stand in 16-bit lanes: the even rows', and the odd rows'.
-fn add_lanes<const N: usize>(even: [u16; N], odd: [u16; N], sums: &mut [u32]) {
+fn add_lanes<const N: usize>(even: [u16; N], odd: [u16; N], sums: &mut [i32]) {
     for ((pair, even), odd) in sums.as_chunks_mut::<2>().0.iter_mut().zip(even).zip(odd) {
-        pair[0] += u32::from(even);
-        pair[1] += u32::from(odd);
+        pair[0] += i32::from(even);
+        pair[1] += i32::from(odd);
     }
+}
+
+/// As [`super::Instructions::prefetch`]: a cache line at a time.
+pub(super) fn prefetch(row: &[i8]) {
+    for line in row.chunks(64) {
+        // SAFETY: a prefetch is a hint that can not fault, and part of the base instruction set.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr()) };
+    }
+}
+
+/// As [`super::at_least`].
+pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
+    let mut mask = 0;
+    for (at, four) in values.as_chunks::<4>().0.iter().enumerate() {
+        // SAFETY: an unaligned load of the 16 bytes of four floats, with instructions of the base set.
+        let bits = unsafe { _mm_movemask_ps(_mm_cmpge_ps(_mm_loadu_ps(four.as_ptr()), _mm_set1_ps(floor))) };
+        mask |= (bits as u64) << (4 * at);
+    }
+    mask
 }
 
 /// As [`super::Instructions::table_sums`].
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
+pub(super) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
     sums.fill(0);
     let low_half = _mm512_set1_epi8(15);
     let (columns, _) = codes.as_chunks::<GROUP>();
@@ -75,7 +94,7 @@ pub(super) fn table_sums_avx512(codes: &[u8], table: &[u8], sums: &mut [u32; GRO
 
 /// As [`super::Instructions::table_sums`].
 #[target_feature(enable = "avx2")]
-pub(super) fn table_sums_avx2(codes: &[u8], table: &[u8], sums: &mut [u32; GROUP]) {
+pub(super) fn table_sums_avx2(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
     sums.fill(0);
     let low_half = _mm256_set1_epi8(15);
     let (columns, _) = codes.as_chunks::<GROUP>();

@@ -1,0 +1,168 @@
+//! Answers a query from both stages and both places: the snapshot and the tail.
+
+use super::VectorError;
+use super::background::Background;
+use super::effort::Effort;
+use super::index::VectorIndex;
+use super::scan::{Query, passing, rows_at_ranks, rows_of};
+
+/// Says which documents may be found.
+pub type DocumentFilter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
+
+/// Says which passages may be found.
+pub type PassageFilter<'a> = &'a (dyn Fn(u64) -> bool + Sync);
+
+/// A passage and how similar it is to the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The passage's id.
+    pub passage: u64,
+    /// Cosine similarity by int8 codes: within about 0.005 of the full-precision value, so at most that far outside of -1 to 1.
+    pub similarity: f32,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Nearest {
+    /// The most similar passages, best first, equal ones by passage id.
+    pub hits: Vec<Hit>,
+    /// The query's similarity to everything that passed the filter.
+    pub background: Background,
+}
+
+/// What a search looks at.
+#[derive(Clone, Copy)]
+enum Scope<'a> {
+    Everything,
+    Documents(DocumentFilter<'a>),
+    Passages(PassageFilter<'a>),
+}
+
+impl VectorIndex {
+    /// The `count` most similar passages of the documents that pass the filter, and the background.
+    ///
+    /// All passages are scanned. The result does not depend on the number of threads or the processor. Similarities come
+    /// from int8 codes: ask for several times as many as are wanted in the end and score those in full precision.
+    ///
+    /// # Errors
+    /// When the query has another dimension or is not finite.
+    pub fn nearest(
+        &self,
+        query: &[f32],
+        filter: Option<DocumentFilter<'_>>,
+        count: usize,
+    ) -> Result<Nearest, VectorError> {
+        self.nearest_with(query, filter, count, &Effort::default())
+    }
+
+    /// As [`nearest`](Self::nearest), with a chosen effort.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest).
+    pub fn nearest_with(
+        &self,
+        query: &[f32],
+        filter: Option<DocumentFilter<'_>>,
+        count: usize,
+        effort: &Effort,
+    ) -> Result<Nearest, VectorError> {
+        self.search(query, filter.map_or(Scope::Everything, Scope::Documents), count, effort)
+    }
+
+    /// As [`nearest`](Self::nearest), for a filter that tells the passages of one document apart.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest).
+    pub fn nearest_passages(
+        &self,
+        query: &[f32],
+        filter: PassageFilter<'_>,
+        count: usize,
+    ) -> Result<Nearest, VectorError> {
+        self.search(query, Scope::Passages(filter), count, &Effort::default())
+    }
+
+    fn search(&self, query: &[f32], scope: Scope<'_>, count: usize, effort: &Effort) -> Result<Nearest, VectorError> {
+        let query = Query::new(&self.encoder, query, effort.instructions)?;
+        let tail_rows: Vec<u32> = match scope {
+            Scope::Everything => (0..self.tail.len() as u32).collect(),
+            Scope::Documents(filter) => numbers(self.tail.documents(), filter),
+            Scope::Passages(filter) => numbers(self.tail.passages(), filter),
+        };
+        let tail = query.similarities(self.tail.codes(), self.tail.scales(), &tail_rows);
+        let tail_hits =
+            tail_rows.iter().zip(&tail).map(|(row, similarity)| (self.tail.passages()[*row as usize], *similarity));
+        let Some(snapshot) = &self.snapshot else {
+            let hits = best_hits(tail_hits, count);
+            return Ok(Nearest { background: Background::new(tail.len(), &mut tail.clone(), &[]), hits });
+        };
+
+        let passages = snapshot.passages();
+        let filtered = match scope {
+            Scope::Everything => None,
+            Scope::Documents(filter) => Some(passing(snapshot.documents(), &self.live, filter)),
+            Scope::Passages(filter) => Some(passing(passages, &self.live, filter)),
+        };
+        let live = filtered.as_deref().unwrap_or(&self.live);
+        let live_count = match &filtered {
+            Some(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
+            None => self.live_count,
+        };
+        let total = live_count + tail.len();
+        let similarities = |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows);
+        let exact = live_count <= effort.exact_rows;
+        let rows = if exact {
+            rows_of(live).collect()
+        } else {
+            query.candidates(snapshot, live, effort.depth(live_count, count))
+        };
+        let mut scored = similarities(&rows);
+        let snapshot_hits = rows.iter().zip(&scored).map(|(row, similarity)| (passages[*row as usize], *similarity));
+        let hits = best_hits(snapshot_hits.chain(tail_hits), count);
+
+        let background = if exact {
+            scored.extend(&tail);
+            Background::new(total, &mut scored, &[])
+        } else {
+            let size = effort.sample.min(total);
+            // Midpoints of equal parts of everything that passed, the snapshot first and then the tail.
+            let ranks = || (0..size).map(|at| (2 * at + 1) * total / (2 * size));
+            let mut sample = similarities(&rows_at_ranks(live, ranks().take_while(|rank| *rank < live_count)));
+            sample.extend(ranks().skip_while(|rank| *rank < live_count).map(|rank| tail[rank - live_count]));
+            scored.extend(&tail);
+            Background::new(total, &mut sample, &trusted(scored, rows.len()))
+        };
+        Ok(Nearest { hits, background })
+    }
+}
+
+/// The numbers of the keys that pass the filter.
+fn numbers<T: Copy>(keys: &[T], filter: &(dyn Fn(T) -> bool + Sync)) -> Vec<u32> {
+    keys.iter().zip(0..).filter(|(key, _)| filter(**key)).map(|(_, row)| row).collect()
+}
+
+/// The similarities, best first, that are surely the best of all: the first stage, which left `depth` rows, may have missed
+/// some of the last among them, but hardly any of the first quarter.
+fn trusted(mut similarities: Vec<f32>, depth: usize) -> Vec<f32> {
+    let order = |a: &f32, b: &f32| b.total_cmp(a);
+    let count = depth / 4;
+    if count < similarities.len() {
+        similarities.select_nth_unstable_by(count, order);
+        similarities.truncate(count);
+    }
+    similarities.sort_unstable_by(order);
+    similarities
+}
+
+fn best_hits(scored: impl Iterator<Item = (u64, f32)>, count: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = scored.map(|(passage, similarity)| Hit { passage, similarity }).collect();
+    let order = |a: &Hit, b: &Hit| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage));
+    if count < hits.len() {
+        if count > 0 {
+            hits.select_nth_unstable_by(count - 1, order);
+        }
+        hits.truncate(count);
+    }
+    hits.sort_unstable_by(order);
+    hits
+}
