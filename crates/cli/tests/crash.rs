@@ -45,7 +45,7 @@ impl Tree {
             text.push_str(&format!("\n## The {topic} {section}\n\nAbout the {topic}: {}.\n", self.random.next()));
         }
         fs::write(self.path(number), &text).expect("a file of the tree");
-        self.versions.insert(*blake3_of(&text).as_bytes(), text);
+        self.versions.insert(*blake3::hash(text.as_bytes()).as_bytes(), text);
     }
 
     fn path(&self, number: u64) -> PathBuf {
@@ -63,10 +63,6 @@ impl Tree {
             }
         }
     }
-}
-
-fn blake3_of(text: &str) -> blake3::Hash {
-    blake3::hash(text.as_bytes())
 }
 
 fn start(root: &Path) -> Child {

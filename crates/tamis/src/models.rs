@@ -35,6 +35,11 @@ impl Models {
         self.loaded(name, Purpose::Passages)
     }
 
+    /// Whether embedding with the model called `name` sends text out of this process.
+    pub fn is_remote(&self, name: &str) -> bool {
+        self.definitions.get(name).is_some_and(|definition| matches!(definition.provider, Provider::Openai(_)))
+    }
+
     fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         // Only the built-in transformer is prepared differently for the two; prepared for passages it serves both.

@@ -20,13 +20,22 @@ const SMALL_BYTES: usize = 16 << 20;
 const STEP: u64 = 1_000;
 
 impl Lexical {
-    /// Makes the index hold what the database does. Returns the change number that it then holds.
+    /// Makes the index hold what the database does. Returns the change number that it then holds. An index that cannot be
+    /// continued, whatever a killed process left of it, is made anew.
     pub(crate) fn catch_up(&self, database: &Database, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+        match self.try_catch_up(database, rebuild, progress) {
+            Err(StoreError::Lexical { .. }) if !rebuild => self.try_catch_up(database, true, progress),
+            done => done,
+        }
+    }
+
+    fn try_catch_up(&self, database: &Database, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
         database.snapshot(|connection| {
             let target = replay::seq(connection)?;
             let floor = replay::tombstone_floor(connection)?;
+            let trusted = floor..=replay::published_seq(connection)?;
             let held = match self.state() {
-                State::Ready(reader) if !rebuild && (floor..=target).contains(&reader.seq()) => Some(reader.seq()),
+                State::Ready(reader) if !rebuild && trusted.contains(&reader.seq()) => Some(reader.seq()),
                 _ => None,
             };
             let from = held.unwrap_or(0);
@@ -80,9 +89,12 @@ impl Lexical {
         } else {
             (1, SMALL_BYTES)
         };
-        index
+        let writer = index
             .writer_with_num_threads::<TantivyDocument>(threads, bytes)
-            .map_err(|error| self.error(error))
+            .map_err(|error| self.error(error))?;
+        // A process killed before its commit leaves files whose names the next commit would take.
+        writer.garbage_collect_files().wait().map_err(|error| self.error(error))?;
+        Ok(writer)
     }
 
     /// Removes the index, whatever it is.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::sync_channel;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tamis_store::{Applied, Change, DocumentId, DocumentState, Filter, ModelKey, Store, TextHash};
 
 /// Files that are read and split before their documents are committed together.
@@ -17,6 +17,9 @@ const FILES_A_BATCH: usize = 128;
 
 /// Texts that are embedded before their vectors are committed together: a killed run loses at most this much work.
 const TEXTS_A_BATCH: usize = 1024;
+
+/// How long those who search during a run may miss what it has replaced.
+const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
 /// How the splitter divides files. Files are read again when this or a setting that it depends on changes.
 const SPLITTER: &str = "1";
@@ -139,6 +142,17 @@ fn splitter_settings(index: &Index) -> String {
     format!("version={SPLITTER} tokens={} skip={}", config.passage_tokens, skip.join(","))
 }
 
+/// Lets those who search meanwhile find what is committed so far, by words and by the first model.
+fn complete_quickly(index: &Index) -> Result<(), Error> {
+    index.store.publish(&mut |_| {})?;
+    if let Some(name) = index.config.index.models.first()
+        && !index.models.is_remote(name)
+    {
+        embed_with(index, name, &Filter::namespace(&index.namespace), &())?;
+    }
+    Ok(())
+}
+
 /// A file of the plan after reading.
 enum Outcome {
     Change(Box<Change>),
@@ -159,6 +173,7 @@ fn commit(
     observer.stage(Stage::Read, plan.read.len() as u64);
     let (sender, receiver) = sync_channel::<Vec<Outcome>>(2);
     let mut moved: Vec<DocumentId> = Vec::new();
+    let mut published = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Dropping the sender at the end is what ends the loop below.
@@ -193,6 +208,10 @@ fn commit(
             }
             count(report, index.store.apply(&changes)?);
             observer.advance(read);
+            if published.elapsed() > PUBLISH_EVERY {
+                complete_quickly(index)?;
+                published = Instant::now();
+            }
         }
         Ok::<(), Error>(())
     })?;
