@@ -3,6 +3,7 @@
 //! Stopping at once is safe as well: the index is committed in whole documents and survives a kill.
 
 use crate::exit::Exit;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 static PRESSED: AtomicBool = AtomicBool::new(false);
@@ -17,7 +18,8 @@ pub fn install() -> anyhow::Result<()> {
         if PRESSED.swap(true, SeqCst) || !POLLED.load(SeqCst) {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
-        eprintln!("\ntamis: stopping at the next whole step; once more to stop at once");
+        // Whoever closed standard error does not want to know.
+        let _ = writeln!(io::stderr(), "\ntamis: stopping at the next whole step; once more to stop at once");
     })?;
     Ok(())
 }

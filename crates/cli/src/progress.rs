@@ -18,6 +18,7 @@ pub struct Progress {
     /// Drawn only after this long, so that a quick run shows nothing.
     delay: Option<Duration>,
     since: Instant,
+    output: Output,
     lines: bool,
     bar: Mutex<Option<ProgressBar>>,
     _polled: Polled,
@@ -39,6 +40,7 @@ impl Progress {
         Progress {
             delay: drawn.then_some(delay),
             since: Instant::now(),
+            output: output.clone(),
             lines: !drawn && output.verbose() && delay.is_zero(),
             bar: Mutex::new(None),
             _polled: Polled::new(),
@@ -73,7 +75,8 @@ impl Drop for Progress {
 impl Observer for Progress {
     fn stage(&self, stage: Stage, total: u64) {
         if self.lines {
-            eprintln!("tamis: {}{}", name(&stage), if total > 0 { format!(" ({total})") } else { String::new() });
+            let steps = if total > 0 { format!(" ({total})") } else { String::new() };
+            self.output.note(&format!("{}{steps}", name(&stage)));
         }
         if self.delay.is_none() {
             return;

@@ -31,7 +31,7 @@ pub struct CutArguments {
     #[arg(long, value_name = "MEAN", value_parser = finite, allow_negative_numbers = true)]
     pub background: Option<f64>,
     /// Write at most N lines, whatever the cut keeps
-    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub limit: Option<usize>,
     /// Sort the lines best first; without it, lines in another order are an error
     #[arg(long)]

@@ -71,6 +71,6 @@ Examples:
   tamis man ~/.local/share/man/man1")]
 pub struct ManArguments {
     /// Write the pages of all commands into DIR, which is made if need be
-    #[arg(value_name = "DIR")]
+    #[arg(id = "man_directory", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }

@@ -100,4 +100,15 @@ mod tests {
     fn the_description_is_consistent() {
         description().debug_assert();
     }
+
+    #[test]
+    fn no_command_has_an_argument_called_like_a_global_one() {
+        let description = description();
+        let ids = |command: &clap::Command| command.get_arguments().map(|a| a.get_id().to_string()).collect::<Vec<_>>();
+        let global = ids(&description);
+        for command in description.get_subcommands() {
+            let own = ids(command);
+            assert!(own.iter().all(|id| !global.contains(id)), "{}: {own:?}", command.get_name());
+        }
+    }
 }

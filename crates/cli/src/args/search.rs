@@ -28,7 +28,7 @@ pub struct SearchArguments {
     #[arg(long, value_name = "METHOD[:PARAM=VALUE,…]")]
     pub cut: Option<String>,
     /// Show at most N results, 1 to 1000; never changes what is relevant [default: search.top_k, 10]
-    #[arg(short = 'n', long, value_name = "N", value_parser = limit)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     pub limit: Option<usize>,
     /// Words, meaning, or both
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::NAMES))]
@@ -60,7 +60,7 @@ pub struct SearchArguments {
     #[arg(long, group = "form", help_heading = "Output")]
     pub files: bool,
     /// Show N lines around the best line of each result, 0 to 500 [default: search.snippet_lines lines in all, 6]
-    #[arg(long, value_name = "N", value_parser = context, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = context, allow_negative_numbers = true, help_heading = "Output")]
     pub context: Option<usize>,
 
     /// Search the index as it is, without looking for changed files

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::text::counted;
-use crate::print::{answer, explain};
+use crate::print::{answer, explain, report};
 use crate::progress::Progress;
 use crate::session::{FlagSetting, Session, setting};
 use anyhow::{Result, bail};
@@ -35,6 +35,10 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
     if freshness.report.as_ref().is_some_and(|report| report.interrupted) {
         output.note("stopped; what is indexed so far is kept, and the next run goes on from there");
         return Ok(Exit::Interrupted);
+    }
+
+    if let Some(report) = freshness.report.as_ref().filter(|report| report.added > 0 && report.unchanged == 0) {
+        output.note(&format!("indexed {}", report::line(report)));
     }
 
     let answer = index.search(&request, &freshness)?;

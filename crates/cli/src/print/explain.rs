@@ -125,8 +125,8 @@ mod tests {
         answer.cut.diagnostics.insert("lambda".into(), 0.65.into());
         answer.timings_ms = [("total".into(), 4.2), ("gather".into(), 3.0), ("cut".into(), 0.1)].into();
         let text = plain(|out| explanation(out, &answer));
-        assert_eq!(text.matches(" kept  ").count(), AROUND, "{text}");
-        assert_eq!(text.matches(" ·  ").count(), AROUND, "{text}");
+        assert_eq!(text.matches("  kept  0.").count(), AROUND, "{text}");
+        assert_eq!(text.matches("  ·     0.").count(), AROUND, "{text}");
         assert!(text.contains("… 14 more, 2 above"), "{text}");
         assert!(text.contains("10 kept, 20 left out"), "{text}");
         assert!(text.contains("lambda                   0.650"), "{text}");

@@ -43,7 +43,7 @@ pub fn plot(out: &mut dyn Write, curve: &Curve<'_>) -> io::Result<()> {
         ((share * (HEIGHT * 8) as f64).round() as usize).clamp(1, HEIGHT * 8)
     };
     let level = curve.threshold.filter(|threshold| (low..=high).contains(threshold)).map(|t| (height(t) - 1) / 8);
-    let cut_at = columns.iter().position(|column| !column.kept);
+    let cut_at = columns.iter().position(|column| !column.kept).unwrap_or(columns.len());
     for row in (0..HEIGHT).rev() {
         let label = match row {
             row if row == HEIGHT - 1 => format!("{high:.3}"),
@@ -52,26 +52,31 @@ pub fn plot(out: &mut dyn Write, curve: &Curve<'_>) -> io::Result<()> {
             _ => String::new(),
         };
         write!(out, "{:>8} {}", label.dimmed(), "┤".dimmed())?;
-        for (index, column) in columns.iter().enumerate() {
-            if cut_at == Some(index) {
+        let empty = if level == Some(row) { '┄' } else { ' ' };
+        let mark = |column: &Column| match height(column.score).saturating_sub(row * 8).min(8) {
+            0 => empty,
+            eighths => EIGHTHS[eighths],
+        };
+        // A line ends with its last mark, at the cut at the earliest.
+        let end = columns.iter().rposition(|column| mark(column) != ' ').map_or(0, |last| last + 1).max(cut_at);
+        for (index, column) in columns[..end].iter().enumerate() {
+            if index == cut_at {
                 write!(out, "{}", "┃".yellow())?;
             }
-            let filled = height(column.score).saturating_sub(row * 8).min(8);
-            let empty = if level == Some(row) { '┄' } else { ' ' };
-            let mark = if filled == 0 { empty } else { EIGHTHS[filled] };
+            let mark = mark(column);
             let text = mark.to_string().repeat(wide);
-            match (filled, column.kept) {
-                (0, _) => write!(out, "{}", text.yellow().dimmed())?,
-                (_, true) => write!(out, "{}", text.green())?,
-                (_, false) => write!(out, "{}", text.dimmed())?,
+            match mark {
+                '┄' => write!(out, "{}", text.yellow().dimmed())?,
+                _ if column.kept => write!(out, "{}", text.green())?,
+                _ => write!(out, "{}", text.dimmed())?,
             }
         }
-        if cut_at.is_none() {
+        if end == cut_at {
             write!(out, "{}", "┃".yellow())?;
         }
         writeln!(out)?;
     }
-    let before = cut_at.unwrap_or(columns.len()) * wide;
+    let before = cut_at * wide;
     let words = format!("cut: {keep} kept, {} left out", curve.scores.len() - keep);
     // The words stand right of the mark, or left of it where there is no room.
     let under = match before.checked_sub(words.chars().count() + 1) {
@@ -106,7 +111,21 @@ mod tests {
 
     #[test]
     fn the_cut_stands_between_what_is_kept_and_what_is_not() {
-        insta::assert_snapshot!(drawn(&[1.0, 0.9, 0.85, 0.4, 0.3, 0.2, 0.0], 3, Some(0.6)), @"");
+        insta::assert_snapshot!(drawn(&[1.0, 0.9, 0.85, 0.4, 0.3, 0.2, 0.0], 3, Some(0.6)), @r"
+           1.000 ┤███      ┃
+                 ┤███▆▆▆▂▂▂┃
+                 ┤█████████┃
+                 ┤█████████┃
+           0.600 ┤█████████┃┄┄┄┄┄┄┄┄┄┄┄┄
+                 ┤█████████┃
+                 ┤█████████┃
+                 ┤█████████┃▆▆▆
+                 ┤█████████┃███▅▅▅
+                 ┤█████████┃██████▃▃▃
+                 ┤█████████┃█████████
+           0.000 ┤█████████┃█████████▁▁▁
+                           ┃ cut: 3 kept, 4 left out
+        ");
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn changes(report: &RunReport) -> String {
 
 /// Milliseconds of all stages.
 fn elapsed(report: &RunReport) -> f64 {
-    report.timings_ms.iter().filter(|(stage, _)| *stage != "total").map(|(_, time)| time).sum()
+    report.timings_ms.iter().filter(|(stage, _)| *stage != "total").fold(0.0, |sum, (_, time)| sum + time)
 }
 
 #[cfg(test)]
@@ -104,7 +104,13 @@ mod tests {
 
     #[test]
     fn a_run_is_told_in_a_few_lines() {
-        insta::assert_snapshot!(plain(|out| report(out, &sample(), false)), @"");
+        insta::assert_snapshot!(plain(|out| report(out, &sample(), false)), @r"
+        1,243 files: 1,200 added, 3 changed; 9,000 passages written in 1.4 s
+          static: 9,000 passages embedded in 450 ms, 20,000 a second
+          minilm: 8,999 passages not embedded yet
+          13 files left out (-v says why)
+          1 file could not be read (-v lists them)
+        ");
     }
 
     #[test]
