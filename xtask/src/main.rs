@@ -41,6 +41,7 @@ fn test() -> Result<()> {
 }
 
 fn bench(rest: &[String]) -> Result<()> {
+    cargo(&["build", "--release", "--package", "tamis-cli"])?;
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];
     arguments.extend(rest.iter().map(String::as_str));
     cargo(&arguments)

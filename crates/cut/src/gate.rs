@@ -169,8 +169,10 @@ impl Gate {
 fn reason(coverage: Option<f64>, share: Option<f64>, found: Option<f64>, needed: f64) -> String {
     let percent = |share: f64| format!("{}%", figure((100.0 * share).round()));
     let Some(found) = found else { return "there is nothing to hold the best candidates against".to_string() };
-    let words = coverage.map(|coverage| format!("the best match has {} of the query's weight in its words", percent(coverage)));
-    let meaning = share.map(|share| format!("the best similarity is {} of what a passage on its subject has", percent(share)));
+    let words =
+        coverage.map(|coverage| format!("the best match has {} of the query's weight in its words", percent(coverage)));
+    let meaning =
+        share.map(|share| format!("the best similarity is {} of what a passage on its subject has", percent(share)));
     let parts: Vec<String> = words.into_iter().chain(meaning).collect();
     let comparison = if found < needed { "less than" } else { "at least" };
     format!("{}: together {}, {comparison} the {} needed", parts.join(" and "), percent(found), percent(needed))

@@ -1,0 +1,291 @@
+//! How fast Tamis is on a large tree: `cargo xtask bench [PASSAGES]`.
+//!
+//! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
+//! many passages as asked for (50,000). Each figure is printed with a ratio to a reference measured in the same run,
+//! since machines differ and are noisy: reading and hashing the same bytes for indexing, a plain scan of all vectors for
+//! searching, the runtime's own way to use the transformer for embedding (`examples/throughput.rs` of `tamis-embed`).
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tamis::config::{Config, Origins};
+use tamis::{Index, Location, RunOptions, SearchRequest};
+use tamis_embed::{Embedder, MiniLm, Purpose, StaticModel};
+use tamis_store::{Filter, ModelKey, TextHash};
+
+const QUESTIONS: [&str; 12] = [
+    "how is a stale index detected",
+    "where are retries with backoff handled",
+    "parse a duration such as 5 minutes",
+    "walk a directory and honour ignore files",
+    "compile a regular expression to a finite automaton",
+    "lock free queue between threads",
+    "HashMap with a faster hash function",
+    "serialize an enum as an internally tagged map",
+    "error when a UTF-8 sequence is invalid",
+    "memory map a file for reading",
+    "pretty print a table in the terminal",
+    "IndexWriter::commit",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let wanted: u64 = std::env::args().nth(1).map_or(Ok(50_000), |text| text.parse())?;
+    let home = tempfile::tempdir()?;
+    let tree = home.path().join("tree");
+    let bytes = grow(&tree, wanted * 900)?;
+    let files = count(&tree)?;
+    println!("tree: {files} files, {:.1} MB", bytes as f64 / 1e6);
+
+    // Reference: the same bytes, listed, read and hashed on one core. The first pass warms the file cache.
+    read_and_hash(&tree)?;
+    let (reference, _) = timed(|| read_and_hash(&tree))?;
+
+    let index = open(&tree, &["static"])?;
+    let (took, report) = timed(|| Ok(index.refresh(RunOptions::WHOLE, &())?))?;
+    let rate = report.passages as f64 / took.as_secs_f64();
+    println!(
+        "first index, static: {} passages in {:.2} s, {rate:.0} passages/s; {:.1} x reading and hashing ({:.2} s)",
+        report.passages,
+        took.as_secs_f64(),
+        took.as_secs_f64() / reference.as_secs_f64(),
+        reference.as_secs_f64()
+    );
+    let (took, _) = timed(|| Ok(index.refresh(RunOptions::WHOLE, &())?))?;
+    let stat = median(5, || stat_all(&tree).map(drop))?;
+    println!(
+        "unchanged check: {:.1} ms for {files} files, {:.1} ms for 5,000; {:.1} x listing them on one core",
+        ms(took),
+        ms(took) * 5000.0 / files as f64,
+        took.as_secs_f64() / stat.as_secs_f64()
+    );
+
+    searches("static", &index, StaticModel::built_in())?;
+    drop(index);
+    let (cold, cold_resident) = cold(&tree, "static")?;
+    println!(
+        "search, cold process, static: p50 {:.0} ms with the check, {} MB resident at most",
+        ms(cold),
+        cold_resident
+    );
+
+    // Vectors of the transformer for every passage: real ones for the first 2,000, the others those with their entries
+    // turned round, since what a scan costs depends on their number and not on their values.
+    let index = open(&tree, &["static", "minilm"])?;
+    let model = MiniLm::load(Purpose::Passages)?;
+    let (embedded, rate) = fill(&index, &model)?;
+    println!("embedding, minilm: {rate:.1} passages/s over {embedded} passages of the tree");
+    searches("minilm", &index, &model)?;
+    drop(index);
+    let (cold, cold_resident) = self::cold(&tree, "minilm")?;
+    println!(
+        "search, cold process, minilm: p50 {:.0} ms with the check, {} MB resident at most",
+        ms(cold),
+        cold_resident
+    );
+    Ok(())
+}
+
+fn open(tree: &Path, models: &[&str]) -> Result<Index, Box<dyn Error>> {
+    let origins =
+        Origins { flags: vec![("index.models".into(), models.join(","), "bench".into())], ..Origins::default() };
+    Ok(Index::open(Location::at(tree, None), Config::load(&origins, None)?)?)
+}
+
+/// Warm searches, against a plain scan of as many vectors of the same length.
+fn searches(name: &str, index: &Index, model: &dyn Embedder) -> Result<(), Box<dyn Error>> {
+    let request = |query: &str| SearchRequest::new(query);
+    for query in QUESTIONS {
+        index.search(&request(query), &Default::default())?;
+    }
+    let mut times = Vec::new();
+    let mut kept = 0;
+    for query in QUESTIONS.iter().cycle().take(240) {
+        let (took, answer) = timed(|| Ok(index.search(&request(query), &Default::default())?))?;
+        assert_eq!(answer.model.as_deref(), Some(model.model().id.as_str()));
+        kept += answer.cut.keep;
+        times.push(took);
+    }
+    times.sort();
+    let passages = index.store().coverage(&model.model().id, &Filter::default())?.embedded as usize;
+    let dimension = model.model().dimension;
+    let vectors = vec![0.01f32; passages * dimension];
+    let query = vec![0.5f32; dimension];
+    let scan = median(5, || {
+        let best = vectors.chunks(dimension).map(|vector| tamis_embed::dot(vector, &query)).fold(f32::MIN, f32::max);
+        assert!(std::hint::black_box(best) > 0.0);
+        Ok(())
+    })?;
+    let p50 = times[times.len() / 2];
+    println!(
+        "search, warm, {name}: p50 {:.2} ms, p95 {:.2} ms on {passages} passages; {:.2} x a plain scan of the vectors ({:.2} ms); {:.1} kept",
+        ms(p50),
+        ms(times[times.len() * 95 / 100]),
+        p50.as_secs_f64() / scan.as_secs_f64(),
+        ms(scan),
+        kept as f64 / times.len() as f64
+    );
+    Ok(())
+}
+
+/// Whole processes: the median time, and the largest resident memory in MB.
+fn cold(tree: &Path, model: &str) -> Result<(Duration, u64), Box<dyn Error>> {
+    let program = std::env::current_exe()?.ancestors().nth(2).ok_or("no directory of the program")?.join("tamis");
+    let mut times = Vec::new();
+    let mut resident = 0;
+    for query in QUESTIONS {
+        let mut command = Command::new(&program);
+        command.args(["search", query, "--json"]).current_dir(tree).env("TAMIS_CONFIG_HOME", tree.join(".none"));
+        command.env("TAMIS_INDEX_MODELS", if model == "static" { "static" } else { "static,minilm" });
+        let (took, output) = timed(|| Ok(command.output()?))?;
+        if output.status.code() == Some(2) {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
+        }
+        times.push(took);
+        // The same once more under the shell's eyes, for its memory.
+        if resident == 0 {
+            let time = Command::new("/usr/bin/time")
+                .args(["-f", "%M"])
+                .arg(&program)
+                .args(["search", query, "--json"])
+                .current_dir(tree)
+                .env("TAMIS_INDEX_MODELS", if model == "static" { "static" } else { "static,minilm" })
+                .output();
+            let peak =
+                time.ok().and_then(|output| String::from_utf8_lossy(&output.stderr).lines().last()?.parse().ok());
+            resident = peak.map_or(0, |kilobytes: u64| kilobytes / 1000);
+        }
+    }
+    times.sort();
+    Ok((times[times.len() / 2], resident))
+}
+
+/// Gives every passage a vector of the transformer. Returns how many were embedded for real, and how fast.
+fn fill(index: &Index, model: &MiniLm) -> Result<(usize, f64), Box<dyn Error>> {
+    let key = ModelKey { id: model.model().id.clone(), dimension: model.model().dimension };
+    let store = index.store();
+    let mut real: Vec<Vec<f32>> = Vec::new();
+    let mut rate = 0.0;
+    loop {
+        let texts = store.unembedded(&key.id, &Filter::default(), 2000)?;
+        if texts.is_empty() {
+            break;
+        }
+        let vectors: Vec<Vec<f32>> = if real.is_empty() {
+            let inputs: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
+            let (took, vectors) = timed(|| Ok(model.embed_passages(&inputs)?))?;
+            rate = inputs.len() as f64 / took.as_secs_f64();
+            real = vectors;
+            real.clone()
+        } else {
+            let shift = texts.len() % (key.dimension - 1) + 1;
+            let turned = |vector: &Vec<f32>| {
+                let mut vector = vector.clone();
+                vector.rotate_left(shift);
+                vector
+            };
+            real.iter().cycle().take(texts.len()).map(turned).collect()
+        };
+        let rows: Vec<(TextHash, Vec<f32>)> = texts.iter().map(|text| text.hash).zip(vectors).collect();
+        store.put_vectors(&key, &rows)?;
+    }
+    store.publish(&mut |_| {})?;
+    Ok((real.len(), rate))
+}
+
+/// Copies crates' sources until there are about so many bytes of text.
+fn grow(tree: &Path, wanted: u64) -> Result<u64, Box<dyn Error>> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let registries = home.ok_or("no home directory")?.join("registry/src");
+    let mut crates: Vec<PathBuf> = Vec::new();
+    for registry in fs::read_dir(&registries)? {
+        crates.extend(fs::read_dir(registry?.path())?.filter_map(|entry| Some(entry.ok()?.path())));
+    }
+    crates.sort();
+    let mut copied = 0;
+    for (number, source) in crates.iter().enumerate() {
+        if copied >= wanted {
+            break;
+        }
+        let name = source.file_name().ok_or("no name")?.to_string_lossy().into_owned();
+        copied += copy(source, &tree.join(format!("{:03}-{name}", number)))?;
+    }
+    Ok(copied)
+}
+
+/// Copies the files of a tree that people write, and returns their bytes.
+fn copy(from: &Path, to: &Path) -> Result<u64, Box<dyn Error>> {
+    let mut copied = 0;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if kind.is_dir() {
+            copied += copy(&entry.path(), &target)?;
+        } else if kind.is_file()
+            && [".rs", ".md", ".toml", ".txt", ".c", ".h", ".py"].iter().any(|end| name.ends_with(end))
+        {
+            let size = entry.metadata()?.len();
+            if size < 200_000 {
+                fs::create_dir_all(to)?;
+                fs::copy(entry.path(), target)?;
+                copied += size;
+            }
+        }
+    }
+    Ok(copied)
+}
+
+fn count(tree: &Path) -> Result<u64, Box<dyn Error>> {
+    let mut files = 0;
+    for entry in fs::read_dir(tree)? {
+        let entry = entry?;
+        files += if entry.file_type()?.is_dir() { count(&entry.path())? } else { 1 };
+    }
+    Ok(files)
+}
+
+fn stat_all(tree: &Path) -> Result<u64, Box<dyn Error>> {
+    let mut size = 0;
+    for entry in fs::read_dir(tree)? {
+        let entry = entry?;
+        size += if entry.file_type()?.is_dir() { stat_all(&entry.path())? } else { entry.metadata()?.len() };
+    }
+    Ok(size)
+}
+
+fn read_and_hash(tree: &Path) -> Result<u64, Box<dyn Error>> {
+    let mut read = 0;
+    for entry in fs::read_dir(tree)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            read += read_and_hash(&entry.path())?;
+        } else {
+            let bytes = fs::read(entry.path())?;
+            std::hint::black_box(blake3::hash(&bytes));
+            read += bytes.len() as u64;
+        }
+    }
+    Ok(read)
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<(Duration, T), Box<dyn Error>> {
+    let started = Instant::now();
+    let value = work()?;
+    Ok((started.elapsed(), value))
+}
+
+fn median(runs: usize, mut work: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<Duration, Box<dyn Error>> {
+    let mut times = Vec::new();
+    for _ in 0..runs {
+        times.push(timed(&mut work)?.0);
+    }
+    times.sort();
+    Ok(times[runs / 2])
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
