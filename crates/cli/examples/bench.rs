@@ -5,6 +5,7 @@
 //! since machines differ and are noisy: reading and hashing the same bytes for indexing, a plain scan of all vectors for
 //! searching, the runtime's own way to use the transformer for embedding (`examples/throughput.rs` of `tamis-embed`).
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -101,10 +102,14 @@ fn searches(name: &str, index: &Index, model: &dyn Embedder) -> Result<(), Box<d
     }
     let mut times = Vec::new();
     let mut kept = 0;
+    let mut stages: BTreeMap<String, f64> = BTreeMap::new();
     for query in QUESTIONS.iter().cycle().take(240) {
         let (took, answer) = timed(|| Ok(index.search(&request(query), &Default::default())?))?;
         assert_eq!(answer.model.as_deref(), Some(model.model().id.as_str()));
         kept += answer.cut.keep;
+        for (stage, milliseconds) in answer.timings_ms {
+            *stages.entry(stage).or_default() += milliseconds / 240.0;
+        }
         times.push(took);
     }
     times.sort();
@@ -126,6 +131,8 @@ fn searches(name: &str, index: &Index, model: &dyn Embedder) -> Result<(), Box<d
         ms(scan),
         kept as f64 / times.len() as f64
     );
+    let stages: Vec<String> = stages.iter().map(|(stage, mean)| format!("{stage} {mean:.2}")).collect();
+    println!("  mean ms by stage: {}", stages.join(", "));
     Ok(())
 }
 
