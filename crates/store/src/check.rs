@@ -31,20 +31,13 @@ pub(crate) fn summary(database: &Database, lexical: &Lexical, semantic: &Semanti
 /// Checks the database, then each derived index by itself and against the database.
 pub(crate) fn check(database: &Database, lexical: &Lexical, semantic: &Semantic) -> Result<Findings> {
     let integrity = database.integrity()?;
-    let mut findings = Findings {
-        passages: integrity.passages.len() as u64,
-        problems: integrity.problems,
-    };
+    let mut findings = Findings { passages: integrity.passages.len() as u64, problems: integrity.problems };
     if !findings.problems.is_empty() {
         // Nothing can be held against a database that contradicts itself.
         return Ok(findings);
     }
     for message in check_lexical(lexical, &integrity.passages)? {
-        findings.problems.push(Problem {
-            part: Part::Lexical,
-            message,
-            mendable: true,
-        });
+        findings.problems.push(Problem { part: Part::Lexical, message, mendable: true });
     }
     for model in database.models()? {
         for message in check_model(database, semantic, &model)? {
@@ -99,9 +92,7 @@ fn difference(what: &str, expected: &[u64], held: &[u64]) -> Option<String> {
     if lacking + surplus + repeated == 0 {
         return None;
     }
-    Some(format!(
-        "{what} lacks {lacking} passages of the database, holds {surplus} that are gone and {repeated} twice"
-    ))
+    Some(format!("{what} lacks {lacking} passages of the database, holds {surplus} that are gone and {repeated} twice"))
 }
 
 /// Bytes of all files in a directory and below.

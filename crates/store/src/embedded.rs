@@ -53,6 +53,7 @@ pub struct EmbeddedStore {
     /// One publication at a time within the process.
     publishing: Mutex<()>,
     selections: Mutex<VecDeque<Remembered>>,
+    coverages: Mutex<VecDeque<RememberedCoverage>>,
 }
 
 /// A filter and what it selects at a change number.
@@ -61,6 +62,15 @@ struct Remembered {
     seq: u64,
     filter: Filter,
     selection: Arc<Selection>,
+}
+
+/// How far a model went at a change number.
+#[derive(Debug)]
+struct RememberedCoverage {
+    seq: u64,
+    model: String,
+    filter: Filter,
+    coverage: Coverage,
 }
 
 impl EmbeddedStore {
@@ -82,9 +92,7 @@ impl EmbeddedStore {
             }
             Access::ReadOnly => {
                 if !path.exists() {
-                    return Err(StoreError::Missing {
-                        path: directory.to_owned(),
-                    });
+                    return Err(StoreError::Missing { path: directory.to_owned() });
                 }
                 Database::open_read_only(&path)?
             }
@@ -98,6 +106,7 @@ impl EmbeddedStore {
             semantic: Semantic::new(directory.join(VECTORS), instance),
             publishing: Mutex::default(),
             selections: Mutex::default(),
+            coverages: Mutex::default(),
             database,
         })
     }
@@ -115,10 +124,9 @@ impl EmbeddedStore {
     fn hold(&self) -> Result<Hold<'_>> {
         match self.access {
             Access::ReadWrite => self.lock.hold(),
-            Access::ReadOnly => Err(StoreError::ReadOnly {
-                path: self.directory.clone(),
-                reason: "opened for reading only".to_owned(),
-            }),
+            Access::ReadOnly => {
+                Err(StoreError::ReadOnly { path: self.directory.clone(), reason: "opened for reading only".to_owned() })
+            }
         }
     }
 
@@ -137,11 +145,7 @@ impl EmbeddedStore {
         if remembered.len() == REMEMBERED_FILTERS {
             remembered.pop_front();
         }
-        remembered.push_back(Remembered {
-            seq,
-            filter: filter.clone(),
-            selection: selection.clone(),
-        });
+        remembered.push_back(Remembered { seq, filter: filter.clone(), selection: selection.clone() });
         Ok(selection)
     }
 
@@ -155,16 +159,14 @@ impl EmbeddedStore {
         if self.database.resolve(&Filter::default())?.count == 0 {
             return Ok(None);
         }
-        let unpublished = || StoreError::Unpublished {
-            path: self.lexical.path().to_owned(),
-            reason: reason.clone(),
-        };
+        let unpublished = || StoreError::Unpublished { path: self.lexical.path().to_owned(), reason: reason.clone() };
         if self.access == Access::ReadOnly {
             return Err(unpublished());
         }
         let _hold = self.hold()?;
         let _publishing = lock(&self.publishing);
-        self.lexical.catch_up(&self.database, false, &mut |_| {})?;
+        let seq = self.lexical.catch_up(&self.database, false, &mut |_| {})?;
+        self.database.published(seq, 0)?;
         match self.lexical.state() {
             State::Ready(reader) => Ok(Some(reader)),
             _ => Err(unpublished()),
@@ -176,7 +178,7 @@ impl EmbeddedStore {
         let _publishing = lock(&self.publishing);
         let lexical = self.lexical.catch_up(&self.database, rebuild, progress)?;
         let vectors = self.semantic.publish(&self.database, rebuild, progress)?;
-        self.database.published(lexical.min(vectors))
+        self.database.published(lexical.max(vectors.highest), lexical.min(vectors.lowest))
     }
 
     fn tantivy<T>(&self, result: tantivy::Result<T>) -> Result<T> {
@@ -189,17 +191,10 @@ impl EmbeddedStore {
             return Ok(None);
         };
         if vector.len() != model.dimension {
-            return Err(StoreError::Dimension {
-                model: model.name,
-                expected: model.dimension,
-                received: vector.len(),
-            });
+            return Err(StoreError::Dimension { model: model.name, expected: model.dimension, received: vector.len() });
         }
         if vector.iter().any(|value| !value.is_finite()) {
-            return Err(StoreError::NotFinite {
-                model: model.name,
-                what: "the query".to_owned(),
-            });
+            return Err(StoreError::NotFinite { model: model.name, what: "the query".to_owned() });
         }
         Ok(Some(model))
     }
@@ -282,26 +277,17 @@ impl Store for EmbeddedStore {
             None => f32::INFINITY,
             Some(last) => coded.hits.get(last).map_or(f32::NEG_INFINITY, |hit| hit.similarity - 2.0 * CODE_ERROR),
         };
-        let ids: Vec<PassageId> = coded
-            .hits
-            .iter()
-            .take_while(|hit| hit.similarity >= worst)
-            .map(|hit| PassageId(hit.passage))
-            .collect();
+        let ids: Vec<PassageId> =
+            coded.hits.iter().take_while(|hit| hit.similarity >= worst).map(|hit| PassageId(hit.passage)).collect();
         let similarities = self.similarities_under(&model, vector, &ids)?;
         let mut hits: Vec<SemanticHit> = ids
             .into_iter()
             .zip(similarities)
-            .filter_map(|(passage, similarity)| {
-                similarity.map(|similarity| SemanticHit { passage, similarity })
-            })
+            .filter_map(|(passage, similarity)| similarity.map(|similarity| SemanticHit { passage, similarity }))
             .collect();
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
         hits.truncate(k);
-        Ok(Nearest {
-            hits,
-            background: Background::from(coded.background),
-        })
+        Ok(Nearest { hits, background: Background::from(coded.background) })
     }
 
     fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>> {
@@ -336,7 +322,21 @@ impl Store for EmbeddedStore {
     }
 
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {
-        self.database.coverage(model, &*self.resolve(filter)?)
+        let seq = self.database.seq()?;
+        {
+            let mut remembered = lock(&self.coverages);
+            remembered.retain(|entry| entry.seq == seq);
+            if let Some(entry) = remembered.iter().find(|entry| entry.model == model && entry.filter == *filter) {
+                return Ok(entry.coverage);
+            }
+        }
+        let coverage = self.database.coverage(model, &*self.resolve(filter)?)?;
+        let mut remembered = lock(&self.coverages);
+        if remembered.len() == REMEMBERED_FILTERS {
+            remembered.pop_front();
+        }
+        remembered.push_back(RememberedCoverage { seq, model: model.to_owned(), filter: filter.clone(), coverage });
+        Ok(coverage)
     }
 
     fn summary(&self) -> Result<Summary> {

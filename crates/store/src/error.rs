@@ -43,7 +43,9 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The database was written by a newer version of the program.
-    #[error("{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or delete the directory and index again")]
+    #[error(
+        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or delete the directory and index again"
+    )]
     Newer {
         /// The database.
         path: PathBuf,
@@ -53,7 +55,9 @@ pub enum StoreError {
         supported: u32,
     },
     /// The database was written by an older version and may not be upgraded now.
-    #[error("{path}: written with schema version {found}, this program needs {supported} and may not upgrade a read-only index; open it once with the right to write")]
+    #[error(
+        "{path}: written with schema version {found}, this program needs {supported} and may not upgrade a read-only index; open it once with the right to write"
+    )]
     Older {
         /// The database.
         path: PathBuf,
@@ -71,7 +75,9 @@ pub enum StoreError {
         reason: String,
     },
     /// A read-only directory holds changes that can only be read by someone who may write.
-    #[error("{path}: holds unfinished changes and the directory is read-only; open it once with the right to write, or copy it")]
+    #[error(
+        "{path}: holds unfinished changes and the directory is read-only; open it once with the right to write, or copy it"
+    )]
     Unfinished {
         /// The write-ahead log that can not be replayed.
         path: PathBuf,
@@ -103,7 +109,9 @@ pub enum StoreError {
         reason: String,
     },
     /// The lexical index can not be searched and not be rebuilt by whoever asks.
-    #[error("{path}: no lexical index to search: {reason}; index again, or open the index once with the right to write")]
+    #[error(
+        "{path}: no lexical index to search: {reason}; index again, or open the index once with the right to write"
+    )]
     Unpublished {
         /// The directory of the lexical index.
         path: PathBuf,
@@ -165,18 +173,11 @@ impl StoreError {
     pub(crate) fn io(path: &Path, action: &'static str, source: std::io::Error) -> StoreError {
         use std::io::ErrorKind;
         match source.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full {
-                path: path.to_owned(),
-            },
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly {
-                path: path.to_owned(),
-                reason: source.to_string(),
-            },
-            _ => StoreError::Io {
-                path: path.to_owned(),
-                action,
-                source,
-            },
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full { path: path.to_owned() },
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                StoreError::ReadOnly { path: path.to_owned(), reason: source.to_string() }
+            }
+            _ => StoreError::Io { path: path.to_owned(), action, source },
         }
     }
 
@@ -190,13 +191,10 @@ impl StoreError {
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 StoreError::ReadOnly { path, reason }
             }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy {
-                path,
-                holder: "the database stayed locked".to_owned(),
-            },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                StoreError::Corrupt { path, reason }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                StoreError::Busy { path, holder: "the database stayed locked".to_owned() }
             }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt { path, reason },
             _ => StoreError::Database { path, reason },
         }
     }
@@ -204,24 +202,17 @@ impl StoreError {
     /// An error of the vector files, on the one of `model` at `path`.
     pub(crate) fn vectors(path: &Path, model: &str, error: VectorError) -> StoreError {
         match error {
-            VectorError::Dimension { expected, received } => StoreError::Dimension {
-                model: model.to_owned(),
-                expected,
-                received,
-            },
-            VectorError::NonFinite { passage, .. } => StoreError::NotFinite {
-                model: model.to_owned(),
-                what: format!("passage {passage}"),
-            },
-            VectorError::NonFiniteQuery { .. } => StoreError::NotFinite {
-                model: model.to_owned(),
-                what: "the query".to_owned(),
-            },
+            VectorError::Dimension { expected, received } => {
+                StoreError::Dimension { model: model.to_owned(), expected, received }
+            }
+            VectorError::NonFinite { passage, .. } => {
+                StoreError::NotFinite { model: model.to_owned(), what: format!("passage {passage}") }
+            }
+            VectorError::NonFiniteQuery { .. } => {
+                StoreError::NotFinite { model: model.to_owned(), what: "the query".to_owned() }
+            }
             VectorError::Io { path, source } => StoreError::io(&path, "vector file", source),
-            other => StoreError::Vectors {
-                path: path.to_owned(),
-                reason: other.to_string(),
-            },
+            other => StoreError::Vectors { path: path.to_owned(), reason: other.to_string() },
         }
     }
 
@@ -230,17 +221,13 @@ impl StoreError {
         if let tantivy::TantivyError::IoError(source) = &error {
             let source = std::io::Error::new(source.kind(), source.to_string());
             return match StoreError::io(path, "lexical index", source) {
-                StoreError::Io { source, .. } => StoreError::Lexical {
-                    path: path.to_owned(),
-                    reason: source.to_string(),
-                },
+                StoreError::Io { source, .. } => {
+                    StoreError::Lexical { path: path.to_owned(), reason: source.to_string() }
+                }
                 known => known,
             };
         }
-        StoreError::Lexical {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        }
+        StoreError::Lexical { path: path.to_owned(), reason: error.to_string() }
     }
 }
 

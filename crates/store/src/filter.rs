@@ -39,10 +39,7 @@ pub struct Filter {
 impl Filter {
     /// Everything in one namespace.
     pub fn namespace(namespace: impl Into<String>) -> Filter {
-        Filter {
-            namespaces: vec![namespace.into()],
-            ..Filter::default()
-        }
+        Filter { namespaces: vec![namespace.into()], ..Filter::default() }
     }
 
     /// Whether it lets everything through.
@@ -50,9 +47,9 @@ impl Filter {
         self == &Filter::default()
     }
 
-    /// Whether documents alone decide it.
+    /// Whether documents alone decide it, where all passages are of their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
-        self.languages.is_empty() && self.kinds.is_empty() && self.roles.is_empty() && self.ids.is_empty()
+        self.kinds.is_empty() && self.roles.is_empty() && self.ids.is_empty()
     }
 }
 
@@ -67,10 +64,7 @@ impl PathGlobs {
     /// Compiles globs; the error names the one that is none.
     pub(crate) fn new(globs: &[String]) -> Result<PathGlobs> {
         let (exclude, include): (Vec<&String>, Vec<&String>) = globs.iter().partition(|glob| glob.starts_with('!'));
-        Ok(PathGlobs {
-            include: compile(&include)?,
-            exclude: compile(&exclude)?,
-        })
+        Ok(PathGlobs { include: compile(&include)?, exclude: compile(&exclude)? })
     }
 
     /// Whether a path passes.
@@ -86,10 +80,8 @@ fn compile(globs: &[&String]) -> Result<Option<GlobSet>> {
     }
     let mut set = GlobSetBuilder::new();
     for given in globs {
-        let failed = |error: globset::Error| StoreError::Glob {
-            glob: (*given).clone(),
-            reason: error.kind().to_string(),
-        };
+        let failed =
+            |error: globset::Error| StoreError::Glob { glob: (*given).clone(), reason: error.kind().to_string() };
         let glob = given.strip_prefix('!').unwrap_or(given);
         let glob = match glob.strip_prefix('/') {
             Some(anchored) => anchored.to_owned(),
@@ -124,9 +116,7 @@ impl BitSet {
 
     #[inline]
     pub(crate) fn contains(&self, number: u64) -> bool {
-        self.words
-            .get((number / 64) as usize)
-            .is_some_and(|word| word & (1 << (number % 64)) != 0)
+        self.words.get((number / 64) as usize).is_some_and(|word| word & (1 << (number % 64)) != 0)
     }
 }
 

@@ -87,7 +87,5 @@ pub use record::{
     Applied, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,
 };
-pub use report::{
-    Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary,
-};
+pub use report::{Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary};
 pub use store::{Store, Writing};

@@ -28,10 +28,7 @@ pub(crate) struct Hold<'a> {
 
 impl WriteLock {
     pub(crate) fn new(path: PathBuf) -> WriteLock {
-        WriteLock {
-            path,
-            state: Mutex::default(),
-        }
+        WriteLock { path, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -77,10 +74,7 @@ fn take(path: &Path) -> Result<File> {
             if read.is_err() || holder.trim().is_empty() {
                 holder = "unnamed".to_owned();
             }
-            return Err(StoreError::Busy {
-                path: path.to_owned(),
-                holder: holder.trim().to_owned(),
-            });
+            return Err(StoreError::Busy { path: path.to_owned(), holder: holder.trim().to_owned() });
         }
         Err(TryLockError::Error(error)) => return Err(StoreError::io(path, "locking", error)),
     }

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
-use crate::record::{DocumentId, PassageId};
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, Fault, ModelRow, lock, replay};
 use crate::stamp::Stamp;
@@ -34,6 +33,15 @@ struct Live {
     stamp: Option<Stamp>,
 }
 
+/// The change numbers that the vector files hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Published {
+    /// That of the file furthest behind; the largest number there is when there are no files.
+    pub(crate) lowest: u64,
+    /// That of the newest file.
+    pub(crate) highest: u64,
+}
+
 /// What stands at the place of a model's file.
 pub(crate) enum FileState {
     /// A file that can be used, with its change number.
@@ -46,11 +54,7 @@ pub(crate) enum FileState {
 
 impl Semantic {
     pub(crate) fn new(directory: PathBuf, instance: [u8; 16]) -> Semantic {
-        Semantic {
-            directory,
-            instance,
-            open: Mutex::default(),
-        }
+        Semantic { directory, instance, open: Mutex::default() }
     }
 
     /// The directory of the files.
@@ -70,17 +74,14 @@ impl Semantic {
         let live = self.current(database, model)?;
         let live = live.read().unwrap_or_else(PoisonError::into_inner);
         let failed = |error| StoreError::vectors(&self.file(model), &model.name, error);
-        if let Some(passages) = &selection.passages {
-            let mut selected = live.index.clone();
-            let others: Vec<u64> = live.index.passages().filter(|&passage| !passages.contains(passage)).collect();
-            for passage in others {
-                selected.delete(passage);
+        let found = match (&selection.passages, &selection.documents) {
+            (Some(passages), _) => live.index.nearest_passages(vector, &|passage| passages.contains(passage), count),
+            (None, Some(documents)) => {
+                live.index.nearest(vector, Some(&|document| documents.contains(u64::from(document))), count)
             }
-            return selected.nearest(vector, None, count).map_err(failed);
-        }
-        let keep = |document: u32| selection.contains(PassageId(0), DocumentId(document));
-        let filter: Option<crate::vectors::DocumentFilter<'_>> = if selection.is_everything() { None } else { Some(&keep) };
-        live.index.nearest(vector, filter, count).map_err(failed)
+            (None, None) => live.index.nearest(vector, None, count),
+        };
+        found.map_err(failed)
     }
 
     /// Passages that a model's index holds once it is level with the database, ascending.
@@ -92,14 +93,23 @@ impl Semantic {
         Ok(passages)
     }
 
-    /// Writes the files that are missing, unusable or far behind, and removes those of models that are gone. Returns the
-    /// lowest change number that a file holds.
-    pub(crate) fn publish(&self, database: &Database, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+    /// Writes the files that are missing, unusable or far behind, and removes those of models that are gone.
+    pub(crate) fn publish(
+        &self,
+        database: &Database,
+        rebuild: bool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Published> {
         let models = database.models()?;
         self.remove_strangers(&models)?;
-        let mut lowest = u64::MAX;
+        let published = database.read(replay::published_seq)?;
+        let mut files = Published { lowest: u64::MAX, highest: 0 };
         for model in &models {
-            if rebuild {
+            let trusted = match self.state(model)? {
+                FileState::Ready(snapshot) => snapshot.seq() <= published,
+                FileState::Missing | FileState::Unusable(_) => true,
+            };
+            if rebuild || !trusted {
                 self.remove(&self.file(model))?;
                 lock(&self.open).remove(&model.name);
             }
@@ -113,16 +123,18 @@ impl Semantic {
                 lock(&self.open).remove(&model.name);
             }
             if let FileState::Ready(snapshot) = self.state(model)? {
-                lowest = lowest.min(snapshot.seq());
+                files.lowest = files.lowest.min(snapshot.seq());
+                files.highest = files.highest.max(snapshot.seq());
             }
         }
-        Ok(lowest)
+        Ok(files)
     }
 
     /// What stands at the place of a model's file.
     pub(crate) fn state(&self, model: &ModelRow) -> Result<FileState> {
         let path = self.file(model);
-        let opened = Snapshot::open(&path, &self.identity(model)).map_err(|error| StoreError::vectors(&path, &model.name, error))?;
+        let opened = Snapshot::open(&path, &self.identity(model))
+            .map_err(|error| StoreError::vectors(&path, &model.name, error))?;
         Ok(match opened {
             Opened::Ready(snapshot) => FileState::Ready(snapshot),
             Opened::Missing => FileState::Missing,
@@ -136,11 +148,7 @@ impl Semantic {
     }
 
     fn identity(&self, model: &ModelRow) -> Identity {
-        Identity {
-            instance: self.instance,
-            model: model.name.clone(),
-            dimension: model.dimension,
-        }
+        Identity { instance: self.instance, model: model.name.clone(), dimension: model.dimension }
     }
 
     /// A model's vectors, level with the database.
@@ -167,14 +175,8 @@ impl Semantic {
         // The stamp first: a file that comes between the two is then read again, not missed.
         let stamp = Stamp::of(&self.file(model));
         Ok(match self.state(model)? {
-            FileState::Ready(snapshot) => Live {
-                index: VectorIndex::from_snapshot(snapshot),
-                stamp,
-            },
-            _ => Live {
-                index: self.empty(model)?,
-                stamp: None,
-            },
+            FileState::Ready(snapshot) => Live { index: VectorIndex::from_snapshot(snapshot), stamp },
+            _ => Live { index: self.empty(model)?, stamp: None },
         })
     }
 
@@ -196,10 +198,7 @@ impl Semantic {
                 *live = self.load(model)?;
             }
             if !usable(&live.index) {
-                *live = Live {
-                    index: self.empty(model)?,
-                    stamp: None,
-                };
+                *live = Live { index: self.empty(model)?, stamp: None };
             }
             let from = live.index.seq();
             for passage in replay::deleted_since(connection, from)? {
@@ -221,17 +220,14 @@ impl Semantic {
         let failed = |error| Fault::from(StoreError::vectors(&path, &model.name, error));
         let total = database.embedded(model.id)?.len() as u64;
         database.snapshot(|connection| {
-            let mut writer = SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
+            let mut writer =
+                SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
             let mut done = 0;
             replay::vectors_since(connection, model.id, 0, |passage, document, vector| {
                 writer.push(passage, document, vector).map_err(failed)?;
                 done += 1;
                 if done % STEP == 0 || done == total {
-                    progress(Progress {
-                        part: Part::Vectors,
-                        done,
-                        total: total.max(done),
-                    });
+                    progress(Progress { part: Part::Vectors, done, total: total.max(done) });
                 }
                 Ok(())
             })?;

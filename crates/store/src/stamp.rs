@@ -19,10 +19,6 @@ impl Stamp {
         let file = std::os::unix::fs::MetadataExt::ino(&metadata);
         #[cfg(not(unix))]
         let file = 0;
-        Some(Stamp {
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
-            file,
-        })
+        Some(Stamp { length: metadata.len(), modified: metadata.modified().ok(), file })
     }
 }

@@ -54,22 +54,14 @@ pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
         }
         seen.insert(word.to_owned(), words.len());
         let stem = stem(&stemmer, word);
-        words.push(QueryWord {
-            word: word.to_owned(),
-            stem: (stem != word).then(|| stem.into_owned()),
-            compound,
-        });
+        words.push(QueryWord { word: word.to_owned(), stem: (stem != word).then(|| stem.into_owned()), compound });
     });
     words
 }
 
 pub(super) fn stem<'w>(stemmer: &Stemmer, word: &'w str) -> std::borrow::Cow<'w, str> {
     // The English rules are for letters that English has.
-    if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        stemmer.stem(word)
-    } else {
-        word.into()
-    }
+    if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) { stemmer.stem(word) } else { word.into() }
 }
 
 /// The tokenizer that the index runs on each passage's fields.
@@ -98,13 +90,7 @@ impl Tokenizer for PassageTokenizer {
     type TokenStream<'a> = PassageTokens<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> PassageTokens<'a> {
-        let PassageTokenizer {
-            stemmer,
-            splitter,
-            terms,
-            ends,
-            token,
-        } = self;
+        let PassageTokenizer { stemmer, splitter, terms, ends, token } = self;
         terms.clear();
         ends.clear();
         token.reset();
@@ -120,12 +106,7 @@ impl Tokenizer for PassageTokenizer {
             }
             ends.push(terms.len());
         });
-        PassageTokens {
-            terms,
-            ends,
-            next: 0,
-            token,
-        }
+        PassageTokens { terms, ends, next: 0, token }
     }
 }
 

@@ -22,7 +22,12 @@ const STEP: u64 = 1_000;
 impl Lexical {
     /// Makes the index hold what the database does. Returns the change number that it then holds. An index that cannot be
     /// continued, whatever a killed process left of it, is made anew.
-    pub(crate) fn catch_up(&self, database: &Database, rebuild: bool, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+    pub(crate) fn catch_up(
+        &self,
+        database: &Database,
+        rebuild: bool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<u64> {
         match self.try_catch_up(database, rebuild, progress) {
             Err(StoreError::Lexical { .. }) if !rebuild => self.try_catch_up(database, true, progress),
             done => done,
@@ -58,16 +63,10 @@ impl Lexical {
             }
             let mut done = 0;
             replay::passages_since(connection, from, |row| {
-                writer
-                    .add_document(fields.document_of(&row))
-                    .map_err(|error| Fault::from(self.error(error)))?;
+                writer.add_document(fields.document_of(&row)).map_err(|error| Fault::from(self.error(error)))?;
                 done += 1;
                 if done % STEP == 0 || done == added {
-                    progress(Progress {
-                        part: Part::Lexical,
-                        done,
-                        total: added,
-                    });
+                    progress(Progress { part: Part::Lexical, done, total: added });
                 }
                 Ok(())
             })?;
@@ -84,14 +83,9 @@ impl Lexical {
     }
 
     fn writer(&self, index: &Index, passages: u64) -> Result<IndexWriter> {
-        let (threads, bytes) = if passages >= PARALLEL_PASSAGES {
-            (2, 2 * THREAD_BYTES)
-        } else {
-            (1, SMALL_BYTES)
-        };
-        let writer = index
-            .writer_with_num_threads::<TantivyDocument>(threads, bytes)
-            .map_err(|error| self.error(error))?;
+        let (threads, bytes) = if passages >= PARALLEL_PASSAGES { (2, 2 * THREAD_BYTES) } else { (1, SMALL_BYTES) };
+        let writer =
+            index.writer_with_num_threads::<TantivyDocument>(threads, bytes).map_err(|error| self.error(error))?;
         // A process killed before its commit leaves files whose names the next commit would take.
         writer.garbage_collect_files().wait().map_err(|error| self.error(error))?;
         Ok(writer)
@@ -110,8 +104,7 @@ impl Lexical {
 
     fn open_for_writing(&self) -> Result<Index> {
         let directory: &Path = self.path();
-        std::fs::create_dir_all(directory)
-            .map_err(|error| StoreError::io(directory, "making the directory", error))?;
+        std::fs::create_dir_all(directory).map_err(|error| StoreError::io(directory, "making the directory", error))?;
         let (schema, _) = Fields::schema();
         let index = MmapDirectory::open(directory)
             .map_err(tantivy::TantivyError::from)

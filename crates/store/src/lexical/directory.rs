@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
-use tantivy::directory::{Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
+use tantivy::directory::{
+    Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+};
 
 /// Mapped files, as [`MmapDirectory`], whose lock counts as taken where it can not be made: nobody who shares our lack of
 /// rights removes files, and whoever has them removes none that is open.

@@ -118,7 +118,10 @@ mod tests {
     #[test]
     fn identifiers_stems_and_scripts_without_spaces() {
         assert_eq!(marked(&["config"], "let c = parse_config(path);", TextForm::Code), ["parse_config"]);
-        assert_eq!(marked(&["index"], "Indexes are rebuilt; indexing is quick.", TextForm::Prose), ["Indexes", "indexing"]);
+        assert_eq!(
+            marked(&["index"], "Indexes are rebuilt; indexing is quick.", TextForm::Prose),
+            ["Indexes", "indexing"]
+        );
         assert_eq!(marked(&["index"], "indexes", TextForm::Code), Vec::<&str>::new());
         assert_eq!(marked(&["全文", "文検"], "日本語の全文検索です", TextForm::Prose), ["全文検"]);
         assert_eq!(marked(&["naive"], "a naïve sieve", TextForm::Prose), ["naïve"]);

@@ -64,11 +64,7 @@ impl std::fmt::Debug for Reader {
 
 impl Lexical {
     pub(crate) fn new(directory: PathBuf, instance: [u8; 16]) -> Lexical {
-        Lexical {
-            directory,
-            instance,
-            seen: Mutex::default(),
-        }
+        Lexical { directory, instance, seen: Mutex::default() }
     }
 
     /// The directory.
@@ -123,16 +119,8 @@ impl Lexical {
             return Err("it has other fields".to_owned());
         }
         Fields::register(&index);
-        let reader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .try_into()
-            .map_err(text)?;
-        Ok(Reader {
-            searcher: reader.searcher(),
-            fields,
-            seq,
-        })
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(text)?;
+        Ok(Reader { searcher: reader.searcher(), fields, seq })
     }
 
     /// What a commit says about itself.

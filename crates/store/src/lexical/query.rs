@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
+use tantivy::query::{
+    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
+};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, Term};
 
@@ -69,11 +71,7 @@ impl Reader {
         let searcher = &self.searcher;
         let passages = searcher.total_num_docs()?;
         let fields = [(self.fields.body, 1.0f32), (self.fields.name, NAME_WEIGHT)];
-        let mut statistics = Statistics {
-            passages,
-            tokens: HashMap::new(),
-            frequencies: HashMap::new(),
-        };
+        let mut statistics = Statistics { passages, tokens: HashMap::new(), frequencies: HashMap::new() };
         for (field, _) in fields {
             statistics.tokens.insert(field, Bm25StatisticsProvider::total_num_tokens(searcher, field)?);
         }
@@ -102,14 +100,16 @@ impl Reader {
                 .sum::<f32>();
             terms.push((word, document_frequency, idf, expected, found));
         }
-        if terms.len() > MAX_TERMS {
-            // The rarest, in the order of the query.
-            let mut idfs: Vec<f32> = terms.iter().map(|term| term.2).collect();
-            idfs.sort_by(|a, b| b.total_cmp(a));
-            let least = idfs[MAX_TERMS - 1];
-            let mut room = MAX_TERMS;
+        // The rarest of those that occur, in the order of the query. Those that do not cost nothing and still count.
+        let mut idfs: Vec<f32> = terms.iter().filter(|term| !term.4.is_empty()).map(|term| term.2).collect();
+        idfs.sort_by(|a, b| b.total_cmp(a));
+        if let Some(&least) = idfs.get(MAX_TERMS - 1) {
+            let mut room = MAX_TERMS - idfs.iter().filter(|idf| **idf > least).count();
             terms.retain(|term| {
-                let keep = term.2 >= least && room > 0;
+                if term.4.is_empty() || term.2 > least {
+                    return true;
+                }
+                let keep = term.2 == least && room > 0;
                 room -= usize::from(keep);
                 keep
             });
@@ -141,16 +141,11 @@ impl Reader {
                 places,
             });
         }
-        Ok(Prepared {
-            terms: prepared,
-            statistics,
-            mass,
-            expected_score,
-        })
+        Ok(Prepared { terms: prepared, statistics, mass, expected_score })
     }
 
-    /// The weight of a prepared query, for Tantivy to search with; `None` when no term occurs.
-    pub(super) fn weight(&self, prepared: &Prepared) -> tantivy::Result<Option<Box<dyn Weight>>> {
+    /// The weight of a prepared query, for Tantivy to search with.
+    pub(super) fn weight(&self, prepared: &Prepared) -> tantivy::Result<Box<dyn Weight>> {
         let clauses: Vec<Box<dyn Query>> = prepared
             .terms
             .iter()
@@ -164,15 +159,17 @@ impl Reader {
                 }
             })
             .collect();
-        if clauses.is_empty() {
-            return Ok(None);
-        }
         let scoring = EnableScoring::enabled_from_statistics_provider(&prepared.statistics, &self.searcher);
-        BooleanQuery::union(clauses).weight(scoring).map(Some)
+        BooleanQuery::union(clauses).weight(scoring)
     }
 }
 
 impl Prepared {
+    /// Whether no term occurs anywhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.terms.iter().all(|term| term.places.is_empty())
+    }
+
     /// What the query's sender learns; how many passages the filter lets through is not known here.
     pub(super) fn into_statistics(self) -> LexicalStatistics {
         LexicalStatistics {

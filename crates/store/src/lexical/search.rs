@@ -18,6 +18,9 @@ use crate::record::{DocumentId, PassageId};
 /// out, and what is equal must not depend on the layout of the index.
 const SPARE: usize = 32;
 
+/// Up to so many passages are scored one by one.
+const FEW: u64 = 1_000;
+
 /// A candidate: what is better is greater.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {
@@ -45,53 +48,67 @@ impl Reader {
     /// The `k` best passages of a selection.
     pub(crate) fn search(&self, text: &str, selection: &Selection, k: usize) -> tantivy::Result<LexicalHits> {
         let prepared = self.prepare(text)?;
-        let mut hits = Vec::new();
-        if let Some(weight) = self.weight(&prepared)?.filter(|_| k > 0) {
-            let room = k.saturating_add(SPARE);
-            let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
-            for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-                let passages = reader.fast_fields().u64("passage")?;
-                let documents = reader.fast_fields().u64("document")?;
-                weight.for_each_pruning(threshold(&best, room), reader, &mut |document, score| {
-                    let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
-                    if let (true, Some(passage)) = (alive, passages.first(document)) {
-                        let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
-                        if selection.contains(PassageId(passage), owner) {
-                            best.push(Reverse(Candidate {
-                                score,
-                                passage,
-                                segment,
-                                document,
-                            }));
-                            if best.len() > room {
-                                best.pop();
-                            }
+        let candidates = if k == 0 || prepared.is_empty() {
+            Vec::new()
+        } else if !selection.is_everything() && selection.count <= FEW {
+            self.selected(selection)?
+        } else {
+            self.best(&prepared, selection, k.saturating_add(SPARE))?
+        };
+        let places: Vec<Option<(usize, DocId)>> =
+            candidates.iter().map(|candidate| Some((candidate.segment, candidate.document))).collect();
+        let scores = self.score_places(&prepared, &places)?;
+        let mut hits: Vec<LexicalHit> = candidates
+            .iter()
+            .zip(scores)
+            .filter(|(_, score)| score.bm25 > 0.0)
+            .map(|(candidate, score)| LexicalHit { passage: PassageId(candidate.passage), score })
+            .collect();
+        hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
+        hits.truncate(k);
+        Ok(LexicalHits { hits, statistics: prepared.into_statistics() })
+    }
+
+    /// The best passages of a selection, in no order: blocks of postings that can not hold one are passed over.
+    fn best(&self, prepared: &Prepared, selection: &Selection, room: usize) -> tantivy::Result<Vec<Candidate>> {
+        let weight = self.weight(prepared)?;
+        let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let passages = reader.fast_fields().u64("passage")?;
+            let documents = reader.fast_fields().u64("document")?;
+            weight.for_each_pruning(threshold(&best, room), reader, &mut |document, score| {
+                let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
+                if let (true, Some(passage)) = (alive, passages.first(document)) {
+                    let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
+                    if selection.contains(PassageId(passage), owner) {
+                        best.push(Reverse(Candidate { score, passage, segment, document }));
+                        if best.len() > room {
+                            best.pop();
                         }
                     }
-                    threshold(&best, room)
-                })?;
-            }
-            let candidates: Vec<Candidate> = best.into_iter().map(|Reverse(candidate)| candidate).collect();
-            let places: Vec<Option<(usize, DocId)>> = candidates
-                .iter()
-                .map(|candidate| Some((candidate.segment, candidate.document)))
-                .collect();
-            let scores = self.score_places(&prepared, &places)?;
-            hits = candidates
-                .iter()
-                .zip(scores)
-                .map(|(candidate, score)| LexicalHit {
-                    passage: PassageId(candidate.passage),
-                    score,
-                })
-                .collect();
-            hits.sort_by(|a, b| b.score.bm25.total_cmp(&a.score.bm25).then(a.passage.cmp(&b.passage)));
-            hits.truncate(k);
+                }
+                threshold(&best, room)
+            })?;
         }
-        Ok(LexicalHits {
-            hits,
-            statistics: prepared.into_statistics(),
-        })
+        Ok(best.into_iter().map(|Reverse(candidate)| candidate).collect())
+    }
+
+    /// All passages of a selection, unscored. With few of them the search could pass over nothing, since what it has
+    /// found so far never grows good.
+    fn selected(&self, selection: &Selection) -> tantivy::Result<Vec<Candidate>> {
+        let mut selected = Vec::new();
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let passages = reader.fast_fields().u64("passage")?;
+            let documents = reader.fast_fields().u64("document")?;
+            for document in reader.doc_ids_alive() {
+                let passage = passages.first(document).unwrap_or_default();
+                let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
+                if selection.contains(PassageId(passage), owner) {
+                    selected.push(Candidate { score: 0.0, passage, segment, document });
+                }
+            }
+        }
+        Ok(selected)
     }
 
     /// The scores of passages, in their order.
@@ -124,7 +141,11 @@ impl Reader {
         Ok(places)
     }
 
-    fn score_places(&self, prepared: &Prepared, places: &[Option<(usize, DocId)>]) -> tantivy::Result<Vec<LexicalScore>> {
+    fn score_places(
+        &self,
+        prepared: &Prepared,
+        places: &[Option<(usize, DocId)>],
+    ) -> tantivy::Result<Vec<LexicalScore>> {
         let mut scores = vec![LexicalScore::default(); places.len()];
         // Postings are read forwards: ascending within each segment.
         let mut order: Vec<(usize, DocId, usize)> = places

@@ -141,7 +141,8 @@ impl Splitter {
     }
 
     /// Parts end at underscores, where lower case turns to upper case, before the last capital of several that a
-    /// lower-case letter follows (`HTTP|Server`, but the plural `APIs` is one), and between letters and digits.
+    /// lower-case letter follows (`HTTP|Server`, but the plural `APIs` is one), and between letters and digits, unless a
+    /// single letter comes before them (`utf|8`, but `p53` and `v2` are one).
     fn find_parts(&mut self, start: usize, end: usize) {
         let characters = &self.characters[..end];
         self.parts.clear();
@@ -165,7 +166,8 @@ impl Splitter {
                     follows.is_some_and(|next| Shape::of(next) == Shape::Lower) && !plural
                 }
                 (Shape::Digit, Shape::Digit) => false,
-                (Shape::Digit, _) | (_, Shape::Digit) => true,
+                (Shape::Digit, _) => true,
+                (_, Shape::Digit) => position - from > 1,
                 _ => false,
             };
             if boundary {
@@ -289,6 +291,9 @@ mod tests {
         assert_eq!(words("HTTPServer"), ["[httpserver]", "http", "server"]);
         assert_eq!(words("getHTTP2Frame"), ["[gethttp2frame]", "get", "http", "2", "frame"]);
         assert_eq!(words("utf8"), ["[utf8]", "utf", "8"]);
+        assert_eq!(words("p53"), ["p53"]);
+        assert_eq!(words("parse_v2"), ["[parsev2]", "parse", "v2"]);
+        assert_eq!(words("sha256sum"), ["[sha256sum]", "sha", "256", "sum"]);
         assert_eq!(words("APIs"), ["apis"]);
         assert_eq!(words("userIDs"), ["[userids]", "user", "ids"]);
         assert_eq!(words("HTTPStatus"), ["[httpstatus]", "http", "status"]);

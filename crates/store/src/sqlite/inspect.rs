@@ -161,11 +161,7 @@ impl Database {
 fn counts(connection: &Connection, sql: &str) -> Result<Vec<Count>, Fault> {
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
-        Ok(Count {
-            name: row.get(0)?,
-            documents: row.get::<_, i64>(1)? as u64,
-            passages: row.get::<_, i64>(2)? as u64,
-        })
+        Ok(Count { name: row.get(0)?, documents: row.get::<_, i64>(1)? as u64, passages: row.get::<_, i64>(2)? as u64 })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

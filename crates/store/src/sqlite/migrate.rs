@@ -8,7 +8,7 @@ use super::Fault;
 use crate::error::StoreError;
 
 /// Migration n makes version n + 1. A released one never changes.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// The version that this program writes.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
@@ -37,12 +37,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fa
 pub(super) fn require_current(connection: &Connection, path: &Path) -> Result<(), Fault> {
     let found = version(connection, path)?;
     if found < SCHEMA_VERSION {
-        return Err(StoreError::Older {
-            path: path.to_owned(),
-            found,
-            supported: SCHEMA_VERSION,
-        }
-        .into());
+        return Err(StoreError::Older { path: path.to_owned(), found, supported: SCHEMA_VERSION }.into());
     }
     Ok(())
 }
@@ -60,12 +55,7 @@ fn version(connection: &Connection, path: &Path) -> Result<u32, Fault> {
         .into());
     }
     if found > SCHEMA_VERSION {
-        return Err(StoreError::Newer {
-            path: path.to_owned(),
-            found,
-            supported: SCHEMA_VERSION,
-        }
-        .into());
+        return Err(StoreError::Newer { path: path.to_owned(), found, supported: SCHEMA_VERSION }.into());
     }
     Ok(found)
 }

@@ -7,6 +7,7 @@ mod inspect;
 mod migrate;
 mod read;
 pub(crate) mod replay;
+mod retired;
 mod select;
 mod write;
 
@@ -101,7 +102,8 @@ impl Database {
     /// Opens an existing database for reading, also where its directory can not be written.
     pub(crate) fn open_read_only(path: &Path) -> Result<Database> {
         let attempt = connect_reader(path, false).and_then(|reader| {
-            instance(&reader)?;
+            // Opening reads nothing yet.
+            reader.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
             Ok(reader)
         });
         let (reader, immutable) = match attempt {
@@ -121,13 +123,7 @@ impl Database {
         };
         migrate::require_current(&reader, path).map_err(|fault| fault.at(path))?;
         let instance = instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
-        Ok(Database {
-            path: path.to_owned(),
-            instance,
-            immutable,
-            readers: Mutex::new(vec![reader]),
-            writer: None,
-        })
+        Ok(Database { path: path.to_owned(), instance, immutable, readers: Mutex::new(vec![reader]), writer: None })
     }
 
     /// The database's file.
@@ -145,7 +141,9 @@ impl Database {
         let idle = lock(&self.readers).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => connect_reader(&self.path, self.immutable).map_err(|error| StoreError::sqlite(&self.path, error))?,
+            None => {
+                connect_reader(&self.path, self.immutable).map_err(|error| StoreError::sqlite(&self.path, error))?
+            }
         };
         let result = work(&connection).map_err(|fault| fault.at(&self.path));
         let mut readers = lock(&self.readers);
@@ -207,10 +205,7 @@ fn log_path(path: &Path) -> PathBuf {
 
 fn is_denied(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode;
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied)
-    )
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied))
 }
 
 fn connect(path: &Path, flags: OpenFlags, immutable: bool) -> rusqlite::Result<Connection> {
@@ -263,4 +258,110 @@ fn immutable_uri(path: &Path) -> String {
 
 fn instance(connection: &Connection) -> rusqlite::Result<[u8; 16]> {
     connection.query_row("SELECT value FROM meta WHERE key = 'instance'", [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Change, NewDocument, NewPassage, TextForm};
+
+    fn document(path: &str, text: &str) -> Change {
+        Change::Put(NewDocument {
+            namespace: "here".into(),
+            collection: "docs".into(),
+            path: path.into(),
+            language: None,
+            role: "main".into(),
+            title: None,
+            size: 1,
+            modified_ns: 1,
+            content_hash: [0; 32],
+            note: None,
+            passages: vec![NewPassage {
+                start_line: 1,
+                end_line: 1,
+                kind: "paragraph".into(),
+                symbol: None,
+                heading: None,
+                context: None,
+                text: text.into(),
+                embedded_text: text.into(),
+                role: "main".into(),
+                language: None,
+                form: TextForm::Prose,
+            }],
+        })
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_leaves_what_was_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::open_writable(&directory.path().join("tamis.db")).unwrap();
+        database.apply(&[document("a.md", "kept")]).unwrap();
+        // The database may not grow: to SQLite the same as a disk without space.
+        let limit = |pages: i64| {
+            database
+                .with_writer(|writer| {
+                    writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+                    Ok(())
+                })
+                .unwrap();
+        };
+        limit(1);
+        let error = database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap_err();
+        assert!(matches!(error, StoreError::Full { .. }), "{error}");
+        assert_eq!(database.documents("here").unwrap().len(), 1);
+        assert_eq!(database.integrity().unwrap().problems, []);
+        limit(1 << 30);
+        database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap();
+        assert_eq!(database.documents("here").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn an_identifier_that_is_taken_gets_longer() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::open_writable(&directory.path().join("tamis.db")).unwrap();
+        database.apply(&[document("a.md", "one")]).unwrap();
+        let id = database.document_passages("here", "a.md").unwrap()[0].id.clone();
+        // Another passage takes the place of the one that would be found by the same twelve digits.
+        database.apply(&[document("a.md", "two"), document("b.md", "three")]).unwrap();
+        database
+            .with_writer(|writer| {
+                writer.execute("UPDATE passages SET public_id = ?1 WHERE text_bytes = 5", [&id])?;
+                Ok(())
+            })
+            .unwrap();
+        database.apply(&[document("a.md", "one")]).unwrap();
+        let longer = database.document_passages("here", "a.md").unwrap()[0].id.clone();
+        assert_eq!(longer.len(), 16);
+        assert!(longer.starts_with(&id));
+        let moved = Change::Move {
+            document: database.document("here", "a.md").unwrap().unwrap().document,
+            path: "c.md".into(),
+            size: 1,
+            modified_ns: 1,
+        };
+        database.apply(&[moved]).unwrap();
+        assert_eq!(database.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");
+        assert_eq!(database.integrity().unwrap().problems, []);
+    }
+
+    #[test]
+    fn a_path_is_spelt_so_that_sqlite_reads_it_as_it_is() {
+        let uri = immutable_uri(Path::new("/a b/50%?/x#y/é.db"));
+        assert_eq!(uri, "file:/a%20b/50%25%3f/x%23y/%c3%a9.db?immutable=1");
+    }
+
+    #[test]
+    fn a_file_that_does_not_change_is_read_without_anything_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tämis 1%.db");
+        let database = Database::open_writable(&path).unwrap();
+        database.apply(&[document("a.md", "kept")]).unwrap();
+        drop(database);
+        let reader = connect_reader(&path, true).unwrap();
+        let count: i64 = reader.query_row("SELECT count(*) FROM passages", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 1);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
 }

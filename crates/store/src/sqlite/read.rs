@@ -3,12 +3,11 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::replay::{ModelRow, decode, form, own_text};
+use super::retired::retired;
 use super::{Database, Fault};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
-use crate::record::{
-    DocumentId, DocumentState, PassageId, StoredPassage, TextHash, TextToEmbed,
-};
+use crate::record::{DocumentId, DocumentState, PassageId, StoredPassage, TextHash, TextToEmbed};
 use crate::report::Coverage;
 
 const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, content_hash, note, passages FROM documents";
@@ -37,20 +36,23 @@ impl Database {
     /// The passages of a document, in their order.
     pub(crate) fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>> {
         self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached(&format!("{PASSAGE} WHERE d.namespace = ?1 AND d.path = ?2 ORDER BY p.ordinal"))?;
+            let mut statement = connection
+                .prepare_cached(&format!("{PASSAGE} WHERE d.namespace = ?1 AND d.path = ?2 ORDER BY p.ordinal"))?;
             let rows = statement.query_map([namespace, path], passage)?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 
-    /// Passages in the order asked for, without those that are gone.
+    /// Passages in the order asked for, without those that are gone; until the next publication those that the lexical
+    /// index still names are not.
     pub(crate) fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
         self.snapshot(|connection| {
-            let mut statement = connection.prepare_cached(&format!("{PASSAGE} WHERE p.id = ?1"))?;
             let mut found = Vec::with_capacity(ids.len());
-            for id in ids {
-                found.extend(statement.query_row([id.0 as i64], passage).optional()?);
+            for &id in ids {
+                match passage_by_id(connection, id)? {
+                    Some(passage) => found.push(passage),
+                    None => found.extend(retired(connection, id)?),
+                }
             }
             Ok(found)
         })
@@ -99,15 +101,12 @@ impl Database {
             } else {
                 selected_texts_without_vector(connection, model, selection, limit)?
             };
-            let mut statement = connection.prepare_cached("SELECT hash, text FROM texts WHERE id = ?1 AND text IS NOT NULL")?;
+            let mut statement =
+                connection.prepare_cached("SELECT hash, text FROM texts WHERE id = ?1 AND text IS NOT NULL")?;
             let mut result = Vec::with_capacity(texts.len());
             for text in texts {
-                let row = statement.query_row([text], |row| {
-                    Ok(TextToEmbed {
-                        hash: TextHash(row.get(0)?),
-                        text: row.get(1)?,
-                    })
-                });
+                let row = statement
+                    .query_row([text], |row| Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: row.get(1)? }));
                 result.extend(row.optional()?);
             }
             Ok(result)
@@ -118,7 +117,8 @@ impl Database {
     pub(crate) fn coverage(&self, model: &str, selection: &Selection) -> Result<Coverage> {
         let model = self.model(model)?.map_or(-1, |model| model.id);
         self.read(|connection| {
-            const EMBEDDED: &str = "FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1)";
+            const EMBEDDED: &str =
+                "FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1)";
             let embedded = if selection.is_everything() {
                 let mut statement = connection.prepare_cached(&format!("SELECT count(*) {EMBEDDED}"))?;
                 statement.query_row([model], |row| row.get::<_, i64>(0))? as u64
@@ -132,10 +132,7 @@ impl Database {
                 }
                 embedded
             };
-            Ok(Coverage {
-                passages: selection.count,
-                embedded,
-            })
+            Ok(Coverage { passages: selection.count, embedded })
         })
     }
 
@@ -237,6 +234,12 @@ fn document(row: &Row<'_>) -> rusqlite::Result<DocumentState> {
         note: row.get(10)?,
         passages: row.get(11)?,
     })
+}
+
+/// One passage.
+pub(super) fn passage_by_id(connection: &Connection, id: PassageId) -> rusqlite::Result<Option<StoredPassage>> {
+    let mut statement = connection.prepare_cached(&format!("{PASSAGE} WHERE p.id = ?1"))?;
+    statement.query_row([id.0 as i64], passage).optional()
 }
 
 fn passage(row: &Row<'_>) -> rusqlite::Result<StoredPassage> {

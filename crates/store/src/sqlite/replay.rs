@@ -53,11 +53,7 @@ impl Database {
 }
 
 fn model_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<ModelRow> {
-    Ok(ModelRow {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        dimension: row.get::<_, i64>(2)? as usize,
-    })
+    Ok(ModelRow { id: row.get(0)?, name: row.get(1)?, dimension: row.get::<_, i64>(2)? as usize })
 }
 
 /// The number of the last change, within a transaction.
@@ -67,10 +63,19 @@ pub(crate) fn seq(connection: &Connection) -> Result<u64, Fault> {
 
 /// Deletions up to this number are forgotten: an index that holds less can not be caught up, only rebuilt.
 pub(crate) fn tombstone_floor(connection: &Connection) -> Result<u64, Fault> {
-    let floor: i64 = connection
-        .prepare_cached("SELECT value FROM meta WHERE key = 'tombstone_floor'")?
-        .query_row([], |row| row.get(0))?;
-    Ok(floor as u64)
+    meta(connection, "tombstone_floor")
+}
+
+/// The change number of the last publication. An index that holds more was published from another copy of the database,
+/// which then went its own way, or just before a crash: what it holds can not be trusted.
+pub(crate) fn published_seq(connection: &Connection) -> Result<u64, Fault> {
+    meta(connection, "published_seq")
+}
+
+fn meta(connection: &Connection, key: &str) -> Result<u64, Fault> {
+    let value: i64 =
+        connection.prepare_cached("SELECT value FROM meta WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
+    Ok(value as u64)
 }
 
 /// Passages deleted after a change number.

@@ -15,19 +15,18 @@ impl Database {
             let total: i64 = connection
                 .prepare_cached("SELECT coalesce(sum(passages), 0) FROM documents")?
                 .query_row([], |row| row.get(0))?;
-            let everything = Selection {
-                count: total as u64,
-                ..Selection::default()
-            };
+            let everything = Selection { count: total as u64, ..Selection::default() };
             if filter.is_empty() {
                 return Ok(everything);
             }
-            let documents = documents(connection, filter, &globs)?;
-            let selection = if filter.is_by_document() {
-                documents
-            } else {
-                passages(connection, filter, documents)?
-            };
+            let mixed: bool = !filter.languages.is_empty()
+                && connection
+                    .prepare_cached("SELECT EXISTS (SELECT 1 FROM passages WHERE language IS NOT NULL)")?
+                    .query_row([], |row| row.get(0))?;
+            let languages: &[String] = if mixed { &[] } else { &filter.languages };
+            let documents = documents(connection, filter, languages, &globs)?;
+            let selection =
+                if filter.is_by_document() && !mixed { documents } else { passages(connection, filter, documents)? };
             Ok(if selection.count == everything.count { everything } else { selection })
         })
     }
@@ -62,8 +61,15 @@ fn conditions<'f>(columns: &[(&str, &'f [String])]) -> (String, Vec<&'f dyn ToSq
     (sql, values)
 }
 
-fn documents(connection: &Connection, filter: &Filter, globs: &PathGlobs) -> Result<Selection, Fault> {
-    let (condition, values) = conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections)]);
+/// Documents by what is known of them; by their language only where that is the language of all their passages.
+fn documents(
+    connection: &Connection,
+    filter: &Filter,
+    languages: &[String],
+    globs: &PathGlobs,
+) -> Result<Selection, Fault> {
+    let (condition, values) =
+        conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections), ("language", languages)]);
     let mut statement = connection.prepare(&format!("SELECT id, passages, path FROM documents WHERE {condition}"))?;
     let mut rows = statement.query(params_from_iter(values))?;
     let mut bits = BitSet::default();
@@ -74,11 +80,7 @@ fn documents(connection: &Connection, filter: &Filter, globs: &PathGlobs) -> Res
             count += row.get::<_, i64>(1)? as u64;
         }
     }
-    Ok(Selection {
-        documents: Some(bits),
-        passages: None,
-        count,
-    })
+    Ok(Selection { documents: Some(bits), passages: None, count })
 }
 
 fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> Result<Selection, Fault> {
@@ -115,9 +117,5 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> R
             }
         }
     }
-    Ok(Selection {
-        documents: None,
-        passages: Some(bits),
-        count,
-    })
+    Ok(Selection { documents: None, passages: Some(bits), count })
 }

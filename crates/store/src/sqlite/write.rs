@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::replay::published_seq;
+use super::retired::{forget, retire};
 use super::{Database, Fault};
 use crate::error::{Result, StoreError};
 use crate::record::{Applied, Change, DocumentId, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
@@ -21,17 +23,10 @@ impl Database {
             for change in changes {
                 match change {
                     Change::Put(document) => batch.put(document)?,
-                    Change::Touch {
-                        document,
-                        size,
-                        modified_ns,
-                    } => batch.touch(*document, *size, *modified_ns)?,
-                    Change::Move {
-                        document,
-                        path,
-                        size,
-                        modified_ns,
-                    } => batch.relocate(*document, path, *size, *modified_ns)?,
+                    Change::Touch { document, size, modified_ns } => batch.touch(*document, *size, *modified_ns)?,
+                    Change::Move { document, path, size, modified_ns } => {
+                        batch.relocate(*document, path, *size, *modified_ns)?
+                    }
                     Change::Delete { document } => batch.delete(*document)?,
                 }
             }
@@ -50,10 +45,7 @@ impl Database {
                 });
             }
             if vector.iter().any(|value| !value.is_finite()) {
-                return Err(StoreError::NotFinite {
-                    model: model.id.clone(),
-                    what: format!("text {hash}"),
-                });
+                return Err(StoreError::NotFinite { model: model.id.clone(), what: format!("text {hash}") });
             }
         }
         self.write(|connection| {
@@ -103,17 +95,16 @@ impl Database {
         Ok(pruned)
     }
 
-    /// Notes that the derived indexes are up to date, and forgets deletions up to the change number that all have passed.
-    pub(crate) fn published(&self, up_to: u64) -> Result<()> {
+    /// Notes up to which change the lexical index and the vector files were published, and forgets the deletions that
+    /// all of them have passed.
+    pub(crate) fn published(&self, seq: u64, passed_by_all: u64) -> Result<()> {
         self.write(|connection| {
-            if connection.execute("DELETE FROM tombstones WHERE seq <= ?1", [up_to as i64])? > 0 {
-                connection.execute("UPDATE meta SET value = ?1 WHERE key = 'tombstone_floor'", [up_to as i64])?;
+            if connection.execute("DELETE FROM tombstones WHERE seq <= ?1", [passed_by_all as i64])? > 0 {
+                set_meta(connection, "tombstone_floor", passed_by_all as i64)?;
             }
-            connection.execute(
-                "INSERT INTO meta(key, value) VALUES ('last_publish_ms', ?1) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-                [now_ms()],
-            )?;
-            Ok(())
+            set_meta(connection, "published_seq", (published_seq(connection)?.max(seq)) as i64)?;
+            set_meta(connection, "last_publish_ms", now_ms())?;
+            forget(connection)
         })
     }
 
@@ -131,27 +122,25 @@ impl Database {
 
 /// Milliseconds since 1970.
 fn now_ms() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |elapsed| elapsed.as_millis() as i64)
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis() as i64)
 }
 
 /// The number of the last change.
 pub(super) fn read_seq(connection: &Connection) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached("SELECT value FROM meta WHERE key = 'seq'")?
-        .query_row([], |row| row.get(0))
+    connection.prepare_cached("SELECT value FROM meta WHERE key = 'seq'")?.query_row([], |row| row.get(0))
 }
 
 fn write_seq(connection: &Connection, seq: i64) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("UPDATE meta SET value = ?1 WHERE key = 'seq'")?
-        .execute([seq])?;
+    set_meta(connection, "seq", seq)?;
+    set_meta(connection, "last_change_ms", now_ms())
+}
+
+fn set_meta(connection: &Connection, key: &str, value: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO meta(key, value) VALUES ('last_change_ms', ?1) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+            "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         )?
-        .execute([now_ms()])?;
+        .execute(params![key, value])?;
     Ok(())
 }
 
@@ -171,7 +160,11 @@ fn model_id(connection: &Connection, model: &ModelKey) -> Result<i64, Fault> {
         }
         .into()),
         None => {
-            if model.dimension == 0 || model.dimension > crate::vectors::MAX_DIMENSION || model.id.is_empty() || model.id.len() > crate::vectors::MAX_MODEL_BYTES {
+            if model.dimension == 0
+                || model.dimension > crate::vectors::MAX_DIMENSION
+                || model.id.is_empty()
+                || model.id.len() > crate::vectors::MAX_MODEL_BYTES
+            {
                 return Err(StoreError::Invalid {
                     what: format!("model {:?} of {} dimensions", model.id, model.dimension),
                     reason: format!(
@@ -212,12 +205,7 @@ struct Batch<'c> {
 
 impl<'c> Batch<'c> {
     fn begin(connection: &'c Connection) -> Result<Batch<'c>, Fault> {
-        Ok(Batch {
-            connection,
-            seq: read_seq(connection)?,
-            applied: Applied::default(),
-            released: Vec::new(),
-        })
+        Ok(Batch { connection, seq: read_seq(connection)?, applied: Applied::default(), released: Vec::new() })
     }
 
     fn end(mut self) -> Result<Applied, Fault> {
@@ -404,9 +392,7 @@ impl<'c> Batch<'c> {
                 "SELECT p.id, p.kind, p.symbol, p.heading, t.hash FROM passages p JOIN texts t ON t.id = p.text_id \
                  WHERE p.document = ?1 ORDER BY p.ordinal",
             )?
-            .query_map([document.0], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-            })?
+            .query_map([document.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?
             .collect::<rusqlite::Result<_>>()?;
         let mut names = PublicIds::new(&namespace, path);
         for (id, kind, symbol, heading, hash) in &rows {
@@ -435,10 +421,7 @@ impl<'c> Batch<'c> {
 
     fn delete(&mut self, document: DocumentId) -> Result<(), Fault> {
         self.delete_passages(i64::from(document.0))?;
-        let deleted = self
-            .connection
-            .prepare_cached("DELETE FROM documents WHERE id = ?1")?
-            .execute([document.0])?;
+        let deleted = self.connection.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([document.0])?;
         if deleted == 0 {
             return Err(unknown(document));
         }
@@ -456,15 +439,14 @@ impl<'c> Batch<'c> {
             self.bury(*passage)?;
             self.released.push(*text);
         }
-        self.connection
-            .prepare_cached("DELETE FROM passages WHERE document = ?1")?
-            .execute([document])?;
+        self.connection.prepare_cached("DELETE FROM passages WHERE document = ?1")?.execute([document])?;
         self.applied.passages_deleted += rows.len() as u64;
         Ok(())
     }
 
     /// Logs that a passage is gone.
     fn bury(&mut self, passage: i64) -> Result<(), Fault> {
+        retire(self.connection, passage)?;
         let seq = self.next_seq();
         self.connection
             .prepare_cached("INSERT INTO tombstones(seq, passage) VALUES (?1, ?2)")?
@@ -476,15 +458,11 @@ impl<'c> Batch<'c> {
     fn forget_texts(&mut self) -> Result<(), Fault> {
         self.released.sort_unstable();
         self.released.dedup();
-        let mut referenced = self
-            .connection
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM passages WHERE text_id = ?1)")?;
-        let mut embedded = self
-            .connection
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM vectors WHERE text_id = ?1)")?;
-        let mut empty = self
-            .connection
-            .prepare_cached("UPDATE texts SET text = NULL WHERE id = ?1")?;
+        let mut referenced =
+            self.connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM passages WHERE text_id = ?1)")?;
+        let mut embedded =
+            self.connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM vectors WHERE text_id = ?1)")?;
+        let mut empty = self.connection.prepare_cached("UPDATE texts SET text = NULL WHERE id = ?1")?;
         let mut delete = self.connection.prepare_cached("DELETE FROM texts WHERE id = ?1")?;
         for text in &self.released {
             if referenced.query_row([text], |row| row.get(0))? {
@@ -513,9 +491,8 @@ fn validate_path(path: &str) -> Result<(), Fault> {
 
 fn validate(document: &NewDocument) -> Result<(), Fault> {
     validate_path(&document.path)?;
-    if let Some(NewPassage {
-        start_line, end_line, ..
-    }) = document.passages.iter().find(|passage| passage.end_line < passage.start_line)
+    if let Some(NewPassage { start_line, end_line, .. }) =
+        document.passages.iter().find(|passage| passage.end_line < passage.start_line)
     {
         return Err(StoreError::Invalid {
             what: document.path.clone(),
@@ -547,11 +524,7 @@ struct PublicIds<'d> {
 
 impl<'d> PublicIds<'d> {
     fn new(namespace: &'d str, path: &'d str) -> PublicIds<'d> {
-        PublicIds {
-            namespace,
-            path,
-            seen: HashMap::new(),
-        }
+        PublicIds { namespace, path, seen: HashMap::new() }
     }
 
     /// The full name, in hexadecimal. What carries a name of its own keeps its identifier while its text changes; what

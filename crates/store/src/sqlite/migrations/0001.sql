@@ -51,6 +51,8 @@ CREATE TABLE passages(
 ) STRICT;
 CREATE INDEX passages_document ON passages(document, ordinal);
 CREATE INDEX passages_text ON passages(text_id);
+-- Usually empty, and then a filter by language is one by document.
+CREATE INDEX passages_language ON passages(language) WHERE language IS NOT NULL;
 
 CREATE TABLE tombstones(
   seq INTEGER NOT NULL PRIMARY KEY,
@@ -77,4 +79,5 @@ CREATE TABLE properties(
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO meta(key, value) VALUES ('instance', randomblob(16)), ('seq', 0), ('tombstone_floor', 0);
+INSERT INTO meta(key, value)
+VALUES ('instance', randomblob(16)), ('seq', 0), ('tombstone_floor', 0), ('published_seq', 0);

@@ -1,0 +1,228 @@
+//! Who may open what: versions, rights, locks, files that are no index.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, Store, StoreError};
+
+use crate::common::*;
+
+/// A database as schema version 1 left it: two documents with three passages, all embedded.
+const VERSION_1: &[u8] = include_bytes!("../fixtures/schema-1.db");
+
+fn of_version_1() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("tamis.db"), VERSION_1).unwrap();
+    directory
+}
+
+fn set_version(directory: &Path, version: u32) {
+    let connection = Connection::open(directory.join("tamis.db")).unwrap();
+    connection.pragma_update(None, "user_version", version).unwrap();
+}
+
+#[test]
+fn a_database_of_schema_version_1_opens() {
+    let directory = of_version_1();
+    let store = open(directory.path());
+    assert_eq!(
+        store.documents("here").unwrap().iter().map(|state| state.path.as_str()).collect::<Vec<_>>(),
+        ["guide.md", "src/sieve.rs"]
+    );
+    publish(&store);
+    assert_eq!(found(&store, "sieve").len(), 3);
+    let shake = store.document_passages("here", "src/sieve.rs").unwrap().remove(0);
+    assert_eq!((shake.symbol.as_deref(), shake.text.as_str()), (Some("shake"), "fn shake() {}"));
+    assert_eq!(store.find(&shake.id, 2).unwrap(), [shake]);
+    assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap().hits.len(), 3);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
+    let directory = of_version_1();
+    set_version(directory.path(), 99);
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
+        let message = error.to_string();
+        assert!(matches!(error, StoreError::Newer { found: 99, supported: 1, .. }), "{message}");
+        assert!(
+            message.contains("version 99") && message.contains("up to 1") && message.contains("upgrade"),
+            "{message}"
+        );
+    }
+    set_version(directory.path(), 1);
+    assert_eq!(open(directory.path()).documents("here").unwrap().len(), 2);
+}
+
+#[test]
+fn an_older_database_is_not_upgraded_by_a_reader() {
+    let directory = of_version_1();
+    set_version(directory.path(), 0);
+    let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
+    assert!(matches!(error, StoreError::Older { found: 0, supported: 1, .. }), "{error}");
+}
+
+#[test]
+fn what_is_no_index_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("tamis.db");
+    let missing = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
+    assert!(matches!(missing, StoreError::Missing { .. }), "{missing}");
+    assert!(!path.exists());
+
+    std::fs::write(&path, "not a database, but long enough to be taken for one: ".repeat(100)).unwrap();
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs(a)").unwrap();
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
+        assert!(error.to_string().contains("another program"), "{error}");
+    }
+    let theirs = Connection::open(&path).unwrap();
+    assert_eq!(theirs.query_row("SELECT count(*) FROM theirs", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[test]
+fn damage_in_the_database_is_reported() {
+    let directory = of_version_1();
+    let path = directory.path().join("tamis.db");
+    let mut content = std::fs::read(&path).unwrap();
+    let length = content.len();
+    content[length / 2..length / 2 + 3_000].fill(0x5a);
+    std::fs::write(&path, content).unwrap();
+    // Either it is too damaged to open or the check says what is wrong.
+    match EmbeddedStore::open(directory.path(), Access::ReadOnly) {
+        Err(error) => assert!(matches!(error, StoreError::Corrupt { .. }), "{error}"),
+        Ok(store) => {
+            let problems = store.check().unwrap().problems;
+            assert!(problems.iter().any(|problem| !problem.mendable), "{problems:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_may_not_write() {
+    let directory = of_version_1();
+    let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+    assert_eq!(reader.access(), Access::ReadOnly);
+    for error in [
+        reader.apply(&[Change::Put(prose("a.md", &["one"]))]).unwrap_err(),
+        reader.publish(&mut |_| {}).unwrap_err(),
+        reader.put_vectors(&model(), &[]).unwrap_err(),
+        reader.set_property("a", "b").unwrap_err(),
+        reader.prune().unwrap_err(),
+        reader.mend(&mut |_| {}).unwrap_err(),
+        reader.writer().unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    }
+    assert!(!directory.path().join("write.lock").exists());
+}
+
+#[test]
+fn one_writer_at_a_time_and_readers_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = open(directory.path());
+    let second = open(directory.path());
+    put(&first, vec![prose("a.md", &["flour"])]);
+    publish(&first);
+    put(&second, vec![prose("b.md", &["flour"])]);
+    let held = first.writer().unwrap();
+    let error = second.apply(&[Change::Put(prose("c.md", &["flour"]))]).unwrap_err();
+    assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
+    assert!(matches!(second.publish(&mut |_| {}), Err(StoreError::Busy { .. })));
+    put(&first, vec![prose("c.md", &["flour"])]);
+    assert_eq!(second.documents("here").unwrap().len(), 3);
+    assert_eq!(found(&second, "flour").len(), 1);
+    publish(&first);
+    assert_eq!(found(&second, "flour").len(), 3);
+    drop(held);
+    put(&second, vec![prose("d.md", &["flour"])]);
+}
+
+#[test]
+fn many_threads_search_while_one_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    put(&store, vec![prose("a.md", &["flour"])]);
+    embed(&store);
+    publish(&store);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..30 {
+                        assert!(!found(&store, "flour").is_empty());
+                        assert!(!store.nearest(MODEL, &[1.0; 8], &Filter::default(), 3).unwrap().hits.is_empty());
+                    }
+                })
+            })
+            .collect();
+        for round in 0..8 {
+            put(&store, vec![prose(&format!("{round}.md"), &["flour", &format!("sand {round}")])]);
+            embed(&store);
+            publish(&store);
+        }
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+    assert_eq!(found(&store, "flour").len(), 9);
+    assert_sound(&store);
+}
+
+/// Opens an index in a directory that can not be written and expects it to answer.
+fn searchable(directory: &Path) {
+    let store = EmbeddedStore::open(directory, Access::ReadOnly).unwrap();
+    let query = LexicalQuery::new("sieve");
+    assert_eq!(store.lexical(&query, &Filter::default(), 9).unwrap().hits.len(), 3);
+    assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap().hits.len(), 3);
+    assert_sound(&store);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_directory_that_can_not_be_written_is_searchable() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = of_version_1();
+    let store = open(directory.path());
+    publish(&store);
+    drop(store);
+    // What a directory that was never writable does not have.
+    for lock in [".tantivy-meta.lock", ".tantivy-writer.lock"] {
+        let _ = std::fs::remove_file(directory.path().join("lexical").join(lock));
+    }
+    let set = |mode: u32, file_mode: u32| {
+        let chmod =
+            |path: &Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        for part in ["", "lexical", "vectors"] {
+            let part = directory.path().join(part);
+            chmod(&part, 0o755);
+            for entry in std::fs::read_dir(&part).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_file() {
+                    chmod(&path, file_mode);
+                }
+            }
+            chmod(&part, mode);
+        }
+    };
+    set(0o555, 0o444);
+    if std::fs::write(directory.path().join("probe"), b"").is_ok() {
+        set(0o755, 0o644);
+        println!("skipped: this user may write everywhere");
+        return;
+    }
+    searchable(directory.path());
+    let error = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    set(0o755, 0o644);
+    // A log that was not written back can not be read without the right to write.
+    std::fs::write(directory.path().join("tamis.db-wal"), b"unfinished").unwrap();
+    set(0o555, 0o444);
+    let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
+    set(0o755, 0o644);
+    assert!(matches!(error, StoreError::Unfinished { .. }), "{error}");
+}

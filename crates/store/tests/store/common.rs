@@ -1,0 +1,116 @@
+//! Documents and vectors to test with.
+
+use std::path::Path;
+
+use tamis_store::{
+    Access, Change, DocumentId, EmbeddedStore, Filter, ModelKey, NewDocument, NewPassage, PassageId, Store, TextForm,
+    TextHash,
+};
+
+/// The model of the tests.
+pub const MODEL: &str = "toy";
+const DIMENSION: usize = 8;
+
+pub fn model() -> ModelKey {
+    ModelKey { id: MODEL.to_owned(), dimension: DIMENSION }
+}
+
+pub fn open(directory: &Path) -> EmbeddedStore {
+    EmbeddedStore::open(directory, Access::ReadWrite).unwrap()
+}
+
+/// A passage of prose with a text and nothing else.
+pub fn passage(text: &str) -> NewPassage {
+    NewPassage {
+        start_line: 1,
+        end_line: 1,
+        kind: "paragraph".into(),
+        symbol: None,
+        heading: None,
+        context: None,
+        text: text.into(),
+        embedded_text: text.into(),
+        role: "main".into(),
+        language: None,
+        form: TextForm::Prose,
+    }
+}
+
+/// A passage of code that defines a symbol.
+pub fn function(symbol: &str, text: &str) -> NewPassage {
+    NewPassage {
+        kind: "function".into(),
+        symbol: Some(symbol.into()),
+        embedded_text: format!("{symbol}\n{text}"),
+        form: TextForm::Code,
+        ..passage(text)
+    }
+}
+
+/// A document in the namespace `here`.
+pub fn document(path: &str, passages: Vec<NewPassage>) -> NewDocument {
+    NewDocument {
+        namespace: "here".into(),
+        collection: "docs".into(),
+        path: path.into(),
+        language: None,
+        role: "main".into(),
+        title: None,
+        size: 10,
+        modified_ns: 1,
+        content_hash: [1; 32],
+        note: None,
+        passages,
+    }
+}
+
+/// A document whose passages are these texts.
+pub fn prose(path: &str, texts: &[&str]) -> NewDocument {
+    document(path, texts.iter().map(|text| passage(text)).collect())
+}
+
+pub fn put(store: &EmbeddedStore, documents: Vec<NewDocument>) {
+    let changes: Vec<Change> = documents.into_iter().map(Change::Put).collect();
+    store.apply(&changes).unwrap();
+}
+
+pub fn publish(store: &EmbeddedStore) {
+    store.publish(&mut |_| {}).unwrap();
+}
+
+/// A vector that only depends on the hash it is made from.
+pub fn vector_of(hash: TextHash) -> Vec<f32> {
+    hash.0[..DIMENSION].iter().map(|&byte| f32::from(byte) - 127.5).collect()
+}
+
+/// Gives each text without a vector one.
+pub fn embed(store: &EmbeddedStore) -> u64 {
+    let texts = store.unembedded(MODEL, &Filter::default(), usize::MAX >> 1).unwrap();
+    let vectors: Vec<_> = texts.iter().map(|text| (text.hash, vector_of(text.hash))).collect();
+    store.put_vectors(&model(), &vectors).unwrap()
+}
+
+pub fn id_of(store: &EmbeddedStore, path: &str) -> DocumentId {
+    store.document("here", path).unwrap().unwrap().document
+}
+
+/// All passages of the store.
+pub fn all(store: &EmbeddedStore) -> Vec<PassageId> {
+    store.select(&Filter::default()).unwrap().into_iter().map(|found| found.passage).collect()
+}
+
+/// The texts of passages.
+pub fn texts(store: &EmbeddedStore, ids: &[PassageId]) -> Vec<String> {
+    store.passages(ids).unwrap().into_iter().map(|passage| passage.text).collect()
+}
+
+/// The texts that the lexical leg finds.
+pub fn found(store: &EmbeddedStore, query: &str) -> Vec<String> {
+    let hits = store.lexical(&tamis_store::LexicalQuery::new(query), &Filter::default(), 100).unwrap().hits;
+    texts(store, &hits.iter().map(|hit| hit.passage).collect::<Vec<_>>())
+}
+
+/// The check finds nothing.
+pub fn assert_sound(store: &EmbeddedStore) {
+    assert_eq!(store.check().unwrap().problems, []);
+}

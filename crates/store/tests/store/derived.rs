@@ -1,0 +1,298 @@
+//! What is derived may be lost, damaged, old or another's at any time: nothing else is.
+
+use std::path::{Path, PathBuf};
+
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, Part, PassageId, Store, StoreError};
+
+use crate::common::*;
+
+fn filled(directory: &Path) -> EmbeddedStore {
+    let store = open(directory);
+    put(
+        &store,
+        (0..30).map(|file| prose(&format!("{file}.md"), &["flour and grain", &format!("sand {file}")])).collect(),
+    );
+    embed(&store);
+    publish(&store);
+    store
+}
+
+/// What both legs answer.
+fn answers(store: &EmbeddedStore) -> (Vec<String>, Vec<PassageId>) {
+    let nearest = store.nearest(MODEL, &[1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9], &Filter::default(), 100).unwrap();
+    (found(store, "flour sand"), nearest.hits.iter().map(|hit| hit.passage).collect())
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for file in files(from) {
+        if file.is_file() {
+            std::fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+/// Damages the index of a closed store, opens it again, and expects nothing to be lost.
+fn survives(damage: impl Fn(&Path)) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    let before = answers(&store);
+    drop(store);
+    damage(directory.path());
+
+    let store = open(directory.path());
+    let problems = store.check().unwrap().problems;
+    assert!(!problems.is_empty() && problems.iter().all(|problem| problem.mendable), "{problems:?}");
+    assert_eq!(store.mend(&mut |_| {}).unwrap().problems, []);
+    assert_eq!(answers(&store), before);
+    drop(store);
+
+    damage(directory.path());
+    let store = open(directory.path());
+    publish(&store);
+    let after = answers(&store);
+    assert_eq!(after.1, before.1);
+    assert_sound_after_publishing(&store, after.0 == before.0);
+}
+
+/// Publishing notices what can be noticed without reading everything; the rest is for the check to find.
+fn assert_sound_after_publishing(store: &EmbeddedStore, same: bool) {
+    if !same {
+        assert!(!store.check().unwrap().problems.is_empty());
+    }
+}
+
+#[test]
+fn a_lost_lexical_index() {
+    survives(|directory| std::fs::remove_dir_all(directory.join("lexical")).unwrap());
+}
+
+#[test]
+fn a_lexical_index_whose_list_of_files_is_lost() {
+    survives(|directory| std::fs::remove_file(directory.join("lexical/meta.json")).unwrap());
+}
+
+#[test]
+fn a_lexical_index_whose_list_of_files_is_garbage() {
+    survives(|directory| std::fs::write(directory.join("lexical/meta.json"), b"{\"segments\": garbage").unwrap());
+}
+
+#[test]
+fn a_lexical_index_with_a_truncated_file() {
+    survives(|directory| {
+        for file in files(&directory.join("lexical")) {
+            if file.extension().is_some_and(|extension| extension == "term" || extension == "idx") {
+                let content = std::fs::read(&file).unwrap();
+                std::fs::write(&file, &content[..content.len() / 2]).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn lost_vector_files() {
+    survives(|directory| std::fs::remove_dir_all(directory.join("vectors")).unwrap());
+}
+
+#[test]
+fn a_truncated_vector_file() {
+    survives(|directory| {
+        let file = directory.join("vectors/toy.tvec");
+        let content = std::fs::read(&file).unwrap();
+        std::fs::write(&file, &content[..content.len() - 100]).unwrap();
+    });
+}
+
+#[test]
+fn a_vector_file_of_nothing() {
+    survives(|directory| std::fs::write(directory.join("vectors/toy.tvec"), b"").unwrap());
+}
+
+#[test]
+fn indexes_of_another_database() {
+    let other = tempfile::tempdir().unwrap();
+    let store = open(other.path());
+    put(&store, vec![prose("strange.md", &["flour of another mill"])]);
+    embed(&store);
+    publish(&store);
+    drop(store);
+    survives(|directory| {
+        for part in ["lexical", "vectors"] {
+            std::fs::remove_dir_all(directory.join(part)).unwrap();
+            copy(&other.path().join(part), &directory.join(part));
+        }
+    });
+}
+
+#[test]
+fn a_flipped_bit_is_found_and_mended() {
+    for part in ["vectors/toy.tvec", "lexical"] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = filled(directory.path());
+        let before = answers(&store);
+        drop(store);
+        let path = directory.path().join(part);
+        let path = match path.is_dir() {
+            true => {
+                files(&path).into_iter().find(|file| file.extension().is_some_and(|kind| kind == "fieldnorm")).unwrap()
+            }
+            false => path,
+        };
+        let mut content = std::fs::read(&path).unwrap();
+        let place = 600.min(content.len() / 3);
+        content[place] ^= 4;
+        std::fs::write(&path, content).unwrap();
+        let store = open(directory.path());
+        let problems = store.check().unwrap().problems;
+        assert_eq!(problems.len(), 1, "{part}: {problems:?}");
+        assert!(problems[0].part == if part == "lexical" { Part::Lexical } else { Part::Vectors });
+        assert_eq!(store.mend(&mut |_| {}).unwrap().problems, []);
+        assert_eq!(answers(&store), before);
+    }
+}
+
+#[test]
+fn an_index_that_lags_is_caught_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let aside = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    for part in ["lexical", "vectors"] {
+        copy(&directory.path().join(part), &aside.path().join(part));
+    }
+    for round in 0..3 {
+        put(&store, vec![prose(&format!("new{round}.md"), &["flour, new"])]);
+        store.apply(&[Change::Delete { document: id_of(&store, &format!("{round}.md")) }]).unwrap();
+        embed(&store);
+        publish(&store);
+    }
+    let before = answers(&store);
+    drop(store);
+    for part in ["lexical", "vectors"] {
+        std::fs::remove_dir_all(directory.path().join(part)).unwrap();
+        copy(&aside.path().join(part), &directory.path().join(part));
+    }
+    let store = open(directory.path());
+    publish(&store);
+    let mut after = answers(&store);
+    after.0.sort();
+    let mut before = before;
+    before.0.sort();
+    assert_eq!(after, before);
+    assert_sound(&store);
+}
+
+#[test]
+fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
+    let directory = tempfile::tempdir().unwrap();
+    let aside = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    drop(store);
+    copy(directory.path(), aside.path());
+    let store = open(directory.path());
+    put(&store, vec![prose("lost.md", &["flour that is lost"])]);
+    embed(&store);
+    publish(&store);
+    drop(store);
+    for file in files(directory.path()) {
+        if file.is_file() {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+    copy(aside.path(), directory.path());
+    let store = open(directory.path());
+    // The same change numbers as those that were lost, and more.
+    put(&store, (0..5).map(|file| prose(&format!("other{file}.md"), &["flour that is not"])).collect());
+    embed(&store);
+    publish(&store);
+    assert_sound(&store);
+    let found = found(&store, "lost");
+    assert!(!found.contains(&"flour that is lost".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_process_killed_before_publishing_loses_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    put(&store, vec![prose("late.md", &["semolina"])]);
+    embed(&store);
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(found(&store, "semolina"), [""; 0]);
+    publish(&store);
+    assert_eq!(found(&store, "semolina"), ["semolina"]);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_build_that_never_ended_starts_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    put(&store, vec![prose("a.md", &["flour"])]);
+    std::fs::create_dir(directory.path().join("lexical")).unwrap();
+    std::fs::write(directory.path().join("lexical/0123.term"), b"half a file").unwrap();
+    // Searching needs no publication where it can make one itself.
+    assert_eq!(found(&store, "flour"), ["flour"]);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_reader_says_when_there_is_nothing_to_search() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    let query = LexicalQuery::new("flour");
+    let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+    assert!(!reader.lexical(&query, &Filter::default(), 5).unwrap().hits.is_empty());
+    std::fs::remove_dir_all(directory.path().join("lexical")).unwrap();
+    std::fs::remove_dir_all(directory.path().join("vectors")).unwrap();
+    let error = reader.lexical(&query, &Filter::default(), 5).unwrap_err();
+    assert!(matches!(error, StoreError::Unpublished { .. }), "{error}");
+    let fresh = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+    assert_eq!(fresh.nearest(MODEL, &[1.0; 8], &Filter::default(), 5).unwrap().hits.len(), 5);
+    let held = open(directory.path());
+    let held = held.writer().unwrap();
+    let busy = open(directory.path()).lexical(&query, &Filter::default(), 5).unwrap_err();
+    assert!(matches!(busy, StoreError::Busy { .. }), "{busy}");
+    drop(held);
+    assert_eq!(answers(&store).0.len(), 60);
+}
+
+#[test]
+fn a_reader_sees_what_another_publishes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+    assert_eq!(answers(&reader), answers(&store));
+    for round in 0..3 {
+        put(&store, vec![prose(&format!("round{round}.md"), &[&format!("semolina {round}")])]);
+        store.apply(&[Change::Delete { document: id_of(&store, &format!("{round}.md")) }]).unwrap();
+        embed(&store);
+        publish(&store);
+        assert_eq!(found(&reader, "semolina").len(), round + 1);
+        assert_eq!(answers(&reader), answers(&store));
+    }
+}
+
+#[test]
+fn progress_counts_to_its_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let texts: Vec<String> = (0..2_500).map(|number| format!("text {number}")).collect();
+    put(&store, vec![document("a.md", texts.iter().map(|text| passage(text)).collect())]);
+    embed(&store);
+    let mut seen = Vec::new();
+    store.publish(&mut |progress| seen.push(progress)).unwrap();
+    for part in [Part::Lexical, Part::Vectors] {
+        let steps: Vec<(u64, u64)> =
+            seen.iter().filter(|step| step.part == part).map(|step| (step.done, step.total)).collect();
+        assert_eq!(steps, [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
+    }
+    let mut again = 0;
+    store.publish(&mut |_| again += 1).unwrap();
+    assert_eq!(again, 0);
+}

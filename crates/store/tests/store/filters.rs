@@ -1,0 +1,121 @@
+//! Filters decide inside both legs which passages there are.
+
+use std::collections::BTreeSet;
+
+use tamis_store::{EmbeddedStore, Filter, LexicalQuery, NewDocument, PassageId, Store, StoreError};
+
+use crate::common::*;
+
+fn filled(directory: &std::path::Path) -> EmbeddedStore {
+    let store = open(directory);
+    let mut documents = Vec::new();
+    for (number, path) in ["src/a.rs", "src/deep/b.rs", "tests/c.rs", "docs/d.md", "readme.md"].into_iter().enumerate()
+    {
+        let code = path.ends_with(".rs");
+        let mut passages =
+            vec![function("one", &format!("needle one {number}")), passage(&format!("needle two {number}"))];
+        passages[1].role = "test".into();
+        passages[1].language = (number == 0).then(|| "sql".into());
+        let new = document(path, passages);
+        documents.push(NewDocument {
+            collection: if code { "code" } else { "docs" }.into(),
+            language: Some(if code { "rust" } else { "markdown" }.into()),
+            ..new.clone()
+        });
+        documents.push(NewDocument { namespace: "there".into(), ..new });
+    }
+    put(&store, documents);
+    embed(&store);
+    publish(&store);
+    store
+}
+
+/// What each way to apply a filter lets through: it must be the same.
+fn passing(store: &EmbeddedStore, filter: &Filter) -> BTreeSet<PassageId> {
+    let selected: BTreeSet<PassageId> = store.select(filter).unwrap().into_iter().map(|found| found.passage).collect();
+    let lexical = store.lexical(&LexicalQuery::new("needle"), filter, 100).unwrap();
+    assert_eq!(lexical.hits.iter().map(|hit| hit.passage).collect::<BTreeSet<_>>(), selected);
+    assert_eq!(lexical.statistics.passages, selected.len() as u64);
+    let nearest = store.nearest(MODEL, &[1.0; 8], filter, 100).unwrap();
+    assert_eq!(nearest.hits.iter().map(|hit| hit.passage).collect::<BTreeSet<_>>(), selected);
+    assert_eq!(nearest.background.count, selected.len() as u64);
+    let coverage = store.coverage(MODEL, filter).unwrap();
+    assert_eq!((coverage.passages, coverage.embedded), (selected.len() as u64, selected.len() as u64));
+    // The same again, from memory.
+    assert_eq!(store.select(filter).unwrap().len(), selected.len());
+    selected
+}
+
+fn paths(store: &EmbeddedStore, filter: &Filter) -> Vec<String> {
+    let ids: Vec<PassageId> = passing(store, filter).into_iter().collect();
+    let paths: BTreeSet<String> = store
+        .passages(&ids)
+        .unwrap()
+        .into_iter()
+        .map(|passage| format!("{}/{}", passage.namespace, passage.path))
+        .collect();
+    paths.into_iter().collect()
+}
+
+fn owned(values: &[&str]) -> Vec<String> {
+    values.iter().map(|value| (*value).to_owned()).collect()
+}
+
+#[test]
+fn each_part_of_a_filter_restricts() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    let count = |filter: Filter| passing(&store, &filter).len();
+    assert_eq!(count(Filter::default()), 20);
+    assert_eq!(count(Filter::namespace("here")), 10);
+    assert_eq!(count(Filter { namespaces: owned(&["here", "there"]), ..Filter::default() }), 20);
+    assert_eq!(count(Filter::namespace("nowhere")), 0);
+    assert_eq!(count(Filter { collections: owned(&["code"]), ..Filter::default() }), 6);
+    assert_eq!(count(Filter { languages: owned(&["rust"]), ..Filter::default() }), 5);
+    assert_eq!(count(Filter { languages: owned(&["sql"]), ..Filter::default() }), 2);
+    assert_eq!(count(Filter { kinds: owned(&["function"]), ..Filter::default() }), 10);
+    assert_eq!(count(Filter { roles: owned(&["test"]), ..Filter::namespace("here") }), 5);
+    let ids = all(&store);
+    assert_eq!(count(Filter { ids: vec![ids[3], ids[3], ids[5], PassageId(12_345)], ..Filter::default() }), 2);
+    let both = Filter { ids: ids[..4].to_vec(), kinds: owned(&["function"]), ..Filter::namespace("here") };
+    assert_eq!(count(both), 1);
+}
+
+#[test]
+fn globs_restrict_by_path() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    let here = |globs: &[&str]| paths(&store, &Filter { path_globs: owned(globs), ..Filter::namespace("here") });
+    assert_eq!(here(&["src/"]), ["here/src/a.rs", "here/src/deep/b.rs"]);
+    assert_eq!(here(&["*.rs", "!tests/"]), ["here/src/a.rs", "here/src/deep/b.rs"]);
+    assert_eq!(here(&["src/*.rs", "docs/**"]), ["here/docs/d.md", "here/src/a.rs"]);
+    let error = store.select(&Filter { path_globs: owned(&["a[b"]), ..Filter::default() }).unwrap_err();
+    assert!(matches!(error, StoreError::Glob { .. }));
+}
+
+#[test]
+fn filters_are_resolved_again_after_a_change() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(directory.path());
+    let filter = Filter { path_globs: owned(&["*.md"]), ..Filter::namespace("here") };
+    assert_eq!(passing(&store, &filter).len(), 4);
+    put(&store, vec![prose("new.md", &["needle"])]);
+    embed(&store);
+    publish(&store);
+    assert_eq!(passing(&store, &filter).len(), 5);
+    assert_eq!(store.unembedded("other", &filter, 100).unwrap().len(), 5);
+    assert_eq!(store.unembedded("other", &filter, 2).unwrap().len(), 2);
+    assert_eq!(store.unembedded("other", &Filter::default(), 2).unwrap().len(), 2);
+}
+
+#[test]
+fn a_language_is_that_of_the_document_where_no_passage_has_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let rust = NewDocument { language: Some("rust".into()), ..prose("a.rs", &["needle one"]) };
+    put(&store, vec![rust, prose("b.txt", &["needle two"])]);
+    embed(&store);
+    publish(&store);
+    let filter = Filter { languages: owned(&["rust"]), ..Filter::default() };
+    assert_eq!(paths(&store, &filter), ["here/a.rs"]);
+}

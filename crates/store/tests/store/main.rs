@@ -1,0 +1,9 @@
+//! The embedded store through its trait, on directories of its own.
+
+mod access;
+mod changes;
+mod common;
+mod derived;
+mod filters;
+mod random;
+mod searching;
