@@ -35,6 +35,9 @@ pub(crate) struct Encoder {
     pools: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
+/// What one thread made: vectors with the positions of their texts.
+type Part = Result<Vec<(usize, Vec<f32>)>, String>;
+
 /// One thread for each core that this process may use.
 pub(crate) fn all_cores() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
@@ -88,7 +91,7 @@ impl Encoder {
         let plan = plan(&lengths, batching);
         let threads = threads.get().min(plan.batches.len());
         let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<(usize, Vec<f32>)>, String> {
+        let work = || -> Part {
             let pool = self.take_pool();
             let mut done = Vec::new();
             while let Some(batch) = plan.batches.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -104,7 +107,7 @@ impl Encoder {
             self.give_back(pool);
             Ok(done)
         };
-        let parts: Vec<Result<Vec<(usize, Vec<f32>)>, String>> = if threads <= 1 {
+        let parts: Vec<Part> = if threads <= 1 {
             vec![work()]
         } else {
             std::thread::scope(|scope| {

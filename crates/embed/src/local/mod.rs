@@ -41,7 +41,7 @@ pub struct LocalModel {
 }
 
 enum Network {
-    Transformer(Encoder),
+    Transformer(Box<Encoder>),
     Table(Table),
 }
 
@@ -84,9 +84,8 @@ impl LocalModel {
                 .prepack_weights(true)
                 .load_file(&path)
                 .map_err(|error| format!("{name}: {error}"))?;
-            return Ok(Network::Transformer(
-                Encoder::new(model, files.pooling()?).map_err(|reason| format!("{name}: {reason}"))?,
-            ));
+            let encoder = Encoder::new(model, files.pooling()?).map_err(|reason| format!("{name}: {reason}"))?;
+            return Ok(Network::Transformer(Box::new(encoder)));
         }
         let weights = files.safetensors()?;
         if let Some(table) = Table::find(weights)? {
@@ -100,7 +99,7 @@ impl LocalModel {
             options.external_data(name, bytes.to_vec());
         })
         .map_err(|reason| format!("model.safetensors: {reason}"))?;
-        Ok(Network::Transformer(Encoder::new(model, files.pooling()?)?))
+        Ok(Network::Transformer(Box::new(Encoder::new(model, files.pooling()?)?)))
     }
 
     /// The dimension, found by computing a vector.

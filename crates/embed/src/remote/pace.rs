@@ -98,10 +98,10 @@ mod tests {
         let now = Instant::now();
         assert_eq!(
             [limiter.reserve(now), limiter.reserve(now), limiter.reserve(now)],
-            [SECOND * 0, SECOND / 2, SECOND]
+            [Duration::ZERO, SECOND / 2, SECOND]
         );
-        assert_eq!(limiter.reserve(now + SECOND * 10), SECOND * 0);
+        assert_eq!(limiter.reserve(now + SECOND * 10), Duration::ZERO);
         let unlimited = Limiter::new(None);
-        assert_eq!([unlimited.reserve(now), unlimited.reserve(now)], [SECOND * 0; 2]);
+        assert_eq!([unlimited.reserve(now), unlimited.reserve(now)], [Duration::ZERO; 2]);
     }
 }
