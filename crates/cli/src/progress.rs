@@ -2,7 +2,8 @@
 
 use crate::interrupt::{self, Polled};
 use crate::output::Output;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tamis::{Observer, Stage};
@@ -11,7 +12,7 @@ use tamis::{Observer, Stage};
 const SPINNER: &str = "{spinner} {msg}";
 
 /// Every other stage.
-const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {per_sec:>12}  {eta:>4} left";
+const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {rate:>9}  {eta:>4} left";
 
 /// Shows the stages of a run, and stops it at Ctrl-C.
 pub struct Progress {
@@ -115,7 +116,16 @@ fn name(stage: &Stage) -> String {
 fn style(total: u64) -> ProgressStyle {
     let template = if total == 0 { SPINNER } else { BAR };
     // A test parses both templates; the default style stands in all the same.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // There is nobody to tell that a text in memory cannot be written.
+        let _ = out.write_str(&rate(state.per_sec()));
+    })
+}
+
+/// Steps a second, with a decimal where there are few.
+fn rate(per_second: f64) -> String {
+    if per_second < 10.0 { format!("{per_second:.1}/s") } else { format!("{}/s", HumanCount(per_second as u64)) }
 }
 
 #[cfg(test)]
@@ -127,6 +137,12 @@ mod tests {
         for template in [SPINNER, BAR] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
+    }
+
+    #[test]
+    fn rates_are_as_precise_as_they_are_worth() {
+        assert_eq!(rate(5.578), "5.6/s");
+        assert_eq!(rate(23_456.7), "23,456/s");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  tamis search \"how is a stale index detected\"
+  tamis search \"where are retries handled\"
   tamis search retry with backoff --lang rust --explain
   tamis search session token --files | xargs wc -l
   tamis get src/session.rs:40-80
@@ -99,6 +99,19 @@ mod tests {
     #[test]
     fn the_description_is_consistent() {
         description().debug_assert();
+    }
+
+    #[test]
+    fn the_guide_names_every_command_and_flag() {
+        const GUIDE: &str = include_str!("../../../../docs/cli.md");
+        let visible = |command: &&clap::Command| !command.is_hide_set();
+        let description = description();
+        for command in std::iter::once(&description).chain(description.get_subcommands()).filter(visible) {
+            assert!(GUIDE.contains(&format!("tamis {}", command.get_name())) || command.get_name() == "tamis");
+            for flag in command.get_arguments().filter_map(|argument| argument.get_long()) {
+                assert!(["help", "version"].contains(&flag) || GUIDE.contains(&format!("--{flag}")), "--{flag}");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tamis::Mode;
 
 const EXAMPLES: &str = "\
 Examples:
-  tamis search \"how is a stale index detected\"
+  tamis search \"where are retries handled\"
   tamis search parse config --lang rust,python --path 'src/**' --path '!*_test*'
   tamis search timeout --cut kneedle:sensitivity=2 --explain
   tamis search timeout --json | jq '.results[].path'

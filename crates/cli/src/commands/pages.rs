@@ -5,7 +5,9 @@ use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::{Context, Result};
 use clap_complete::Shell;
+use schemars::generate::SchemaSettings;
 use std::io::Write;
+use tamis::Answer;
 
 /// Prints a completion script.
 ///
@@ -46,8 +48,10 @@ pub fn man(arguments: &ManArguments, output: &Output) -> Result<Exit> {
 /// # Errors
 /// Standard output cannot be written.
 pub fn schema(output: &Output) -> Result<Exit> {
+    // The schema of what is written: a field that is always there is required, also where it can be null.
+    let schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Answer>();
     let mut out = output.plain();
-    serde_json::to_writer_pretty(&mut out, &schemars::schema_for!(tamis::Answer))?;
+    serde_json::to_writer_pretty(&mut out, &schema)?;
     writeln!(out)?;
     out.flush()?;
     Ok(Exit::Found)

@@ -83,7 +83,7 @@ pub fn plot(out: &mut dyn Write, curve: &Curve<'_>) -> io::Result<()> {
         Some(room) if before > WIDTH / 2 => format!("{}{words} ┃", " ".repeat(room)),
         _ => format!("{}┃ {words}", " ".repeat(before)),
     };
-    writeln!(out, "{:>8} {}{}", "", " ", under.yellow())
+    writeln!(out, "{:>8}  {}", "", under.yellow())
 }
 
 /// Groups neighbours so that the columns fit, never across the cut. Both sides keep at least one column.
