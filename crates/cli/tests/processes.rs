@@ -21,8 +21,13 @@ fn a_search_neither_fails_nor_waits_while_another_process_indexes() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();
     let write = |number: usize, version: usize| {
+        let topics =
+            ["glacier moves", "violin sounds", "harbour fills", "oven heats", "orchard grows", "ledger balances"];
         let sections: String = (0..20)
-            .map(|section| format!("\n## Part {section}\n\nHow the glacier moves, part {section} of note {number}, draft {version}.\n"))
+            .map(|section| {
+                let topic = topics[(number + section) % topics.len()];
+                format!("\n## Part {section}\n\nHow the {topic}, part {section} of note {number}, draft {version}.\n")
+            })
             .collect();
         fs::write(root.join(format!("note-{number}.md")), format!("# Note {number}\n{sections}")).expect("written");
     };
@@ -54,7 +59,8 @@ fn two_writers_one_of_which_is_told_who_writes() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();
     for number in 0..600 {
-        fs::write(root.join(format!("{number}.md")), format!("# Note {number}\n\nSome text {number}.\n")).expect("written");
+        fs::write(root.join(format!("{number}.md")), format!("# Note {number}\n\nSome text {number}.\n"))
+            .expect("written");
     }
     let children: Vec<_> = (0..3).map(|_| tamis(root).args(["index", "--quiet"]).spawn().expect("it starts")).collect();
     let outputs: Vec<_> = children.into_iter().map(|child| child.wait_with_output().expect("it ends")).collect();

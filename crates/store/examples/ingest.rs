@@ -118,6 +118,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("check: {:?} in {:.0} ms", store.check()?.problems, milliseconds(time.elapsed()));
     let time = Instant::now();
     drop(store);
+    println!("closing: {:.1} ms", milliseconds(time.elapsed()));
+    let time = Instant::now();
     let again = EmbeddedStore::open(directory.path(), Access::ReadOnly)?;
     again.lexical(&LexicalQuery::new(&questions[0]), &Filter::default(), 10)?;
     println!("opening and first answer: {:.1} ms", milliseconds(time.elapsed()));

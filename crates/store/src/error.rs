@@ -44,7 +44,7 @@ pub enum StoreError {
     },
     /// The database was written by a newer version of the program.
     #[error(
-        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or delete the directory and index again"
+        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or delete that file and index again"
     )]
     Newer {
         /// The database.
@@ -67,7 +67,7 @@ pub enum StoreError {
         supported: u32,
     },
     /// The database is no database, or its content contradicts itself.
-    #[error("{path}: damaged: {reason}; restore it from a copy, or delete the directory and index again")]
+    #[error("{path}: damaged: {reason}; restore that file from a copy, or delete it and index again")]
     Corrupt {
         /// The file.
         path: PathBuf,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The store's own number of a document. It stays the same while the document is replaced or moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct DocumentId(pub u32);
 
 /// The store's own number of a passage.
@@ -11,11 +11,11 @@ pub struct DocumentId(pub u32);
 /// Passages never change: a document that does gets new passages with new numbers, and a number is
 /// never used twice. It is what the search legs speak of. What people and other programs should keep
 /// is [`StoredPassage::id`], which survives indexing again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct PassageId(pub u64);
 
 /// The BLAKE3 hash of an embedded text: together with the model's name the key of a vector.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct TextHash(pub [u8; 32]);
 
 impl TextHash {
@@ -38,7 +38,7 @@ impl fmt::Debug for TextHash {
 }
 
 /// How a passage's text is read by the lexical leg.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextForm {
     /// Program text: words as they are.
@@ -186,7 +186,7 @@ pub struct DocumentState {
 }
 
 /// A passage with all that is needed to show it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StoredPassage {
     /// The store's own number of it.
     pub passage: PassageId,

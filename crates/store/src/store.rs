@@ -56,7 +56,8 @@ pub trait Store: Send + Sync {
     /// The vectors of passages, of unit length, in their order; `None` where one has no vector of the model.
     fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>>;
 
-    /// Passages in the order asked for, without those that are gone.
+    /// Passages in the order asked for, without those that are gone. One that was replaced or deleted since the last
+    /// [`publish`](Store::publish) is still given as it was, since [`lexical`](Store::lexical) still names it.
     fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
 
     /// Passages whose public identifier starts with `prefix`, by identifier, at most `limit`. An identifier that is equal

@@ -30,7 +30,7 @@ impl Index {
     /// # Errors
     /// Nothing of that name is indexed, the beginning of an identifier fits several, or the lines are not in the file.
     pub fn get(&self, wanted: &str) -> Result<Excerpt, Error> {
-        if wanted.len() >= 6 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let found = self.store.find(&wanted.to_ascii_lowercase(), 2)?;
             match found.as_slice() {
                 [] => {}
@@ -47,9 +47,13 @@ impl Index {
                 _ => return Err(Error::argument("id", format!("{wanted:?}"), "longer: several passages begin so")),
             }
         }
+        // A path may hold a colon itself: one that is there as a whole is meant as a whole.
+        let whole = self.stored_path(wanted);
+        if self.store.document(&self.namespace, &whole)?.is_some() {
+            return self.lines(&whole, None);
+        }
         let (path, lines) = split_lines(wanted)?;
-        let path = self.stored_path(path);
-        self.lines(&path, lines)
+        self.lines(&self.stored_path(path), lines)
     }
 
     /// The indexed lines of a document, put together from its passages.

@@ -47,9 +47,10 @@ impl Database {
     /// index still names are not.
     pub(crate) fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
         self.snapshot(|connection| {
+            let mut statement = connection.prepare_cached(&format!("{PASSAGE} WHERE p.id = ?1"))?;
             let mut found = Vec::with_capacity(ids.len());
             for &id in ids {
-                match passage_by_id(connection, id)? {
+                match statement.query_row([id.0 as i64], passage).optional()? {
                     Some(passage) => found.push(passage),
                     None => found.extend(retired(connection, id)?),
                 }
@@ -81,7 +82,9 @@ impl Database {
     /// Of these passages, those that are there; ascending in, ascending out.
     pub(crate) fn existing(&self, ids: &[u64]) -> Result<Vec<u64>> {
         self.snapshot(|connection| {
-            let mut statement = connection.prepare_cached("SELECT 1 FROM passages WHERE id = ?1")?;
+            let mut statement = connection.prepare_cached(
+                "SELECT 1 FROM passages WHERE id = ?1 UNION ALL SELECT 1 FROM retired WHERE passage = ?1",
+            )?;
             let mut existing = Vec::with_capacity(ids.len());
             for &id in ids {
                 if statement.exists([id as i64])? {

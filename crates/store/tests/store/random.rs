@@ -88,7 +88,8 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
             let live = all(store);
             let query = LexicalQuery::new("flour sea");
             let lexical = store.lexical(&query, &Filter::default(), 50).unwrap();
-            assert!(lexical.hits.iter().all(|hit| live.contains(&hit.passage)));
+            let ids: Vec<PassageId> = lexical.hits.iter().map(|hit| hit.passage).collect();
+            assert_eq!(store.passages(&ids).unwrap().len(), ids.len(), "what is found can be shown");
             let nearest = store.nearest(MODEL, &[1.0; 8], &Filter::default(), 50).unwrap();
             assert!(nearest.hits.iter().all(|hit| live.contains(&hit.passage)));
         }

@@ -20,7 +20,11 @@ use crate::config::Config;
 use crate::location::Location;
 use crate::models::Models;
 use std::fs;
+use std::time::{Duration, Instant};
 use tamis_store::{Access, EmbeddedStore, Store, StoreError};
+
+/// How long a run waits for another process that is writing.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The stages of a run, for progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,12 +137,22 @@ impl Index {
         Ok(EmbeddedStore::open(directory, Access::ReadWrite)?)
     }
 
-    /// Brings the index up to date with the tree.
+    /// Brings the index up to date with the tree. Another process that is writing is waited for, up to ten seconds: a
+    /// search that refreshes is done long before.
     ///
     /// # Errors
-    /// Another process is writing, the directory is not writable, or a model fails. What was committed before stays.
+    /// Another process is still writing, the directory is not writable, or a model fails. What was committed before
+    /// stays.
     pub fn refresh(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _writing = self.store.writer()?;
+        let started = Instant::now();
+        let _writing = loop {
+            match self.store.writer() {
+                Err(StoreError::Busy { .. }) if started.elapsed() < PATIENCE && !observer.cancelled() => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                writing => break writing?,
+            }
+        };
         run::run(self, options, observer)
     }
 
@@ -159,7 +173,7 @@ impl Index {
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
         let options = RunOptions { embed_at_most: self.config.search.refresh_embed as u64, reread: false };
         let reason = if self.writable {
-            match self.refresh(options, observer) {
+            match self.refresh_now(options, observer) {
                 Ok(report) => {
                     let stale = Some(if report.interrupted { run::stale(self)? } else { 0 });
                     return Ok(Freshness { report: Some(report), stale, reason: None });
@@ -171,6 +185,11 @@ impl Index {
             format!("{}: not writable", self.location.directory.display())
         };
         Ok(Freshness { report: None, stale: Some(run::stale(self)?), reason: Some(reason) })
+    }
+
+    fn refresh_now(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
+        let _writing = self.store.writer()?;
+        run::run(self, options, observer)
     }
 
     /// How many files differ from the index.

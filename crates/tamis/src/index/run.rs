@@ -143,14 +143,16 @@ fn splitter_settings(index: &Index) -> String {
 }
 
 /// Lets those who search meanwhile find what is committed so far, by words and by the first model.
-fn complete_quickly(index: &Index) -> Result<(), Error> {
-    index.store.publish(&mut |_| {})?;
+fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> {
     if let Some(name) = index.config.index.models.first()
         && !index.models.is_remote(name)
     {
-        embed_with(index, name, &Filter::namespace(&index.namespace), &())?;
+        let started = Instant::now();
+        let embedded = embed_with(index, name, &Filter::namespace(&index.namespace), &())?;
+        *report.embedded.entry(name.clone()).or_default() += embedded;
+        report.time(&format!("embed_{name}"), started);
     }
-    Ok(())
+    publish(index, &(), report)
 }
 
 /// A file of the plan after reading.
@@ -209,7 +211,7 @@ fn commit(
             count(report, index.store.apply(&changes)?);
             observer.advance(read);
             if published.elapsed() > PUBLISH_EVERY {
-                complete_quickly(index)?;
+                complete_quickly(index, report)?;
                 published = Instant::now();
             }
         }
@@ -317,7 +319,7 @@ fn embed(index: &Index, options: RunOptions, observer: &dyn Observer, report: &m
         let started = Instant::now();
         observer.stage(Stage::Embed(name.clone()), missing);
         let done = embed_with(index, name, &filter, observer)?;
-        report.embedded.insert(name.clone(), done);
+        *report.embedded.entry(name.clone()).or_default() += done;
         report.time(&format!("embed_{name}"), started);
         report.interrupted = observer.cancelled();
         if report.interrupted && done < missing {

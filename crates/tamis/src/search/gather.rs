@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use tamis_rank::BackgroundEvidence;
 use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
 
+/// Passages without any relation to the query that a corpus is imagined to hold besides its own.
+const UNRELATED: f64 = 20.0;
+
 /// What the semantic leg looks for.
 pub(super) struct SemanticQuery<'a> {
     pub model: &'a str,
@@ -22,10 +25,14 @@ pub(super) struct Gathered {
 
 impl Gathered {
     /// The raw scores of a passage that has nothing to do with the query.
+    ///
+    /// In a corpus of a few passages the answer is itself a good part of the mean. So the means are those of the corpus
+    /// and [`UNRELATED`] passages more that share no word with the query and have no similarity to it.
     pub fn background(&self) -> BackgroundEvidence {
+        let diluted = |mean: f32, passages: u64| f64::from(mean) * passages as f64 / (passages as f64 + UNRELATED);
         BackgroundEvidence {
-            similarity: self.semantic.as_ref().map(|background| f64::from(background.mean)),
-            bm25: self.lexical.as_ref().map(|statistics| f64::from(statistics.expected_score)),
+            similarity: self.semantic.as_ref().map(|background| diluted(background.mean, background.count)),
+            bm25: self.lexical.as_ref().map(|statistics| diluted(statistics.expected_score, statistics.indexed)),
         }
     }
 }

@@ -34,13 +34,18 @@ impl Index {
         request.check()?;
         let mut clock = Clock::start();
         let filter = self.filter(request);
-        let plan = self.plan(request, &filter)?;
+        let mut plan = self.plan(request, &filter)?;
         clock.lap("query");
 
-        let vector = match &plan.model {
+        let mut vector = match &plan.model {
             Some(model) => Some(model.embed_query(request.query.trim())?),
             None => None,
         };
+        if vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0)) && plan.mode.lexical() {
+            let model = plan.model.take().map(|model| model.model().id.clone()).unwrap_or_default();
+            plan = self.words_alone(plan.rule, plan.coverage, Some(format!("{model} knows no word of the query")))?;
+            vector = None;
+        }
         clock.lap("embed");
 
         let lexical = plan.mode.lexical().then(|| LexicalQuery::new(request.query.trim()));
@@ -117,15 +122,22 @@ impl Index {
                 fallback_reason: None,
             });
         }
-        let (model, coverage, mut fallback_reason) = self.choose_model(filter)?;
-        if model.is_some() {
-            return Ok(Plan { mode, model, rule, coverage, fallback_reason });
+        match self.choose_model(filter)? {
+            (None, coverage, fallback_reason) => self.words_alone(rule, coverage, fallback_reason),
+            (model, coverage, fallback_reason) => Ok(Plan { mode, model, rule, coverage, fallback_reason }),
         }
-        // No vectors at all: words alone, under a rule that can read them.
-        let mut rule = rule;
+    }
+
+    /// No vectors to go by: words alone, under a rule that can read them.
+    fn words_alone(
+        &self,
+        mut rule: Box<dyn Rule>,
+        coverage: Coverage,
+        mut fallback_reason: Option<String>,
+    ) -> Result<Plan, Error> {
         if rule.scale() == Scale::Similarity {
-            fallback_reason =
-                fallback_reason.map(|reason| format!("{reason}; cut background in place of {}", rule.name()));
+            let replaced = format!("cut background in place of {}, which reads similarities", rule.name());
+            fallback_reason = Some(fallback_reason.map_or(replaced.clone(), |reason| format!("{reason}; {replaced}")));
             rule = self
                 .config
                 .cut("background")
