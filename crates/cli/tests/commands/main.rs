@@ -8,4 +8,6 @@ mod inspect;
 mod output;
 mod schema;
 mod search;
+#[cfg(unix)]
+mod signals;
 mod support;

@@ -1,0 +1,83 @@
+//! Ctrl-C and watching: a run stops at a whole step, a watch ends when it is told to.
+
+use crate::support::{Tree, run};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// A child that is killed when it outlives every patience, so that a test that waits for it fails and does not hang.
+struct Watched {
+    child: Child,
+    _done: Sender<()>,
+}
+
+fn spawn(tree: &Tree, arguments: &[&str], models: &str) -> Watched {
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+        .args(arguments)
+        .current_dir(tree.root())
+        .env("TAMIS_CONFIG_HOME", tree.home())
+        .env("TAMIS_INDEX_MODELS", models)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let (done, ended) = channel::<()>();
+    let pid = child.id();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(Duration::from_secs(120)) == Err(RecvTimeoutError::Timeout) {
+            signal(pid, "-KILL");
+        }
+    });
+    Watched { child, _done: done }
+}
+
+fn signal(pid: u32, name: &str) {
+    // The process may have ended by itself, which the test's own checks tell.
+    let _ = Command::new("kill").args([name, &pid.to_string()]).status();
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_done_and_the_next_run_completes_it() {
+    let tree = Tree::empty();
+    for number in 0..300 {
+        tree.write(&format!("note{number}.md"), &format!("# Note {number}\n\nA glacier of number {number}.\n"));
+    }
+    let mut watched = spawn(&tree, &["index", "-v"], "static,minilm");
+    let err = BufReader::new(watched.child.stderr.take().expect("a pipe"));
+    let mut lines = err.lines().map_while(Result::ok);
+    assert!(lines.by_ref().any(|line| line.contains("embedding with minilm")), "the stages are told");
+    signal(watched.child.id(), "-INT");
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(watched.child.wait().expect("ends").code(), Some(130), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("stopped; what is indexed so far is kept")), "{rest:?}");
+
+    let (code, out, _) = run(tree.tamis(&["doctor", "--check-only"]));
+    assert_eq!(code, 0, "{out}");
+    let status = tree.json(&["status", "--json"]);
+    assert_eq!((&status["documents"], &status["stale"]), (&300.into(), &0.into()));
+    assert_eq!(run(tree.tamis(&["search", "glacier", "--limit", "1"])).0, 0);
+    let mut command = tree.tamis(&["index", "--json"]);
+    command.env("TAMIS_INDEX_MODELS", "static,minilm");
+    let report: Value = serde_json::from_str(&run(command).1).expect("JSON");
+    assert!(report["embedded"]["minilm"].as_u64().is_some_and(|embedded| embedded > 0), "{report}");
+    assert_eq!(report["pending"], serde_json::json!({}), "{report}");
+}
+
+#[test]
+fn a_watch_reads_what_changes_until_it_is_told_to_end() {
+    let tree = Tree::new();
+    let mut watched = spawn(&tree, &["index", "--watch", "--json"], "static");
+    let out = BufReader::new(watched.child.stdout.take().expect("a pipe"));
+    let mut reports = out.lines().map_while(Result::ok).map(|line| serde_json::from_str::<Value>(&line).expect("JSON"));
+    assert_eq!(reports.next().expect("a first run")["added"], 7);
+    tree.write("docs/cheese.md", "# Cheese\n\nA blue cheese ripens in the cellar.\n");
+    let sees = |report: &Value| report["added"] == 1 || report["changed"] == 1;
+    assert!(reports.by_ref().any(|report| sees(&report)), "the new file is read");
+    signal(watched.child.id(), "-INT");
+    drop(reports);
+    assert_eq!(watched.child.wait().expect("ends").code(), Some(0));
+    let answer = tree.json(&["search", "--no-refresh", "--json", "--mode", "lexical", "cheese in the cellar"]);
+    assert_eq!(answer["results"][0]["path"], "docs/cheese.md");
+}
