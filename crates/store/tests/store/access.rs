@@ -11,7 +11,7 @@ use crate::common::*;
 const VERSION_1: &[u8] = include_bytes!("../fixtures/schema-1.db");
 
 fn of_version_1() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     std::fs::write(directory.path().join("tamis.db"), VERSION_1).unwrap();
     directory
 }
@@ -64,7 +64,7 @@ fn an_older_database_is_not_upgraded_by_a_reader() {
 
 #[test]
 fn what_is_no_index_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let path = directory.path().join("tamis.db");
     let missing = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
     assert!(matches!(missing, StoreError::Missing { .. }), "{missing}");
@@ -126,7 +126,7 @@ fn a_reader_may_not_write() {
 
 #[test]
 fn one_writer_at_a_time_and_readers_beside_it() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let first = open(directory.path());
     let second = open(directory.path());
     put(&first, vec![prose("a.md", &["flour"])]);
@@ -147,7 +147,7 @@ fn one_writer_at_a_time_and_readers_beside_it() {
 
 #[test]
 fn many_threads_search_while_one_writes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["flour"])]);
     embed(&store);

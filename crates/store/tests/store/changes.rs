@@ -6,7 +6,7 @@ use crate::common::*;
 
 #[test]
 fn a_document_comes_back_as_it_went_in() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let mut method = function("Sieve::shake", "fn shake(&mut self) {}");
     method.context = Some("impl Sieve".into());
@@ -51,7 +51,7 @@ fn a_document_comes_back_as_it_went_in() {
 
 #[test]
 fn a_document_is_replaced_touched_and_deleted() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["one", "two"]), prose("b.md", &["three"])]);
     let id = id_of(&store, "a.md");
@@ -83,7 +83,7 @@ fn a_document_is_replaced_touched_and_deleted() {
 
 #[test]
 fn a_moved_document_keeps_its_number_and_its_vectors() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("old/a.md", &["one", "two"]), prose("new/a.md", &["in the way"])]);
     assert_eq!(embed(&store), 3);
@@ -110,7 +110,7 @@ fn a_moved_document_keeps_its_number_and_its_vectors() {
 
 #[test]
 fn moving_to_the_same_place_is_a_touch() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["one"])]);
     let before = store.document_passages("here", "a.md").unwrap();
@@ -121,7 +121,7 @@ fn moving_to_the_same_place_is_a_touch() {
 
 #[test]
 fn identifiers_survive_indexing_again_and_are_found_by_their_start() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let original = document(
         "src/lib.rs",
@@ -166,7 +166,7 @@ fn identifiers_survive_indexing_again_and_are_found_by_their_start() {
 
 #[test]
 fn a_batch_with_one_bad_change_changes_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["one"])]);
     let seq = store.summary().unwrap().seq;
@@ -186,7 +186,7 @@ fn a_batch_with_one_bad_change_changes_nothing() {
 
 #[test]
 fn one_text_is_embedded_once_and_its_vector_outlives_it() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["licence", "one"]), prose("b.md", &["licence"])]);
     assert_eq!(embed(&store), 2);
@@ -208,7 +208,7 @@ fn one_text_is_embedded_once_and_its_vector_outlives_it() {
 
 #[test]
 fn vectors_are_held_to_their_model() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["one"])]);
     let hash = TextHash::of("one");
@@ -229,7 +229,7 @@ fn vectors_are_held_to_their_model() {
 
 #[test]
 fn the_summary_counts_what_is_there() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let mut code = document("src/lib.rs", vec![function("open", "fn open() {}"), function("test", "fn test() {}")]);
     code.collection = "code".into();
@@ -257,7 +257,7 @@ fn the_summary_counts_what_is_there() {
 
 #[test]
 fn properties_are_kept() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     assert_eq!(store.property("splitter").unwrap(), None);
     store.set_property("splitter", "1").unwrap();

@@ -7,6 +7,13 @@ use tamis_store::{
     TextHash,
 };
 
+/// A directory of its own, in memory where the system has a file system there: the stores make the same calls and the
+/// tests do not wait for a disk.
+pub fn temporary() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// The model of the tests.
 pub const MODEL: &str = "toy";
 const DIMENSION: usize = 8;

@@ -40,7 +40,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// Damages the index of a closed store, opens it again, and expects nothing to be lost.
 fn survives(damage: impl Fn(&Path)) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = filled(directory.path());
     let before = answers(&store);
     drop(store);
@@ -116,7 +116,7 @@ fn a_vector_file_of_nothing() {
 
 #[test]
 fn indexes_of_another_database() {
-    let other = tempfile::tempdir().unwrap();
+    let other = temporary();
     let store = open(other.path());
     put(&store, vec![prose("strange.md", &["flour of another mill"])]);
     embed(&store);
@@ -133,7 +133,7 @@ fn indexes_of_another_database() {
 #[test]
 fn a_flipped_bit_is_found_and_mended() {
     for part in ["vectors/toy.tvec", "lexical"] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = temporary();
         let store = filled(directory.path());
         let before = answers(&store);
         drop(store);
@@ -159,8 +159,8 @@ fn a_flipped_bit_is_found_and_mended() {
 
 #[test]
 fn an_index_that_lags_is_caught_up() {
-    let directory = tempfile::tempdir().unwrap();
-    let aside = tempfile::tempdir().unwrap();
+    let directory = temporary();
+    let aside = temporary();
     let store = filled(directory.path());
     for part in ["lexical", "vectors"] {
         copy(&directory.path().join(part), &aside.path().join(part));
@@ -189,8 +189,8 @@ fn an_index_that_lags_is_caught_up() {
 
 #[test]
 fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
-    let directory = tempfile::tempdir().unwrap();
-    let aside = tempfile::tempdir().unwrap();
+    let directory = temporary();
+    let aside = temporary();
     let store = filled(directory.path());
     drop(store);
     copy(directory.path(), aside.path());
@@ -217,7 +217,7 @@ fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
 
 #[test]
 fn a_process_killed_before_publishing_loses_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = filled(directory.path());
     put(&store, vec![prose("late.md", &["semolina"])]);
     embed(&store);
@@ -231,7 +231,7 @@ fn a_process_killed_before_publishing_loses_nothing() {
 
 #[test]
 fn a_build_that_never_ended_starts_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["flour"])]);
     std::fs::create_dir(directory.path().join("lexical")).unwrap();
@@ -243,7 +243,7 @@ fn a_build_that_never_ended_starts_again() {
 
 #[test]
 fn a_reader_says_when_there_is_nothing_to_search() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = filled(directory.path());
     let query = LexicalQuery::new("flour");
     let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
@@ -264,7 +264,7 @@ fn a_reader_says_when_there_is_nothing_to_search() {
 
 #[test]
 fn a_reader_sees_what_another_publishes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = filled(directory.path());
     let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!(answers(&reader), answers(&store));
@@ -280,7 +280,7 @@ fn a_reader_sees_what_another_publishes() {
 
 #[test]
 fn progress_counts_to_its_end() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let texts: Vec<String> = (0..2_500).map(|number| format!("text {number}")).collect();
     put(&store, vec![document("a.md", texts.iter().map(|text| passage(text)).collect())]);

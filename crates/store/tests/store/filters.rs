@@ -63,7 +63,7 @@ fn owned(values: &[&str]) -> Vec<String> {
 
 #[test]
 fn each_part_of_a_filter_restricts() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = filled(directory.path());
     let count = |filter: Filter| passing(&store, &filter).len();
     assert_eq!(count(Filter::default()), 20);
@@ -83,7 +83,7 @@ fn each_part_of_a_filter_restricts() {
 
 #[test]
 fn globs_restrict_by_path() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = filled(directory.path());
     let here = |globs: &[&str]| paths(&store, &Filter { path_globs: owned(globs), ..Filter::namespace("here") });
     assert_eq!(here(&["src/"]), ["here/src/a.rs", "here/src/deep/b.rs"]);
@@ -95,7 +95,7 @@ fn globs_restrict_by_path() {
 
 #[test]
 fn filters_are_resolved_again_after_a_change() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = filled(directory.path());
     let filter = Filter { path_globs: owned(&["*.md"]), ..Filter::namespace("here") };
     assert_eq!(passing(&store, &filter).len(), 4);
@@ -110,7 +110,7 @@ fn filters_are_resolved_again_after_a_change() {
 
 #[test]
 fn a_language_is_that_of_the_document_where_no_passage_has_its_own() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let rust = NewDocument { language: Some("rust".into()), ..prose("a.rs", &["needle one"]) };
     put(&store, vec![rust, prose("b.txt", &["needle two"])]);

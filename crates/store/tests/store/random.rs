@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn the_legs_agree_with_the_database(steps in proptest::collection::vec(step(), 1..25)) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = temporary();
         let mut store = open(directory.path());
         let mut truth = Truth::new();
         for step in &steps {
@@ -160,7 +160,7 @@ proptest! {
             .collect();
         prop_assert_eq!(&kept, &truth);
 
-        let other = tempfile::tempdir().unwrap();
+        let other = temporary();
         let built_at_once = open(other.path());
         put(&built_at_once, truth.iter().map(|(path, texts)| {
             document(path, texts.iter().map(|text| passage(text)).collect())

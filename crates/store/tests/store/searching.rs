@@ -15,7 +15,7 @@ const TEXTS: [&str; 6] = [
 
 #[test]
 fn more_and_rarer_words_rank_higher_and_every_score_can_be_asked_for() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &TEXTS)]);
     publish(&store);
@@ -51,7 +51,7 @@ fn more_and_rarer_words_rank_higher_and_every_score_can_be_asked_for() {
 
 #[test]
 fn bm25_is_the_textbook_formula() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     // Lengths below 40 are kept exactly.
     put(&store, vec![prose("a.md", &["wheat wheat rye", "wheat oats", "barley"])]);
@@ -66,7 +66,7 @@ fn bm25_is_the_textbook_formula() {
 
 #[test]
 fn words_of_most_passages_cover_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["mill sieve", "mill flour", "mill sand"])]);
     publish(&store);
@@ -80,7 +80,7 @@ fn words_of_most_passages_cover_nothing() {
 
 #[test]
 fn identifiers_are_found_however_they_are_written() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let code = document(
         "src/config.rs",
@@ -102,7 +102,7 @@ fn identifiers_are_found_however_they_are_written() {
 
 #[test]
 fn a_query_of_nothing_finds_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     assert_eq!(found(&store, "anything"), [""; 0], "an index without passages");
     assert_eq!(store.bm25(&LexicalQuery::new("anything"), &[PassageId(1)]).unwrap()[0].bm25, 0.0);
@@ -116,7 +116,7 @@ fn a_query_of_nothing_finds_nothing() {
 
 #[test]
 fn a_long_query_is_answered_by_its_rarest_words() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let mut documents = vec![prose("a.md", &TEXTS)];
     documents.extend((0..200).map(|number| prose(&format!("{number}.md"), &[&format!("line{number} the sea")])));
@@ -138,7 +138,7 @@ fn a_long_query_is_answered_by_its_rarest_words() {
 
 #[test]
 fn equal_passages_come_in_the_order_of_their_numbers() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     for batch in 0..4 {
         // Each publication makes a segment of its own.
@@ -152,7 +152,7 @@ fn equal_passages_come_in_the_order_of_their_numbers() {
 
 #[test]
 fn the_nearest_are_those_of_an_exact_search() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     let many: Vec<String> = (0..300).map(|number| format!("text {number}")).collect();
     put(&store, vec![document("a.md", many.iter().map(|text| passage(text)).collect())]);
@@ -182,7 +182,7 @@ fn the_nearest_are_those_of_an_exact_search() {
 
 #[test]
 fn a_query_vector_is_held_to_its_model() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["one", "two"])]);
     assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 5).unwrap().hits, [], "no model yet");
@@ -201,7 +201,7 @@ fn a_query_vector_is_held_to_its_model() {
 
 #[test]
 fn what_is_gone_is_found_as_it_was_until_that_is_published() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["flour"]), prose("b.md", &["flour too"])]);
     embed(&store);
