@@ -58,7 +58,7 @@ pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
     });
     // In a question they carry no subject, yet in code and terse documents some are rare enough to outweigh those that
     // do: "why" would find the pages called so. A query of nothing else is searched as it is.
-    if words.iter().any(|word| !is_function_word(&word.word)) {
+    if words.iter().any(|word| !word.compound && !is_function_word(&word.word)) {
         words.retain(|word| !is_function_word(&word.word));
     }
     words
@@ -194,6 +194,16 @@ mod tests {
             assert_eq!(terms(TextForm::Code, text), code);
             assert_eq!(terms(TextForm::Prose, text), prose);
         }
+    }
+
+    #[test]
+    fn function_words_count_only_where_there_are_no_others() {
+        let words = |text| query_words(text, 100).into_iter().map(|word| word.word).collect::<Vec<_>>();
+        assert!(FUNCTION_WORDS.is_sorted());
+        assert_eq!(words("How is flour milled?"), ["flour", "milled"]);
+        assert_eq!(words("how is it"), ["how", "is", "it"]);
+        assert_eq!(words("is_empty"), ["isempty", "empty"]);
+        assert_eq!(words("do_while"), ["dowhile", "do", "while"], "parts make the coverage");
     }
 
     #[test]
