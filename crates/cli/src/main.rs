@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod exit;
+mod here;
 mod interrupt;
 mod output;
 mod print;

@@ -53,7 +53,7 @@ pub struct SearchArguments {
     /// Print the answer as one JSON object
     #[arg(long, group = "form", help_heading = "Output")]
     pub json: bool,
-    /// Print one JSON object a line: each result, then {"answer": …} with everything else
+    /// Print each result as a JSON object on a line of its own
     #[arg(long, group = "form", help_heading = "Output")]
     pub jsonl: bool,
     /// Print only the paths, each once, best first

@@ -2,6 +2,7 @@
 
 use crate::args::{Global, SearchArguments};
 use crate::exit::Exit;
+use crate::here;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::text::counted;
@@ -17,7 +18,7 @@ use tamis::{Answer, Freshness, Index, SearchRequest};
 /// # Errors
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let request = request(arguments);
+    let mut request = request(arguments);
     // Before anything is indexed: a question that cannot be asked must not cost a run.
     request.check()?;
     let session = Session::start(global, flags(arguments))?;
@@ -41,12 +42,29 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
         output.note(&format!("indexed {}", report::line(report)));
     }
 
-    let answer = index.search(&request, &freshness)?;
+    let here = here::below(&index.location().root);
+    if let Some(here) = &here {
+        // A glob that names something from here is meant from here.
+        for path in &mut request.paths {
+            *path = here::from_root(&index.location().root, here, path);
+        }
+    }
+    let files = arguments.limit.unwrap_or(index.config().search.top_k);
+    if arguments.files {
+        // The limit counts files, of which several passages can be relevant.
+        request.limit = Some(1000);
+    }
+    let mut answer = index.search(&request, &freshness)?;
+    if let Some(here) = here.filter(|_| !arguments.json && !arguments.jsonl) {
+        let written = |path: &mut String| *path = here::written_from(&here, path);
+        answer.results.iter_mut().for_each(|hit| written(&mut hit.path));
+        answer.pool.iter_mut().flatten().for_each(|entry| written(&mut entry.path));
+    }
     warn(&answer, &freshness, output);
     if answer.index.passages == 0 {
         explain_empty(&index, &request, output)?;
     }
-    print(&answer, arguments, output)?;
+    print(&answer, arguments, files, output)?;
     Ok(Exit::found(!answer.results.is_empty()))
 }
 
@@ -81,12 +99,9 @@ fn request(arguments: &SearchArguments) -> SearchRequest {
 }
 
 fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
-    if let Some(reason) = &freshness.reason {
-        let since = match freshness.stale.unwrap_or_default() {
-            0 => "nothing changed since".into(),
-            stale => format!("{} since", counted(stale, "changed file")),
-        };
-        output.warn(&format!("searched the index as it is, {since}: {reason}"));
+    let stale = freshness.stale.unwrap_or_default();
+    if let Some(reason) = freshness.reason.as_ref().filter(|_| stale > 0) {
+        output.warn(&format!("searched the index as it is, {} since: {reason}", counted(stale, "changed file")));
     }
     if let Some(reason) = &answer.fallback_reason {
         output.warn(&format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
@@ -129,7 +144,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
     Ok(())
 }
 
-fn print(answer: &Answer, arguments: &SearchArguments, output: &Output) -> Result<()> {
+fn print(answer: &Answer, arguments: &SearchArguments, files: usize, output: &Output) -> Result<()> {
     if arguments.json {
         return output.json(answer);
     }
@@ -139,7 +154,7 @@ fn print(answer: &Answer, arguments: &SearchArguments, output: &Output) -> Resul
     let summary = answer::summary(answer);
     if arguments.files {
         let mut out = output.plain();
-        answer::files(&mut out, &answer.results)?;
+        answer::files(&mut out, &answer.results, files)?;
         out.flush()?;
         output.note(&summary);
         return Ok(());
@@ -154,19 +169,14 @@ fn print(answer: &Answer, arguments: &SearchArguments, output: &Output) -> Resul
     Ok(())
 }
 
-/// Each result on a line, then everything else.
+/// Each result on a line, as `tamis cut` and other filters read them.
 fn lines(answer: &Answer, output: &Output) -> Result<()> {
     let mut out = output.plain();
     for hit in &answer.results {
         serde_json::to_writer(&mut out, hit)?;
         writeln!(out)?;
     }
-    let mut rest = serde_json::to_value(answer)?;
-    if let Some(fields) = rest.as_object_mut() {
-        fields.remove("results");
-    }
-    serde_json::to_writer(&mut out, &serde_json::json!({ "answer": rest }))?;
-    writeln!(out)?;
     out.flush()?;
+    output.note(&answer::summary(answer));
     Ok(())
 }

@@ -86,9 +86,9 @@ pub fn summary(answer: &Answer) -> String {
 }
 
 /// The path of each result once, best first.
-pub fn files(out: &mut dyn Write, results: &[Hit]) -> io::Result<()> {
+pub fn files(out: &mut dyn Write, results: &[Hit], limit: usize) -> io::Result<()> {
     let mut seen = HashSet::new();
-    for hit in results.iter().filter(|hit| seen.insert(&hit.path)) {
+    for hit in results.iter().filter(|hit| seen.insert(&hit.path)).take(limit) {
         writeln!(out, "{}", hit.path)?;
     }
     Ok(())
@@ -164,6 +164,6 @@ mod tests {
     #[test]
     fn each_path_is_printed_once_in_order() {
         let results = [hit("b.rs", 1, 2), hit("a.rs", 1, 2), hit("b.rs", 9, 12)];
-        assert_eq!(plain(|out| files(out, &results)), "b.rs\na.rs\n");
+        assert_eq!(plain(|out| files(out, &results, 10)), "b.rs\na.rs\n");
     }
 }

@@ -82,17 +82,35 @@ fn the_json_answer_has_every_field_of_the_contract() {
 }
 
 #[test]
-fn json_lines_are_the_results_and_then_the_rest() {
+fn json_lines_are_the_results_and_a_filter_reads_them() {
     let tree = Tree::indexed();
     let arguments = ["search", "--cut", "fixed:k=3", OVEN];
-    let (code, out, _) = run(tree.tamis(&[&arguments[..], &["--jsonl"]].concat()));
+    let (code, out, err) = run(tree.tamis(&[&arguments[..], &["--jsonl"]].concat()));
     assert_eq!(code, 0);
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(lines.len(), 4);
     let whole = tree.json(&[&arguments[..], &["--json"]].concat());
-    assert_eq!(lines[..3], whole["results"].as_array().expect("results")[..]);
-    assert_eq!(lines[3]["answer"]["cut"], whole["cut"]);
-    assert!(lines[3]["answer"].get("results").is_none());
+    assert_eq!(lines, whole["results"].as_array().expect("results")[..]);
+    assert!(err.contains("relevant"), "the summary goes to standard error: {err}");
+}
+
+#[test]
+fn in_a_subdirectory_paths_are_written_from_there() {
+    let tree = Tree::indexed();
+    let here = tree.root().join("docs");
+    let inside = |arguments: &[&str]| {
+        let mut command = tree.tamis(arguments);
+        command.current_dir(&here);
+        run(command)
+    };
+    let (code, out, _) = inside(&["search", "--files", OVEN]);
+    assert_eq!(code, 0);
+    assert_eq!(out.lines().next(), Some("bread.md"));
+    assert!(inside(&["search", OVEN]).1.contains("bread.md:"));
+    let (_, json, _) = inside(&["search", "--json", OVEN]);
+    assert!(json.contains("docs/bread.md"), "programs get paths from the root: {json}");
+    assert_eq!(inside(&["search", "--path", "bread.md", "--files", OVEN]).0, 0);
+    assert_eq!(inside(&["get", "bread.md:1"]).0, 0);
+    assert_eq!(inside(&["get", "docs/bread.md:1"]).0, 0);
 }
 
 #[test]
