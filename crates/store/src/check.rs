@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Result, StoreError};
-use crate::lexical::{Lexical, State};
+use crate::lexical::{Lexical, State, guarded};
 use crate::report::{Findings, Part, Problem, Sizes, Summary};
 use crate::semantic::{FileState, Semantic};
 use crate::sqlite::{Database, ModelRow};
@@ -58,13 +58,15 @@ fn check_lexical(lexical: &Lexical, expected: &[u64]) -> Result<Vec<String>> {
         State::Missing => return Ok(vec!["the lexical index is missing".to_owned()]),
         State::Unusable(reason) => return Ok(vec![format!("the lexical index can not be used: {reason}")]),
     };
-    let failed = |error| StoreError::tantivy(lexical.path(), error);
-    let damaged = reader.verify().map_err(failed)?;
-    if !damaged.is_empty() {
-        let names: Vec<String> = damaged.iter().map(|path| path.display().to_string()).collect();
-        return Ok(vec![format!("the lexical index is damaged in {}", names.join(", "))]);
+    match guarded(|| reader.verify()) {
+        Ok(damaged) if damaged.is_empty() => {}
+        Ok(damaged) => {
+            let names: Vec<String> = damaged.iter().map(|path| path.display().to_string()).collect();
+            return Ok(vec![format!("the lexical index is damaged in {}", names.join(", "))]);
+        }
+        Err(error) => return Ok(vec![format!("the lexical index can not be read: {error}")]),
     }
-    let held = reader.passages().map_err(failed)?;
+    let held = guarded(|| reader.passages()).map_err(|error| StoreError::tantivy(lexical.path(), error))?;
     Ok(difference("the lexical index", expected, &held).into_iter().collect())
 }
 

@@ -8,7 +8,7 @@ use crate::check;
 use crate::error::{Result, StoreError};
 use crate::filter::{Filter, Selection};
 use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
-use crate::lexical::{Lexical, Reader, State};
+use crate::lexical::{Lexical, Reader, State, guarded};
 use crate::lock::{Hold, WriteLock};
 use crate::record::{
     Applied, Change, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash, TextToEmbed,
@@ -249,7 +249,7 @@ impl Store for EmbeddedStore {
         let Some(reader) = self.reader()? else {
             return Ok(LexicalHits::default());
         };
-        let mut found = self.tantivy(reader.search(&query.text, &selection, k))?;
+        let mut found = self.tantivy(guarded(|| reader.search(&query.text, &selection, k)))?;
         found.statistics.passages = selection.count;
         // The index may lag behind: what is gone from the database is gone.
         let mut ids: Vec<u64> = found.hits.iter().map(|hit| hit.passage.0).collect();
@@ -261,7 +261,7 @@ impl Store for EmbeddedStore {
 
     fn bm25(&self, query: &LexicalQuery, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
         match self.reader()? {
-            Some(reader) => self.tantivy(reader.score(&query.text, ids)),
+            Some(reader) => self.tantivy(guarded(|| reader.score(&query.text, ids))),
             None => Ok(vec![LexicalScore::default(); ids.len()]),
         }
     }

@@ -13,6 +13,7 @@ mod query;
 mod search;
 mod words;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -109,6 +110,10 @@ impl Lexical {
     }
 
     fn try_open(&self) -> Result<Reader, String> {
+        guarded(|| Ok(self.open_files())).map_err(|error| error.to_string())?
+    }
+
+    fn open_files(&self) -> Result<Reader, String> {
         let text = |error: tantivy::TantivyError| error.to_string();
         let directory = MmapDirectory::open(&self.directory).map_err(|error| error.to_string())?;
         let index = Index::open(SearchDirectory(directory)).map_err(text)?;
@@ -168,4 +173,11 @@ impl Reader {
         damaged.sort();
         Ok(damaged)
     }
+}
+
+/// Reads the index. A damaged file can make Tantivy panic, since only a check reads all of it against its checksum:
+/// that is an error of the index, not the end of the process.
+pub(crate) fn guarded<T>(read: impl FnOnce() -> tantivy::Result<T>) -> tantivy::Result<T> {
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(tantivy::TantivyError::InternalError("a file of it is damaged".to_owned())))
 }

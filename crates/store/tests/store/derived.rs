@@ -158,6 +158,34 @@ fn a_flipped_bit_is_found_and_mended() {
 }
 
 #[test]
+fn a_search_in_damaged_files_fails_or_answers_and_does_no_more() {
+    let directory = temporary();
+    drop(filled(directory.path()));
+    let lexical = directory.path().join("lexical");
+    for file in files(&lexical).iter().filter(|file| file.extension().is_some_and(|kind| kind != "lock")) {
+        let content = std::fs::read(file).unwrap();
+        for place in (0..content.len()).step_by(content.len() / 12 + 1) {
+            let mut damaged = content.clone();
+            damaged[place] ^= 0x55;
+            std::fs::write(file, damaged).unwrap();
+            let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+            let query = LexicalQuery::new("flour sand");
+            for result in [
+                reader.lexical(&query, &Filter::default(), 9).map(|_| ()),
+                reader.bm25(&query, &all(&reader)).map(|_| ()),
+            ] {
+                assert!(
+                    matches!(result, Ok(()) | Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. })),
+                    "{result:?}"
+                );
+            }
+        }
+        std::fs::write(file, content).unwrap();
+    }
+    assert_sound(&open(directory.path()));
+}
+
+#[test]
 fn an_index_that_lags_is_caught_up() {
     let directory = temporary();
     let aside = temporary();
