@@ -124,8 +124,11 @@ impl Index {
     }
 }
 
+/// A path, and the first and last line where they are named.
+type Place<'a> = (&'a str, Option<(u32, u32)>);
+
 /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
-fn split_lines(wanted: &str) -> Result<(&str, Option<(u32, u32)>), Error> {
+fn split_lines(wanted: &str) -> Result<Place<'_>, Error> {
     let Some((path, lines)) = wanted.rsplit_once(':') else { return Ok((wanted, None)) };
     if lines.is_empty() || !lines.starts_with(|c: char| c.is_ascii_digit()) {
         return Ok((wanted, None));

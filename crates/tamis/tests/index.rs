@@ -157,7 +157,7 @@ fn documents_given_by_a_program_stay_when_the_tree_is_refreshed() {
         title: Some("Submarine".into()),
         text: "A submarine dives by flooding its ballast tanks.".into(),
     };
-    index.put_documents(&[document.clone()]).expect("put");
+    index.put_documents(std::slice::from_ref(&document)).expect("put");
     refresh(&index);
     assert_eq!(paths(&ask(&index, "how does a submarine dive")), ["memo:1"]);
     let error = index.put_documents(&[TextDocument { collection: "docs".into(), ..document }]).expect_err("refused");

@@ -158,7 +158,7 @@ fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> 
 /// A file of the plan after reading.
 enum Outcome {
     Change(Box<Change>),
-    Moved(DocumentId, Change),
+    Moved(DocumentId, Box<Change>),
     Unreadable(String),
 }
 
@@ -202,9 +202,9 @@ fn commit(
                     // Two new files can be copies of one that is gone; the first one is the move, the other is new.
                     Outcome::Moved(document, change) if !moved.contains(&document) => {
                         moved.push(document);
-                        changes.push(change);
+                        changes.push(*change);
                     }
-                    Outcome::Moved(_, change) => changes.extend(copied(index, change)),
+                    Outcome::Moved(_, change) => changes.extend(copied(index, *change)),
                     Outcome::Unreadable(reason) => report.unreadable.push(reason),
                 }
             }
@@ -258,12 +258,12 @@ fn outcome(
     match moved {
         Some(gone) => Outcome::Moved(
             gone.document,
-            Change::Move {
+            Box::new(Change::Move {
                 document: gone.document,
                 path: file.path.clone(),
                 size: file.size,
                 modified_ns: file.modified_ns,
-            },
+            }),
         ),
         None => Outcome::Change(Box::new(Change::Put(document))),
     }
