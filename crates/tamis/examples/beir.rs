@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! cargo run --release -p tamis --example beir -- DIR [--model static|minilm] [--cut METHOD[:PARAM=VALUE,…]] [--own-id]
+//!     [--weight SHARE] [--foreign DIR]…
 //! ```
 //!
 //! DIR holds `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl` (`_id`, `text`) and `qrels/test.tsv`. Ranking is
 //! nDCG@10 over the queries that have a relevant document, without a cut; F1 is that of what the cut keeps, as a share of
-//! the best F1 that any length of the same list has. `--own-id` leaves the query's own document out.
+//! the best F1 that any length of the same list has. `--own-id` leaves the query's own document out, `--weight` sets the
+//! semantic leg's share in the fusion, and the first 60 queries of each `--foreign` collection ask for what is not there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
@@ -20,12 +22,15 @@ type Grades = HashMap<String, HashMap<String, f64>>;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (mut directory, mut model, mut cut, mut own_id) = (None, "minilm".to_owned(), "background".to_owned(), false);
+    let (mut weight, mut foreign) = ("auto".to_owned(), Vec::new());
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
             "--model" => model = value()?,
             "--cut" => cut = value()?,
             "--own-id" => own_id = true,
+            "--weight" => weight = value()?,
+            "--foreign" => foreign.push(PathBuf::from(value()?)),
             _ => directory = Some(PathBuf::from(argument)),
         }
     }
@@ -35,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         flags: vec![
             ("index.models".into(), model.clone(), "--model".into()),
             ("search.model".into(), model.clone(), "--model".into()),
-            ("search.pool".into(), "100".into(), "pool".into()),
+            ("search.fusion_weight".into(), weight, "--weight".into()),
         ],
         ..Origins::default()
     };
@@ -87,6 +92,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             None => silent += usize::from(keep == 0),
         }
     }
+    let (mut strangers, mut refused) = (0, 0);
+    for directory in &foreign {
+        for text in self::queries(directory)?.values().take(60) {
+            let answer = index.search(&SearchRequest::new(text.as_str()), &Default::default())?;
+            refused += usize::from(answer.cut.keep == 0);
+            strangers += 1;
+        }
+    }
     let queries = queries.len() - answered;
     let answered = answered.max(1) as f64;
     println!(
@@ -97,6 +110,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     if queries > 0 {
         println!("{silent} of {queries} queries without a relevant document came back empty");
+    }
+    if strangers > 0 {
+        println!("{refused} of {strangers} queries of other collections came back empty");
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::config::{Config, Endpoint, ModelDefinition, Provider};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tamis_embed::{Embedder, LocalModel, MiniLm, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
@@ -11,20 +12,26 @@ use tamis_embed::{Embedder, LocalModel, MiniLm, ModelInfo, Purpose, Remote, Remo
 pub struct Models {
     definitions: BTreeMap<String, ModelDefinition>,
     loaded: Mutex<HashMap<(String, bool), Arc<dyn Embedder>>>,
+    asked: AtomicU32,
 }
+
+/// Queries after which a process is taken for one that stays, for which preparing the transformer pays.
+const QUERIES_OF_A_SHORT_PROCESS: u32 = 2;
 
 impl Models {
     /// No model is loaded yet.
     pub fn new(config: &Config) -> Self {
-        Models { definitions: config.models.clone(), loaded: Mutex::default() }
+        Models { definitions: config.models.clone(), loaded: Mutex::default(), asked: AtomicU32::new(0) }
     }
 
-    /// The model called `name` for queries, loaded if it is not.
+    /// The model called `name` for queries, loaded if it is not. A process that asks a third time is one that stays: the
+    /// built-in transformer is then loaded anew in the form that takes longer to load and half as long for each query.
     ///
     /// # Errors
     /// No model has that name, or its files or settings are not usable.
     pub fn get(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
-        self.loaded(name, Purpose::Query)
+        let stays = self.asked.fetch_add(1, Ordering::Relaxed) >= QUERIES_OF_A_SHORT_PROCESS;
+        self.loaded(name, if stays { Purpose::Passages } else { Purpose::Query })
     }
 
     /// The model called `name` for many passages, loaded if it is not. Only what takes long to load differs.

@@ -1,4 +1,4 @@
-//! Measures reading on one thread: `cargo run --release -p tamis-text --example throughput -- DIRECTORY`.
+//! Measures reading on one thread: `cargo run --release -p tamis-text --example splitting -- DIRECTORY`.
 //!
 //! Reads every file that would be indexed into memory first, so that only the division is timed, and takes the best
 //! of three passes. Counts the time the thread really ran where the system tells it (Linux), so that other work on the
@@ -30,7 +30,7 @@ struct Tally {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let root = PathBuf::from(env::args().nth(1).ok_or("usage: throughput DIRECTORY")?);
+    let root = PathBuf::from(env::args().nth(1).ok_or("usage: splitting DIRECTORY")?);
     let mut skipped: BTreeMap<&str, usize> = BTreeMap::new();
     let files = load(&root, &mut skipped)?;
     println!("{} files, left out: {skipped:?}", files.len());
