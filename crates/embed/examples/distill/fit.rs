@@ -1,0 +1,150 @@
+//! Fits the rows of the table to the transformer's vectors of passages.
+//!
+//! A passage's vector is the normalised sum of its tokens' rows; the loss is one minus its cosine to the transformer's
+//! projected vector. Stochastic gradient descent, a passage at a time, with Adagrad's step for each row (Duchi, Hazan and
+//! Singer, 2011): frequent tokens soon move little, and rare ones keep most of what they start with.
+
+use tamis_embed::{WordPiece, normalise};
+
+use super::space::Space;
+use super::teacher::WIDTH;
+
+/// Probability of a token at which its first row gets half its length (Arora, Liang and Ma, 2017).
+const RARE: f32 = 1e-4;
+const EPOCHS: usize = 10;
+/// Step of the first epoch; it falls to zero linearly.
+const RATE: f32 = 0.1;
+/// What the sum of squared gradients of a row begins with. Larger holds rare tokens closer to their first rows.
+const HOLD: f32 = 0.1;
+/// Every so many passages, one is held out to report on.
+const HELD_OUT: usize = 32;
+const SEED: u64 = 1;
+/// Tokens before this one are special, unused or single characters; the rest are in order of frequency.
+const FIRST_WORD: usize = 1996;
+
+/// A passage's distinct tokens with how often each occurs, and the direction it should have.
+struct Example {
+    tokens: Vec<(usize, f32)>,
+    target: Vec<f32>,
+}
+
+/// Rows of the table, laid end to end.
+pub fn fit(space: &Space, tokens: &[f32], passages: &[String], vectors: &[f32]) -> Vec<f32> {
+    let examples: Vec<Example> =
+        passages.iter().zip(vectors.chunks_exact(WIDTH)).map(|(text, vector)| example(space, text, vector)).collect();
+    let mut table = Rows::start(space, tokens, &examples);
+    println!("held-out cosine {:.4} before", table.held_out(&examples));
+    let mut order: Vec<usize> = (0..examples.len()).filter(|at| at % HELD_OUT != 0).collect();
+    let mut random = SEED;
+    for epoch in 0..EPOCHS {
+        shuffle(&mut order, &mut random);
+        let rate = RATE * (1.0 - epoch as f32 / EPOCHS as f32);
+        for &at in &order {
+            table.step(&examples[at], rate);
+        }
+        println!("held-out cosine {:.4} after {} epochs", table.held_out(&examples), epoch + 1);
+    }
+    table.rows
+}
+
+fn example(space: &Space, text: &str, vector: &[f32]) -> Example {
+    let tokenizer = WordPiece::uncased_bert();
+    // As many tokens as the transformer saw, without those that the table leaves out.
+    let mut ids = tokenizer.tokenize(text, 254);
+    ids.retain(|&id| id != tokenizer.unknown());
+    ids.sort_unstable();
+    let tokens = ids.chunk_by(|a, b| a == b).map(|run| (run[0] as usize, run.len() as f32)).collect();
+    let mut target = space.project(vector);
+    normalise(&mut target);
+    Example { tokens, target }
+}
+
+struct Rows {
+    dimension: usize,
+    rows: Vec<f32>,
+    squares: Vec<f32>,
+}
+
+impl Rows {
+    /// The transformer's vector of each token, less what all have in common, weighted down the likelier the token is.
+    fn start(space: &Space, tokens: &[f32], examples: &[Example]) -> Self {
+        let dimension = space.dimension();
+        let mut rows: Vec<f32> = tokens.chunks_exact(WIDTH).flat_map(|vector| space.project(vector)).collect();
+        let count = rows.len() / dimension;
+        let mut mean = vec![0.0; dimension];
+        for row in rows.chunks_exact(dimension) {
+            mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += x / count as f32);
+        }
+        let likely = probabilities(count, examples);
+        for (row, probability) in rows.chunks_exact_mut(dimension).zip(likely) {
+            row.iter_mut().zip(&mean).for_each(|(x, mean)| *x -= mean);
+            normalise(row);
+            row.iter_mut().for_each(|x| *x *= RARE / (RARE + probability));
+        }
+        Self { dimension, rows, squares: vec![HOLD; count] }
+    }
+
+    fn row(&mut self, token: usize) -> &mut [f32] {
+        &mut self.rows[token * self.dimension..][..self.dimension]
+    }
+
+    fn sum(&self, example: &Example) -> Vec<f32> {
+        let mut sum = vec![0.0; self.dimension];
+        for &(token, count) in &example.tokens {
+            let row = &self.rows[token * self.dimension..][..self.dimension];
+            sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += count * x);
+        }
+        sum
+    }
+
+    /// Moves the rows of a passage's tokens against the gradient of the loss.
+    fn step(&mut self, example: &Example, rate: f32) {
+        let sum = self.sum(example);
+        let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if length < 1e-6 {
+            return;
+        }
+        let cosine = sum.iter().zip(&example.target).map(|(x, y)| x * y).sum::<f32>() / length;
+        let gradient: Vec<f32> =
+            sum.iter().zip(&example.target).map(|(x, target)| (cosine * x / length - target) / length).collect();
+        let mean_square = gradient.iter().map(|x| x * x).sum::<f32>() / self.dimension as f32;
+        for &(token, count) in &example.tokens {
+            self.squares[token] += mean_square * count * count;
+            let step = rate * count / self.squares[token].sqrt();
+            self.row(token).iter_mut().zip(&gradient).for_each(|(x, gradient)| *x -= step * gradient);
+        }
+    }
+
+    /// The mean cosine to the target over the passages that are not learned from.
+    fn held_out(&self, examples: &[Example]) -> f32 {
+        let held: Vec<f32> = examples
+            .iter()
+            .step_by(HELD_OUT)
+            .map(|example| {
+                let mut vector = self.sum(example);
+                normalise(&mut vector);
+                tamis_embed::dot(&vector, &example.target)
+            })
+            .collect();
+        held.iter().sum::<f32>() / held.len().max(1) as f32
+    }
+}
+
+/// How likely each token is: half from its place in the vocabulary by Zipf's law, half from the corpus.
+fn probabilities(count: usize, examples: &[Example]) -> Vec<f32> {
+    let mut seen = vec![0.0f32; count];
+    for &(token, times) in examples.iter().flat_map(|example| &example.tokens) {
+        seen[token] += times;
+    }
+    let total = seen.iter().sum::<f32>().max(1.0);
+    let zipf = |id: usize| 0.1 / ((id + 1).saturating_sub(FIRST_WORD).max(1) as f32 + 2.7);
+    seen.iter().enumerate().map(|(id, times)| (zipf(id) + times / total) / 2.0).collect()
+}
+
+/// Fisher and Yates, with the high bits of a linear congruential generator (Knuth's MMIX).
+fn shuffle(order: &mut [usize], random: &mut u64) {
+    for last in (1..order.len()).rev() {
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        order.swap(last, (*random >> 33) as usize % (last + 1));
+    }
+}

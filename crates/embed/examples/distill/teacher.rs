@@ -1,0 +1,56 @@
+//! The transformer's vectors of tokens and passages, kept in files since they take most of the time.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use tamis_embed::{Embedder, MiniLm, Purpose, WordPiece};
+
+/// Length of the transformer's vectors.
+pub const WIDTH: usize = 384;
+
+/// Texts embedded between two writes to the file.
+const STEP: usize = 512;
+
+/// The vector of each token of the vocabulary as a text of its own.
+pub fn tokens(cache: &Path) -> Result<Vec<f32>> {
+    let tokenizer = WordPiece::uncased_bert();
+    let texts: Vec<String> = (0..tokenizer.size() as u32)
+        .map(|id| tokenizer.token(id).unwrap_or_default().trim_start_matches("##").to_owned())
+        .collect();
+    embed(cache, "tokens", &texts)
+}
+
+/// The vector of each passage.
+pub fn passages(cache: &Path, texts: &[String]) -> Result<Vec<f32>> {
+    embed(cache, "passages", texts)
+}
+
+/// Takes up where a file of the same texts ends.
+fn embed(cache: &Path, name: &str, texts: &[String]) -> Result<Vec<f32>> {
+    let checksum = blake3::hash(texts.join("\0").as_bytes()).to_hex();
+    let path = cache.join(format!("{name}-{}.f32", &checksum[..16]));
+    let mut bytes = fs::read(&path).unwrap_or_default();
+    bytes.truncate(bytes.len() / (WIDTH * 4) * WIDTH * 4);
+    let mut vectors: Vec<f32> = bytes.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+    let model = MiniLm::load(Purpose::Passages)?.with_threads(NonZeroUsize::MIN);
+    let file = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    file.set_len(bytes.len() as u64)?;
+    let mut file = BufWriter::new(file);
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0))?;
+    while vectors.len() < texts.len() * WIDTH {
+        let done = vectors.len() / WIDTH;
+        let step: Vec<&str> = texts[done..].iter().take(STEP).map(String::as_str).collect();
+        for vector in model.embed_passages(&step)? {
+            ensure!(vector.len() == WIDTH, "a vector has {} entries; expected {WIDTH}", vector.len());
+            file.write_all(&vector.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())?;
+            vectors.extend(vector);
+        }
+        file.flush()?;
+        println!("{name}: {} of {} embedded", vectors.len() / WIDTH, texts.len());
+    }
+    Ok(vectors)
+}
