@@ -28,8 +28,8 @@ pub struct Evidence {
 /// The rule that says that nothing is relevant.
 ///
 /// The evidence is the coverage, plus the best similarity as a share of the model's reference. A query is empty when
-/// that sum stays below `min_evidence`: words alone open the gate when nearly all of the query's weight is there, meaning
-/// alone when it is well above what the subject needs, and less of each when both agree. The sum separates better than
+/// that sum stays below `min_evidence`: meaning alone opens the gate when it is well above what the subject needs, words
+/// alone when all of the query's weight is in one passage (a coverage of 0.95), and less of each when both agree. The sum separates better than
 /// either leg, or than asking both in turn; the spread of the similarities says little (it was tried).
 ///
 /// When only one leg ran, that one is held against its own bound. A model without a reference is given the mean of the
@@ -65,6 +65,9 @@ impl Default for Gate {
         Gate { min_evidence: 1.15, min_coverage: 0.3, min_similarity: 0.75 }
     }
 }
+
+/// Coverage from which the words decide alone.
+const FULL_COVERAGE: f64 = 0.95;
 
 /// Standard deviations above the background's mean at which a model without a reference is given one.
 const REFERENCE_DEVIATIONS: f64 = 4.5;
@@ -140,14 +143,17 @@ impl Gate {
         let share = finite(similarity.zip(reference).map(|(similarity, reference)| similarity / reference));
 
         let (found, needed) = match (coverage, share) {
-            (Some(coverage), Some(share)) => (Some(coverage + share), self.min_evidence),
+            // All of the query's words are in one passage: that the model sees no likeness, as with words or scripts that
+            // it does not know, is no evidence against it.
+            (Some(coverage), Some(_)) if coverage >= FULL_COVERAGE => (Some(coverage), self.min_coverage),
+            (Some(coverage), Some(share)) => (Some(coverage + share.max(0.0)), self.min_evidence),
             (Some(coverage), None) if similarity.is_none() => (Some(coverage), self.min_coverage),
             (None, Some(share)) => (Some(share), self.min_similarity),
             _ => (None, self.min_evidence),
         };
         let mut verdict = Verdict {
             empty: found.is_some_and(|found| found < needed),
-            reason: reason(coverage, share, found, needed),
+            reason: reason(coverage, share.filter(|_| found != coverage), found, needed),
             diagnostics: BTreeMap::new(),
         };
         let figures = [
@@ -191,7 +197,8 @@ mod tests {
         let cases = [
             ("neither", Some(0.2), Some(0.2), None, Some(0.5), true),
             ("meaning alone", Some(0.0), Some(0.6), None, Some(0.5), false),
-            ("words alone", Some(1.0), Some(0.1), None, Some(0.5), false),
+            ("words alone", Some(1.0), Some(-0.1), None, Some(0.5), false),
+            ("most of the words", Some(0.9), Some(0.1), None, Some(0.5), true),
             ("a little of each", Some(0.5), Some(0.35), None, Some(0.5), false),
             ("too little of each", Some(0.5), Some(0.3), None, Some(0.5), true),
             ("the background's reference", Some(0.5), Some(0.3), BACKGROUND, None, true),
