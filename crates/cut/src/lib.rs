@@ -12,6 +12,7 @@
 //! - [`Cut`] is the answer: how many to keep, the threshold where there is one, one sentence that says why, and the
 //!   figures behind it.
 //! - [`Gate`] answers the question before: is anything here at all?
+//! - [`Guarantee`] puts a promise in place of a guess: a threshold calibrated on judged queries.
 //!
 //! Every rule is total: an empty pool, one candidate, all equal, negative, huge or subnormal values all give an
 //! answer. Values that are not finite never reach a rule; [`Pool`] drops and counts them.
@@ -35,6 +36,7 @@
 
 mod cut;
 mod gate;
+mod guarantee;
 mod method;
 mod methods;
 mod nearest;
@@ -47,6 +49,7 @@ mod value;
 
 pub use cut::Cut;
 pub use gate::{Evidence, Gate, Verdict};
+pub use guarantee::{Calibrated, CalibrationQuery, Guarantee, GuaranteeError};
 pub use method::{METHODS, Method, Parameter, Range, method};
 pub use methods::adaptive_k::AdaptiveK;
 pub use methods::autocut::Autocut;

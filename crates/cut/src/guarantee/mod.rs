@@ -1,0 +1,181 @@
+//! A promise about the kept set, calibrated on judged queries, with the correction for how few they are.
+//!
+//! A rule makes its best guess; a [`Guarantee`] makes a statement that holds whatever the scores are worth. It reads one
+//! value per candidate that does not increase along the ranking (a probability of relevance, or any other evidence),
+//! finds in the judged queries the threshold on it that keeps the promise, and [`Calibrated::cut`] then keeps every
+//! candidate that reaches the threshold.
+//!
+//! - [`Guarantee::Recall`]: the expected recall of the next query is at least the target. Conformal risk control
+//!   (Angelopoulos, Bates, Fisch, Lei, Schuster: *Conformal Risk Control*, 2022), with the loss 1 − recall.
+//! - [`Guarantee::Precision`]: with the stated confidence, the mean precision is at least the target. Learn then test
+//!   (Angelopoulos, Bates, Candès, Jordan, Lei, 2021) with fixed-sequence testing, since precision is not monotone in
+//!   the threshold.
+//!
+//! What is promised is marginal: an average over queries that are exchangeable with the judged ones (asked of the same
+//! collection, by the same people, answered by the same model), not a bound for each. Where there are too few judged
+//! queries, or even the whole pool would miss too much, calibration refuses and says what is lacking.
+
+mod calibration;
+mod error;
+mod precision;
+mod recall;
+
+pub use calibration::{Calibrated, CalibrationQuery};
+pub use error::GuaranteeError;
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Confidence of a precision guarantee that does not say its own.
+const DEFAULT_CONFIDENCE: f64 = 0.9;
+
+/// What is to be promised of the kept set.
+///
+/// As text: `recall=0.9`, `precision=0.8` or `precision=0.8,confidence=0.95`.
+///
+/// ```
+/// use tamis_cut::{CalibrationQuery, Guarantee, Pool};
+///
+/// let guarantee: Guarantee = "recall=0.8".parse()?;
+/// // Twenty judged queries, each with its best two candidates relevant and a third that is not.
+/// let query = CalibrationQuery { values: vec![0.9, 0.6, 0.2], relevant: vec![true, true, false], missed: 0 };
+/// let calibrated = guarantee.calibrate(&vec![query.clone(); 20])?;
+/// assert_eq!(calibrated.threshold, 0.6);
+///
+/// let pool = Pool::scores([7.1, 5.0, 4.4, 1.0])?;
+/// assert_eq!(calibrated.cut(&pool, &[0.95, 0.7, 0.61, 0.3], "probability").keep, 3);
+///
+/// // Three queries say too little about what the next one needs.
+/// let refused = guarantee.calibrate(&vec![query; 3]).unwrap_err();
+/// assert!(refused.to_string().contains("at least 4 are needed"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Guarantee {
+    /// Expected recall, over queries that have an answer.
+    Recall {
+        /// Least expected recall, above 0 and below 1.
+        target: f64,
+    },
+    /// Mean precision over all queries; one that keeps nothing counts as precise.
+    Precision {
+        /// Least mean precision, above 0 and below 1.
+        target: f64,
+        /// Least probability, over the draw of the judged queries, that the promise holds; above 0 and below 1.
+        confidence: f64,
+    },
+}
+
+impl Guarantee {
+    /// Expected recall of at least `target`.
+    ///
+    /// # Errors
+    /// [`GuaranteeError::NotAllowed`] when the target is not above 0 and below 1.
+    pub fn recall(target: f64) -> Result<Self, GuaranteeError> {
+        Ok(Guarantee::Recall { target: share("recall", target)? })
+    }
+
+    /// Mean precision of at least `target`, with the probability `confidence` over the draw of the judged queries.
+    ///
+    /// # Errors
+    /// [`GuaranteeError::NotAllowed`] when either is not above 0 and below 1.
+    pub fn precision(target: f64, confidence: f64) -> Result<Self, GuaranteeError> {
+        let (target, confidence) = (share("precision", target)?, share("confidence", confidence)?);
+        Ok(Guarantee::Precision { target, confidence })
+    }
+
+    /// The threshold on the candidates' values that keeps the promise, from judged queries. O(c log c) in the number of
+    /// candidates.
+    ///
+    /// # Errors
+    /// [`GuaranteeError::TooFew`] with the number needed, [`GuaranteeError::Unreachable`] with what can be promised,
+    /// [`GuaranteeError::Query`] for a query whose values increase or are not finite.
+    pub fn calibrate(&self, queries: &[CalibrationQuery]) -> Result<Calibrated, GuaranteeError> {
+        for (position, query) in queries.iter().enumerate() {
+            query.check(position)?;
+        }
+        match *self {
+            Guarantee::Recall { target } => recall::calibrate(*self, target, queries),
+            Guarantee::Precision { target, confidence } => precision::calibrate(*self, target, confidence, queries),
+        }
+    }
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Guarantee::Recall { target } => write!(f, "recall={target}"),
+            Guarantee::Precision { target, confidence } => write!(f, "precision={target},confidence={confidence}"),
+        }
+    }
+}
+
+impl FromStr for Guarantee {
+    type Err = GuaranteeError;
+
+    fn from_str(text: &str) -> Result<Self, GuaranteeError> {
+        let malformed = || GuaranteeError::Malformed { text: text.to_owned() };
+        let (mut recall, mut precision, mut confidence) = (None, None, None);
+        for part in text.split(',') {
+            let (name, value) = part.split_once('=').ok_or_else(malformed)?;
+            let value: f64 = value.trim().parse().map_err(|_| malformed())?;
+            let slot = match name.trim() {
+                "recall" => &mut recall,
+                "precision" => &mut precision,
+                "confidence" => &mut confidence,
+                _ => return Err(malformed()),
+            };
+            if slot.replace(value).is_some() {
+                return Err(malformed());
+            }
+        }
+        match (recall, precision, confidence) {
+            (Some(target), None, None) => Guarantee::recall(target),
+            (None, Some(target), confidence) => Guarantee::precision(target, confidence.unwrap_or(DEFAULT_CONFIDENCE)),
+            _ => Err(malformed()),
+        }
+    }
+}
+
+fn share(name: &'static str, value: f64) -> Result<f64, GuaranteeError> {
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(GuaranteeError::NotAllowed { name, value }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_guarantee_lead_to_each_other() {
+        for (text, guarantee) in [
+            ("recall=0.9", Guarantee::Recall { target: 0.9 }),
+            (" recall = 0.5 ", Guarantee::Recall { target: 0.5 }),
+            ("precision=0.8", Guarantee::Precision { target: 0.8, confidence: 0.9 }),
+            ("precision=0.8,confidence=0.95", Guarantee::Precision { target: 0.8, confidence: 0.95 }),
+        ] {
+            assert_eq!(text.parse(), Ok(guarantee), "{text}");
+            assert_eq!(guarantee.to_string().parse(), Ok(guarantee));
+        }
+    }
+
+    #[test]
+    fn what_is_no_guarantee_says_what_one_is() {
+        for text in [
+            "",
+            "0.9",
+            "recall",
+            "recall=",
+            "recall=most",
+            "f1=0.9",
+            "recall=0.9,recall=0.8",
+            "recall=0.9,precision=0.9",
+        ] {
+            let error = text.parse::<Guarantee>().unwrap_err().to_string();
+            assert!(error.contains("recall=0.9") && error.contains("precision=0.8"), "{text}: {error}");
+        }
+        for text in ["recall=0", "recall=1", "recall=-0.1", "recall=nan", "precision=0.9,confidence=1"] {
+            let error = text.parse::<Guarantee>().unwrap_err().to_string();
+            assert!(error.contains("above 0 and below 1"), "{text}: {error}");
+        }
+    }
+}
