@@ -4,9 +4,10 @@ use crate::run::{program, root};
 use anyhow::Result;
 
 /// Each script beside its pinned requirements, and the fixture it writes.
-const REFERENCES: [(&str, &str); 2] = [
+const REFERENCES: [(&str, &str); 3] = [
     ("tools/references/kneedle.py", "crates/cut/tests/fixtures/kneedle.json"),
     ("tools/references/otsu.py", "crates/cut/tests/fixtures/otsu.json"),
+    ("tools/references/conformal.py", "crates/cut/tests/fixtures/conformal.json"),
 ];
 
 /// Makes a virtual environment with the pinned packages and runs every script.

@@ -138,7 +138,7 @@ mod tests {
     fn judged() -> impl Strategy<Value = CalibrationQuery> {
         // Few distinct values, so that ties abound.
         (prop::collection::vec((0u8..12, any::<bool>()), 0..12), 0usize..2).prop_map(|(mut pool, missed)| {
-            pool.sort_by(|a, b| b.0.cmp(&a.0));
+            pool.sort_by_key(|candidate| std::cmp::Reverse(candidate.0));
             let values = pool.iter().map(|(value, _)| f64::from(*value) / 12.0).collect();
             CalibrationQuery { values, relevant: pool.into_iter().map(|(_, relevant)| relevant).collect(), missed }
         })
