@@ -1,0 +1,238 @@
+//! What an evaluation is made from: collections of queries with their ranked pools, and what each method keeps of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::EvalError;
+
+/// What is known about a query's right answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueryKind {
+    /// Judged, with documents that answer it. One without any positive grade counts as [`Unanswerable`](Self::Unanswerable).
+    Judged,
+    /// Asked of this collection, which has no answer to it.
+    Unanswerable,
+    /// Asked of another collection, so that nothing here answers it. Its judgements are not looked at.
+    Foreign,
+}
+
+/// One document of a query's ranked pool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PooledDocument {
+    /// The document's identifier, as the judgements name it.
+    pub id: String,
+    /// The value that ordered the pool; finite, higher is better. Only drawn, never compared between queries.
+    pub score: f64,
+    /// Length of what would be handed on for this document, in characters; 0 where it is unknown.
+    pub characters: usize,
+}
+
+/// One query with its ranked pool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueryPool {
+    /// The query's identifier, unique within its collection.
+    pub id: String,
+    /// What is known about its right answer.
+    pub kind: QueryKind,
+    /// The documents found, best first, each once.
+    pub documents: Vec<PooledDocument>,
+    /// All judgements of this query, document to grade, also of documents that were not found. Above 0 is relevant.
+    pub judged: BTreeMap<String, i32>,
+}
+
+impl QueryPool {
+    /// [`kind`](Self::kind), except that a judged query without any positive grade is unanswerable.
+    pub fn effective_kind(&self) -> QueryKind {
+        match self.kind {
+            QueryKind::Judged if !self.judged.values().any(|&grade| grade > 0) => QueryKind::Unanswerable,
+            kind => kind,
+        }
+    }
+
+    /// How many documents are relevant by the judgements, found or not; 0 unless the query can be answered.
+    pub fn relevant(&self) -> usize {
+        match self.effective_kind() {
+            QueryKind::Judged => self.judged.values().filter(|&&grade| grade > 0).count(),
+            _ => 0,
+        }
+    }
+
+    /// Whether the document at `position` of the pool is relevant; false past its end.
+    pub fn is_relevant(&self, position: usize) -> bool {
+        self.effective_kind() == QueryKind::Judged
+            && self
+                .documents
+                .get(position)
+                .and_then(|document| self.judged.get(&document.id))
+                .is_some_and(|&grade| grade > 0)
+    }
+}
+
+/// What a method keeps of one query's pool.
+///
+/// ```
+/// use tamis_eval::Decision;
+///
+/// let decision = Decision { probabilities: Some(vec![0.9, 0.6, 0.1]), ..Decision::keep(2) };
+/// assert_eq!(decision.keep, 2);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// How many documents are kept, from the best of the method's [`ranking`](Self::ranking); at most its length.
+    pub keep: usize,
+    /// The method's own order, where it has one: positions in the pool, best first, each at most once. `None` is the
+    /// pool's order. What it leaves out can not be kept. The method's share of the best F1 is against the best prefix of
+    /// this order, since it is the cut that is measured.
+    pub ranking: Option<Vec<usize>>,
+    /// Probability of relevance of each document **of the pool**, in the pool's order, each in 0..=1.
+    pub probabilities: Option<Vec<f64>>,
+    /// The evidence on which the method says whether there is anything to keep: finite, higher is more. Where it is
+    /// `None`, the highest probability stands for it.
+    pub evidence: Option<f64>,
+    /// How many are kept when the pool is cut off at a depth: (depth, keep). Empty where stability is not asked for.
+    /// The deepest is the reference that the others are held against.
+    pub keep_at_depth: Vec<(usize, usize)>,
+    /// Time of the decision in microseconds, where it was measured.
+    pub microseconds: Option<f64>,
+}
+
+impl Decision {
+    /// Keeps the first `keep` documents of the pool, and says nothing more.
+    pub fn keep(keep: usize) -> Self {
+        Decision { keep, ..Decision::default() }
+    }
+
+    /// The evidence, or else the highest probability.
+    pub(crate) fn evidence(&self) -> Option<f64> {
+        let highest = |probabilities: &Vec<f64>| probabilities.iter().copied().fold(0.0, f64::max);
+        self.evidence.or_else(|| self.probabilities.as_ref().map(highest))
+    }
+
+    /// Checks the decision against a pool of `documents`.
+    fn check(&self, documents: usize) -> Result<(), String> {
+        let mut length = documents;
+        if let Some(ranking) = &self.ranking {
+            let mut seen = BTreeSet::new();
+            for &position in ranking {
+                if position >= documents {
+                    return Err(format!(
+                        "the ranking names position {position} of a pool of {documents}, counted from 0"
+                    ));
+                }
+                if !seen.insert(position) {
+                    return Err(format!("the ranking names position {position} twice"));
+                }
+            }
+            length = ranking.len();
+        }
+        if self.keep > length {
+            return Err(format!("{} documents are kept of {length}", self.keep));
+        }
+        if let Some(probabilities) = &self.probabilities {
+            if probabilities.len() != documents {
+                return Err(format!("{} probabilities for a pool of {documents}", probabilities.len()));
+            }
+            if let Some(value) = probabilities.iter().find(|value| !(0.0..=1.0).contains(*value)) {
+                return Err(format!("probability {value} is not between 0 and 1"));
+            }
+        }
+        if let Some(value) = [self.evidence, self.microseconds].into_iter().flatten().find(|value| !value.is_finite()) {
+            return Err(format!("evidence and time must be finite, and one is {value}"));
+        }
+        let mut depths = BTreeSet::new();
+        for &(depth, keep) in &self.keep_at_depth {
+            if keep > depth {
+                return Err(format!("{keep} documents are kept at depth {depth}"));
+            }
+            if !depths.insert(depth) {
+                return Err(format!("depth {depth} is there twice"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A way of cutting, with its decisions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Method {
+    /// Name in the tables, unique within the collection and none of the reference methods' names.
+    pub name: String,
+    /// One decision for each query of the collection, in the same order.
+    pub decisions: Vec<Decision>,
+}
+
+/// A test collection after retrieval: its queries with their pools, and the methods' decisions on them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Collection {
+    /// Name in the tables, unique in the evaluation.
+    pub name: String,
+    /// What retrieved: the name of the model, or of the engine. `None` where it is unknown.
+    pub model: Option<String>,
+    /// The queries, each with a unique identifier.
+    pub queries: Vec<QueryPool>,
+    /// The methods to compare. The reference methods are added by [`evaluate`](crate::evaluate) and are not among them.
+    pub methods: Vec<Method>,
+}
+
+impl Collection {
+    /// Checks that everything fits together: names are unique, every score is finite, every decision fits its pool.
+    ///
+    /// # Errors
+    /// The first thing that does not fit, with its place.
+    pub fn check(&self) -> Result<(), EvalError> {
+        if self.queries.is_empty() {
+            return Err(EvalError::NoQueries { collection: self.name.clone() });
+        }
+        let here = || format!("collection {:?}", self.name);
+        unique("query", self.queries.iter().map(|query| query.id.as_str()), here)?;
+        unique("method", self.methods.iter().map(|method| method.name.as_str()), here)?;
+        for query in &self.queries {
+            let documents = query.documents.iter().map(|document| document.id.as_str());
+            unique("document", documents, || format!("query {:?} of collection {:?}", query.id, self.name))?;
+            if let Some(document) = query.documents.iter().find(|document| !document.score.is_finite()) {
+                return Err(EvalError::Score {
+                    collection: self.name.clone(),
+                    query: query.id.clone(),
+                    document: document.id.clone(),
+                    score: document.score,
+                });
+            }
+        }
+        for method in &self.methods {
+            if method.decisions.len() != self.queries.len() {
+                return Err(EvalError::Decisions {
+                    method: method.name.clone(),
+                    collection: self.name.clone(),
+                    expected: self.queries.len(),
+                    found: method.decisions.len(),
+                });
+            }
+            for (query, decision) in self.queries.iter().zip(&method.decisions) {
+                decision.check(query.documents.len()).map_err(|problem| EvalError::Decision {
+                    method: method.name.clone(),
+                    collection: self.name.clone(),
+                    query: query.id.clone(),
+                    problem,
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An error that names the first of `names` that occurs twice.
+pub(crate) fn unique<'a>(
+    what: &'static str,
+    names: impl Iterator<Item = &'a str>,
+    place: impl Fn() -> String,
+) -> Result<(), EvalError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(EvalError::Duplicate { what, name: name.to_owned(), place: place() });
+        }
+    }
+    Ok(())
+}

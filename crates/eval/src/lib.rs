@@ -1,0 +1,27 @@
+//! The yardstick for cuts: ranked pools with judgements and decisions in, figures and reports out.
+mod calibration;
+mod data;
+mod error;
+mod gate;
+mod lines;
+mod metric;
+mod options;
+pub mod prefix;
+mod qrels;
+mod random;
+mod report;
+mod resample;
+mod run;
+
+pub use calibration::{Bin, Forecast, brier, calibration_error, log_loss, reliability};
+pub use data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
+pub use error::{EvalError, FormatError, ReportError};
+pub use gate::{POINTS, Roc, roc};
+pub use metric::{Direction, Metric};
+pub use options::Options;
+pub use qrels::Qrels;
+pub use report::{
+    BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, Overall, QueryReport, Report, Sample,
+};
+pub use resample::Difference;
+pub use run::{Run, Scored};

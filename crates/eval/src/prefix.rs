@@ -1,0 +1,167 @@
+//! Figures of a set cut from a ranked list: how good is it to keep `keep` documents of which `found` are relevant?
+//!
+//! With nothing relevant at all, keeping nothing is right and anything else is wrong: F is 1 exactly when nothing is
+//! kept. Otherwise nothing kept has precision 0, recall 0 and F 0.
+
+/// Relevant documents kept, as a share of those kept, in 0..=1.
+///
+/// Nothing kept has precision 1 where nothing is relevant, and 0 where something is.
+pub fn precision(found: usize, keep: usize, relevant: usize) -> f64 {
+    match keep {
+        0 => f64::from(relevant == 0),
+        _ => found as f64 / keep as f64,
+    }
+}
+
+/// Relevant documents kept, as a share of all `relevant` ones, in 0..=1; 1 where nothing is relevant, since nothing is missed.
+pub fn recall(found: usize, relevant: usize) -> f64 {
+    match relevant {
+        0 => 1.0,
+        _ => found as f64 / relevant as f64,
+    }
+}
+
+/// F_β: the weighted harmonic mean of precision and recall, (1 + β²)·found / (β²·relevant + keep), in 0..=1
+/// (van Rijsbergen, *Information Retrieval*, 1979, chapter 7). With nothing relevant it is 1 exactly when nothing is kept.
+///
+/// ```
+/// use tamis_eval::prefix::f_beta;
+///
+/// assert_eq!(f_beta(2, 4, 4, 1.0), 0.5);
+/// assert_eq!(f_beta(0, 0, 0, 1.0), 1.0);
+/// assert_eq!(f_beta(0, 3, 0, 1.0), 0.0);
+/// assert_eq!(f_beta(0, 0, 2, 1.0), 0.0);
+/// ```
+pub fn f_beta(found: usize, keep: usize, relevant: usize, beta: f64) -> f64 {
+    if relevant == 0 {
+        return f64::from(keep == 0);
+    }
+    // Divided by 1 + β², so that a huge β does not overflow.
+    let weight = 1.0 / (1.0 + beta * beta);
+    found as f64 / ((1.0 - weight) * relevant as f64 + weight * keep as f64)
+}
+
+/// DCG with a penalty: the sum over what is kept of ±1 / log2(rank + 1), plus for a relevant document, minus for another.
+///
+/// Truncation of ranked lists is scored this way since plain DCG never falls as the list grows (Bahri, Tay, Zheng,
+/// Metzler and Tomkins, *Choppy: Cut Transformer for Ranked List Truncation*, SIGIR 2020). It is not normalised; grades
+/// above 0 all count the same; nothing kept is 0.
+pub fn penalised_dcg(kept: impl IntoIterator<Item = bool>) -> f64 {
+    let gain = |(at, relevant): (usize, bool)| f64::from(if relevant { 1 } else { -1 }) / (at as f64 + 2.0).log2();
+    kept.into_iter().enumerate().map(gain).sum()
+}
+
+/// The shortest prefix with the best F1, and that F1: `found[k]` is how many of the first k documents are relevant, so
+/// `found` starts with 0. With nothing relevant this is (0, 1); with nothing relevant found it is (0, 0).
+pub fn best_prefix(found: &[usize], relevant: usize) -> (usize, f64) {
+    let mut best = (0, f_beta(0, 0, relevant, 1.0));
+    for (keep, &found) in found.iter().enumerate().skip(1) {
+        let value = f_beta(found, keep, relevant, 1.0);
+        if value > best.1 {
+            best = (keep, value);
+        }
+    }
+    best
+}
+
+/// F1 of the first `keep` documents as a share of the best F1 over all prefixes, the empty one among them; in 0..=1.
+///
+/// Where no prefix has an F1 above 0, because nothing relevant was found, there is nothing to win and something to lose:
+/// the share is 1 exactly when nothing is kept. So it is where nothing is relevant at all.
+pub fn share_of_best_f1(found: &[usize], keep: usize, relevant: usize) -> f64 {
+    let (_, best) = best_prefix(found, relevant);
+    if best == 0.0 {
+        return f64::from(keep == 0);
+    }
+    f_beta(found.get(keep).copied().unwrap_or(0), keep, relevant, 1.0) / best
+}
+
+/// How many of the first k are relevant, for k from 0 to the length of the list.
+pub fn cumulative(relevant: impl IntoIterator<Item = bool>) -> Vec<usize> {
+    let mut found = vec![0];
+    let mut sum = 0;
+    for relevant in relevant {
+        sum += usize::from(relevant);
+        found.push(sum);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_relevant() {
+        for keep in 1..5 {
+            assert_eq!(f_beta(0, keep, 0, 1.0), 0.0);
+            assert_eq!(precision(0, keep, 0), 0.0);
+            assert_eq!(share_of_best_f1(&[0; 6], keep, 0), 0.0);
+        }
+        assert_eq!((f_beta(0, 0, 0, 2.0), precision(0, 0, 0), recall(0, 0)), (1.0, 1.0, 1.0));
+        assert_eq!(share_of_best_f1(&[0; 6], 0, 0), 1.0);
+    }
+
+    #[test]
+    fn nothing_kept_of_something() {
+        assert_eq!((f_beta(0, 0, 3, 1.0), precision(0, 0, 3), recall(0, 3)), (0.0, 0.0, 0.0));
+        assert_eq!(share_of_best_f1(&[0, 0, 1], 0, 3), 0.0);
+    }
+
+    #[test]
+    fn relevant_documents_that_were_not_found() {
+        // Nothing to win: only silence is right.
+        assert_eq!(best_prefix(&[0, 0, 0], 2), (0, 0.0));
+        assert_eq!(share_of_best_f1(&[0, 0, 0], 0, 2), 1.0);
+        assert_eq!(share_of_best_f1(&[0, 0, 0], 1, 2), 0.0);
+    }
+
+    #[test]
+    fn f_beta_by_hand() {
+        // Precision 2/3, recall 2/5.
+        let (precision, recall) = (2.0 / 3.0, 0.4);
+        for beta in [0.5, 1.0, 2.0, 3.0] {
+            let square: f64 = beta * beta;
+            let expected = (1.0 + square) * precision * recall / (square * precision + recall);
+            assert!((f_beta(2, 3, 5, beta) - expected).abs() < 1e-12);
+        }
+        assert!((f_beta(2, 3, 5, 1e200) - recall).abs() < 1e-12);
+    }
+
+    #[test]
+    fn penalised_dcg_by_hand() {
+        assert_eq!(penalised_dcg([]), 0.0);
+        assert_eq!(penalised_dcg([true]), 1.0);
+        let value = penalised_dcg([true, false, true]);
+        assert!((value - (1.0 - 1.0 / 3f64.log2() + 0.5)).abs() < 1e-12);
+        assert!(penalised_dcg([false, false]) < -1.0);
+    }
+
+    #[test]
+    fn the_shortest_of_equals_is_best() {
+        // Two relevant; the first alone has F1 2/3, and so have both within the first four.
+        assert_eq!(best_prefix(&[0, 1, 1, 1, 2], 2), (1, 2.0 / 3.0));
+    }
+
+    proptest! {
+        #[test]
+        fn figures_are_shares(list in prop::collection::vec(any::<bool>(), 0..40), missing in 0usize..5, beta in 0.1f64..5.0) {
+            let found = cumulative(list.iter().copied());
+            let relevant = found[list.len()] + missing;
+            for keep in 0..=list.len() {
+                let values = [
+                    precision(found[keep], keep, relevant),
+                    recall(found[keep], relevant),
+                    f_beta(found[keep], keep, relevant, beta),
+                    share_of_best_f1(&found, keep, relevant),
+                ];
+                for value in values {
+                    prop_assert!((0.0..=1.0).contains(&value), "{values:?}");
+                }
+            }
+            let (best, _) = best_prefix(&found, relevant);
+            prop_assert_eq!(share_of_best_f1(&found, best, relevant), 1.0);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What comes out of an evaluation, and its forms: JSON, CSV, Markdown and HTML.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::calibration::Bin;
+use crate::data::QueryKind;
+use crate::error::ReportError;
+use crate::gate::Roc;
+use crate::metric::Metric;
+use crate::options::Options;
+use crate::prefix;
+use crate::resample::Difference;
+
+/// Version of the report's JSON form. It grows by one when a reader of the last version would misread the next.
+pub const FORMAT: u32 = 1;
+
+/// An evaluation: every method on every collection, averaged and query by query. Serialised it is the JSON form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`FORMAT`] of the version that wrote it.
+    pub format: u32,
+    /// How it was made.
+    pub options: Options,
+    /// The collections, in the order given.
+    pub collections: Vec<CollectionReport>,
+    /// Every method over all collections, in the order of the tables.
+    pub overall: Vec<Overall>,
+}
+
+/// A method averaged over collections, each collection counting the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overall {
+    /// Name of the method.
+    pub name: String,
+    /// Whether it is one of the reference methods that every evaluation has.
+    pub reference: bool,
+    /// Mean of each metric over the collections that have it.
+    pub figures: BTreeMap<Metric, f64>,
+    /// Over how many collections each mean is.
+    pub collections: BTreeMap<Metric, usize>,
+    /// Difference of each paired metric to the baseline, over the collections that have both; none for the baseline itself.
+    pub differences: BTreeMap<Metric, Difference>,
+}
+
+/// One collection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CollectionReport {
+    /// Its name.
+    pub name: String,
+    /// What retrieved, where it is known.
+    pub model: Option<String>,
+    /// How many queries have a relevant document by the judgements.
+    pub answerable: usize,
+    /// How many have none.
+    pub unanswerable: usize,
+    /// How many come from another collection.
+    pub foreign: usize,
+    /// Ranking metrics of the pool's order, averaged over the answerable queries: `ndcg_at_10`, `recall_at_10`, …, `map`
+    /// and `mrr`. Empty without such a query.
+    pub ranking: BTreeMap<String, f64>,
+    /// The queries, in the order given.
+    pub queries: Vec<QueryReport>,
+    /// The methods: the given ones in their order, then the reference methods.
+    pub methods: Vec<MethodReport>,
+    /// What any budget buys, averaged over the answerable queries: one point per k.
+    pub budget: Vec<BudgetPoint>,
+    /// Score curves of a few answerable queries, drawn at random.
+    pub samples: Vec<Sample>,
+}
+
+/// What does not depend on the method, for one query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueryReport {
+    /// The query's identifier.
+    pub id: String,
+    /// Its kind; a judged query without a relevant document is unanswerable here.
+    pub kind: QueryKind,
+    /// How many documents its pool has.
+    pub pool: usize,
+    /// How many are relevant by the judgements, found or not.
+    pub relevant: usize,
+    /// How many of those are in the pool.
+    pub relevant_in_pool: usize,
+    /// The best F1 over all prefixes of the pool's order.
+    pub best_f1: f64,
+}
+
+/// One method on one collection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodReport {
+    /// Its name.
+    pub name: String,
+    /// Whether it is one of the reference methods that every evaluation has.
+    pub reference: bool,
+    /// The metrics. One that has nothing to average, such as calibration without probabilities, is not there.
+    pub figures: BTreeMap<Metric, f64>,
+    /// Difference of each paired metric to the baseline, with its interval; none for the baseline itself.
+    pub differences: BTreeMap<Metric, Difference>,
+    /// What was kept of each query.
+    pub kept: KeptColumns,
+    /// Reliability of the probabilities, where the method gives them.
+    pub reliability: Vec<Bin>,
+    /// ROC curves of the evidence, where the method gives it and both sides have queries.
+    pub roc: Vec<Roc>,
+    /// What is kept at each depth of the pool, where it was asked for; the shallowest first.
+    pub depths: Vec<DepthReport>,
+}
+
+/// What a method keeps of each query: columns as long as [`CollectionReport::queries`], in the same order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeptColumns {
+    /// Documents kept.
+    pub documents: Vec<usize>,
+    /// Relevant documents kept.
+    pub relevant: Vec<usize>,
+    /// Characters kept.
+    pub characters: Vec<usize>,
+    /// F1 as a share of the best F1 of the method's list.
+    pub share_of_best_f1: Vec<f64>,
+    /// DCG with a penalty for what is not relevant.
+    pub penalised_dcg: Vec<f64>,
+}
+
+impl KeptColumns {
+    /// The value that `metric` averages for the query at `position`; `None` where the query is not among those averaged,
+    /// the metric is not a mean per query, or there is no such position.
+    pub fn value(&self, metric: Metric, position: usize, query: &QueryReport, beta: f64) -> Option<f64> {
+        let keep = *self.documents.get(position)?;
+        let found = *self.relevant.get(position)?;
+        let answerable = query.kind == QueryKind::Judged;
+        let empty = f64::from(keep == 0);
+        let (value, averaged) = match metric {
+            Metric::ShareOfBestF1 => (*self.share_of_best_f1.get(position)?, answerable),
+            Metric::F1 => (prefix::f_beta(found, keep, query.relevant, 1.0), answerable),
+            Metric::FBeta => (prefix::f_beta(found, keep, query.relevant, beta), answerable),
+            Metric::Precision => (prefix::precision(found, keep, query.relevant), answerable),
+            Metric::Recall => (prefix::recall(found, query.relevant), answerable),
+            Metric::F1InPool => (prefix::f_beta(found, keep, query.relevant_in_pool, 1.0), answerable),
+            Metric::FBetaInPool => (prefix::f_beta(found, keep, query.relevant_in_pool, beta), answerable),
+            Metric::RecallInPool => (prefix::recall(found, query.relevant_in_pool), answerable),
+            Metric::F1EveryQuery => (prefix::f_beta(found, keep, query.relevant, 1.0), true),
+            Metric::PenalisedDcg => (*self.penalised_dcg.get(position)?, answerable),
+            Metric::Kept => (keep as f64, answerable),
+            Metric::CharactersKept => (*self.characters.get(position)? as f64, answerable),
+            Metric::AnswerableEmpty => (empty, answerable),
+            Metric::UnanswerableEmpty => (empty, query.kind == QueryKind::Unanswerable),
+            Metric::ForeignEmpty => (empty, query.kind == QueryKind::Foreign),
+            Metric::CalibrationError
+            | Metric::Brier
+            | Metric::LogLoss
+            | Metric::GateAurocUnanswerable
+            | Metric::GateAurocForeign
+            | Metric::DepthChange
+            | Metric::DepthUnchanged
+            | Metric::Microseconds => return None,
+        };
+        averaged.then_some(value)
+    }
+}
+
+/// What a method keeps when the pool is cut off at a depth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DepthReport {
+    /// Documents of the pool that the method saw.
+    pub depth: usize,
+    /// How many queries were decided at this depth.
+    pub queries: usize,
+    /// Mean number kept.
+    pub kept: f64,
+    /// Mean of |keep − keep at the query's deepest| / max(1, keep at the query's deepest).
+    pub change: f64,
+}
+
+/// Keeping the first `documents` of every query: means over the answerable queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BudgetPoint {
+    /// The fixed k; a shorter pool is kept whole.
+    pub documents: usize,
+    /// Mean characters.
+    pub characters: f64,
+    /// Mean precision.
+    pub precision: f64,
+    /// Mean recall against all judged relevant.
+    pub recall: f64,
+    /// Mean share of the best F1.
+    pub share_of_best_f1: f64,
+}
+
+/// The score curve of one query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Position of the query in [`CollectionReport::queries`].
+    pub query: usize,
+    /// Scores of the pool, best first.
+    pub scores: Vec<f64>,
+    /// Positions of the relevant documents in the pool, counted from 0.
+    pub relevant: Vec<usize>,
+}
+
+impl CollectionReport {
+    /// The method of this name.
+    pub fn method(&self, name: &str) -> Option<&MethodReport> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+}
+
+impl Report {
+    /// The JSON form, one line a collection short of being readable: made for [`from_json`](Self::from_json) and for tools.
+    ///
+    /// # Errors
+    /// Only when a figure cannot be written, which a report from [`evaluate`](crate::evaluate) has none of.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads the JSON form back. `file` is the name for the error.
+    ///
+    /// # Errors
+    /// Text that is no report, or one of another [`FORMAT`].
+    pub fn from_json(file: &str, text: &str) -> Result<Self, ReportError> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u64,
+        }
+        let json = |source| ReportError::Json { file: file.to_owned(), source };
+        let version: Version = serde_json::from_str(text).map_err(json)?;
+        if version.format != u64::from(FORMAT) {
+            return Err(ReportError::Format { file: file.to_owned(), found: version.format });
+        }
+        serde_json::from_str(text).map_err(json)
+    }
+
+    /// The method of this name over all collections.
+    pub fn method(&self, name: &str) -> Option<&Overall> {
+        self.overall.iter().find(|method| method.name == name)
+    }
+}

@@ -1,0 +1,151 @@
+//! The ranked results of an engine, from TREC's format.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::FormatError;
+use crate::lines::{columns, shortened};
+
+/// One document of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scored {
+    /// The document's identifier.
+    pub document: String,
+    /// Its score; finite, higher is better.
+    pub score: f64,
+}
+
+/// The results of an engine: for each query its documents with their scores, best first.
+///
+/// The order is that of trec_eval: by score, and among equal scores by the document's identifier, descending. The ranks
+/// written in the file are not looked at.
+///
+/// ```
+/// use tamis_eval::Run;
+///
+/// let run = Run::parse("bm25.run", "q1 Q0 d3 1 7.5 bm25\nq1 Q0 d8 2 9.1 bm25\n")?;
+/// assert_eq!(run.query("q1").map(|documents| documents[0].document.as_str()), Some("d8"));
+/// # Ok::<(), tamis_eval::FormatError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Run {
+    queries: BTreeMap<String, Vec<Scored>>,
+}
+
+impl Run {
+    /// Reads six columns a line: query, `Q0`, document, rank, score, tag. Blank lines are passed over. `file` is the name
+    /// for errors.
+    ///
+    /// # Errors
+    /// A line with another number of columns, a score that is no finite number, a document given twice for a query, or no
+    /// result at all.
+    pub fn parse(file: &str, text: &str) -> Result<Self, FormatError> {
+        let mut run = Run::default();
+        let mut first_lines = BTreeMap::new();
+        for (at, text) in text.lines().enumerate() {
+            let line = at + 1;
+            if text.trim().is_empty() {
+                continue;
+            }
+            let columns = columns(text);
+            let [query, _, document, _, score, _] = columns[..] else {
+                return Err(FormatError::Columns {
+                    file: file.to_owned(),
+                    line,
+                    expected: "six (query, Q0, document, rank, score, tag)",
+                    found: columns.len(),
+                    text: shortened(text),
+                });
+            };
+            let Some(value) = score.parse().ok().filter(|value: &f64| value.is_finite()) else {
+                return Err(FormatError::Number {
+                    file: file.to_owned(),
+                    line,
+                    column: "score",
+                    value: shortened(score),
+                    expected: "a finite number",
+                });
+            };
+            if let Some(first) = first_lines.insert((query, document), line) {
+                return Err(FormatError::Duplicate {
+                    file: file.to_owned(),
+                    line,
+                    first,
+                    query: query.to_owned(),
+                    document: document.to_owned(),
+                });
+            }
+            let documents = run.queries.entry(query.to_owned()).or_default();
+            documents.push(Scored { document: document.to_owned(), score: value });
+        }
+        if run.queries.is_empty() {
+            return Err(FormatError::Empty { file: file.to_owned(), what: "results" });
+        }
+        for documents in run.queries.values_mut() {
+            documents.sort_by(order);
+        }
+        Ok(run)
+    }
+
+    /// The documents of one query, best first.
+    pub fn query(&self, id: &str) -> Option<&[Scored]> {
+        self.queries.get(id).map(Vec::as_slice)
+    }
+
+    /// Every query with its documents, in the order of their identifiers.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[Scored])> {
+        self.queries.iter().map(|(id, documents)| (id.as_str(), documents.as_slice()))
+    }
+
+    /// How many queries have a result.
+    pub fn len(&self) -> usize {
+        self.queries.len()
+    }
+
+    /// Whether there is no result at all.
+    pub fn is_empty(&self) -> bool {
+        self.queries.is_empty()
+    }
+}
+
+/// Best first, as trec_eval orders.
+fn order(a: &Scored, b: &Scored) -> Ordering {
+    b.score.total_cmp(&a.score).then_with(|| b.document.cmp(&a.document))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_go_by_identifier_descending() {
+        let run = Run::parse("r", "q Q0 a 1 1.0 t\nq Q0 c 2 1.0 t\nq Q0 b 3 2.0 t\nq Q0 d 4 -1e3 t\n").unwrap();
+        let ids: Vec<&str> = run.query("q").unwrap().iter().map(|scored| scored.document.as_str()).collect();
+        assert_eq!(ids, ["b", "c", "a", "d"]);
+    }
+
+    #[test]
+    fn errors_name_the_file_the_line_and_the_value() {
+        let error = |text| Run::parse("bm25.run", text).unwrap_err().to_string();
+        assert_eq!(
+            error("q Q0 a 1 1.0 t\nq a 2 0.5\n"),
+            "bm25.run, line 2: 4 columns where six (query, Q0, document, rank, score, tag) were expected: \"q a 2 0.5\""
+        );
+        assert_eq!(
+            error("q Q0 a 1 best t\n"),
+            "bm25.run, line 1: the score is \"best\", and a finite number was expected"
+        );
+        assert_eq!(
+            error("q Q0 a 1 NaN t\n"),
+            "bm25.run, line 1: the score is \"NaN\", and a finite number was expected"
+        );
+        assert_eq!(
+            error("q Q0 a 1 2 t\nq Q0 b 2 1 t\nq Q0 a 3 1 t\n"),
+            "bm25.run, line 3: document \"a\" was already given for query \"q\" on line 1; leave one of the two lines out"
+        );
+        assert_eq!(error("\n"), "bm25.run holds no results; give a file with at least one line of them");
+    }
+}
