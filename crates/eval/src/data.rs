@@ -91,8 +91,8 @@ pub struct Decision {
     /// The evidence on which the method says whether there is anything to keep: finite, higher is more. Where it is
     /// `None`, the highest probability stands for it.
     pub evidence: Option<f64>,
-    /// How many are kept when the pool is cut off at a depth: (depth, keep). Empty where stability is not asked for.
-    /// The deepest is the reference that the others are held against.
+    /// How many are kept when less or more was retrieved: (depth, keep), with depth in the caller's unit, such as candidates
+    /// per leg. Empty where stability is not asked for. The deepest is the reference that the others are held against.
     pub keep_at_depth: Vec<(usize, usize)>,
     /// Time of the decision in microseconds, where it was measured.
     pub microseconds: Option<f64>,
@@ -142,10 +142,7 @@ impl Decision {
             return Err(format!("evidence and time must be finite, and one is {value}"));
         }
         let mut depths = BTreeSet::new();
-        for &(depth, keep) in &self.keep_at_depth {
-            if keep > depth {
-                return Err(format!("{keep} documents are kept at depth {depth}"));
-            }
+        for &(depth, _) in &self.keep_at_depth {
             if !depths.insert(depth) {
                 return Err(format!("depth {depth} is there twice"));
             }

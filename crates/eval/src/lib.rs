@@ -2,24 +2,33 @@
 mod calibration;
 mod data;
 mod error;
+mod evaluate;
 mod gate;
 mod lines;
 mod metric;
 mod options;
+mod overall;
 pub mod prefix;
 mod qrels;
 mod random;
+mod ranking;
+mod references;
 mod report;
 mod resample;
 mod run;
+mod summary;
+mod view;
 
 pub use calibration::{Bin, Forecast, brier, calibration_error, log_loss, reliability};
 pub use data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 pub use error::{EvalError, FormatError, ReportError};
+pub use evaluate::evaluate;
 pub use gate::{POINTS, Roc, roc};
 pub use metric::{Direction, Metric};
 pub use options::Options;
 pub use qrels::Qrels;
+pub use ranking::Ranking;
+pub use references::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
 pub use report::{
     BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, Overall, QueryReport, Report, Sample,
 };

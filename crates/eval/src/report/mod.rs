@@ -160,10 +160,10 @@ impl KeptColumns {
     }
 }
 
-/// What a method keeps when the pool is cut off at a depth.
+/// What a method keeps when retrieval went to a depth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DepthReport {
-    /// Documents of the pool that the method saw.
+    /// The depth, in the unit of the decisions.
     pub depth: usize,
     /// How many queries were decided at this depth.
     pub queries: usize,

@@ -1,0 +1,132 @@
+//! Ranking metrics: how well a list is ordered, before any cut. They are those of trec_eval, to the last digits.
+
+use std::collections::BTreeMap;
+
+/// A ranked list against the judgements of its query.
+///
+/// Documents without a judgement count as not relevant; so do those with a negative grade, whose gain is 0. All metrics
+/// are in 0..=1, and 0 where nothing is relevant.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use tamis_eval::Ranking;
+///
+/// let judged = BTreeMap::from([("a".to_owned(), 2), ("b".to_owned(), 1), ("c".to_owned(), 0)]);
+/// let ranking = Ranking::new(["c", "a", "x"], &judged);
+/// assert_eq!(ranking.reciprocal_rank(), 0.5);
+/// assert_eq!(ranking.recall(10), 0.5);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// Gain of each document in order, at least 0.
+    gains: Vec<i32>,
+    /// Gains of the relevant documents, found or not, highest first.
+    ideal: Vec<i32>,
+}
+
+impl Ranking {
+    /// The list of `documents`, best first, held against grades by document.
+    pub fn new<'a>(documents: impl IntoIterator<Item = &'a str>, judged: &BTreeMap<String, i32>) -> Self {
+        let gains = documents.into_iter().map(|document| judged.get(document).copied().unwrap_or(0).max(0)).collect();
+        let mut ideal: Vec<i32> = judged.values().copied().filter(|&grade| grade > 0).collect();
+        ideal.sort_unstable_by(|a, b| b.cmp(a));
+        Ranking { gains, ideal }
+    }
+
+    /// nDCG at a depth: DCG of the first `depth` documents over that of the best possible ranking, with the grade as gain and
+    /// discount log2(rank + 1) (Järvelin and Kekäläinen, 2002). trec_eval calls it `ndcg_cut`.
+    pub fn ndcg(&self, depth: usize) -> f64 {
+        share(dcg(&self.gains, depth), dcg(&self.ideal, depth))
+    }
+
+    /// Recall at a depth: relevant documents among the first `depth`, as a share of all relevant. trec_eval calls it `recall`.
+    pub fn recall(&self, depth: usize) -> f64 {
+        let found = self.gains.iter().take(depth).filter(|&&gain| gain > 0).count();
+        share(found as f64, self.ideal.len() as f64)
+    }
+
+    /// Average precision: the mean over all relevant documents of the precision at their rank, 0 for those not found.
+    /// Its mean over queries is MAP; trec_eval calls it `map`.
+    pub fn average_precision(&self) -> f64 {
+        let relevant = self.gains.iter().enumerate().filter(|(_, gain)| **gain > 0);
+        let precisions = relevant.enumerate().map(|(before, (at, _))| (before + 1) as f64 / (at + 1) as f64);
+        share(precisions.sum(), self.ideal.len() as f64)
+    }
+
+    /// Reciprocal of the first relevant document's rank, 0 without one. Its mean over queries is MRR; trec_eval calls it
+    /// `recip_rank`.
+    pub fn reciprocal_rank(&self) -> f64 {
+        self.gains.iter().position(|&gain| gain > 0).map_or(0.0, |at| 1.0 / (at + 1) as f64)
+    }
+
+    /// All of them by name: `ndcg_at_k` and `recall_at_k` for each of `depths`, `map` and `mrr`.
+    pub fn figures(&self, depths: &[usize]) -> BTreeMap<String, f64> {
+        let at = |name: &str, depth: &usize| format!("{name}_at_{depth}");
+        let ndcg = depths.iter().map(|depth| (at("ndcg", depth), self.ndcg(*depth)));
+        let recall = depths.iter().map(|depth| (at("recall", depth), self.recall(*depth)));
+        let whole = [("map".to_owned(), self.average_precision()), ("mrr".to_owned(), self.reciprocal_rank())];
+        ndcg.chain(recall).chain(whole).collect()
+    }
+}
+
+fn dcg(gains: &[i32], depth: usize) -> f64 {
+    let discounted = |(at, &gain): (usize, &i32)| f64::from(gain) / (at as f64 + 2.0).log2();
+    gains.iter().take(depth).enumerate().map(discounted).sum()
+}
+
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn judged(grades: &[(&str, i32)]) -> BTreeMap<String, i32> {
+        grades.iter().map(|&(document, grade)| (document.to_owned(), grade)).collect()
+    }
+
+    #[test]
+    fn by_hand() {
+        let judged = judged(&[("a", 3), ("b", 1), ("c", -2), ("d", 2)]);
+        let ranking = Ranking::new(["c", "b", "x", "a"], &judged);
+        let found = 1.0 / 3f64.log2() + 3.0 / 5f64.log2();
+        let ideal = 3.0 + 2.0 / 3f64.log2() + 0.5;
+        assert!((ranking.ndcg(10) - found / ideal).abs() < 1e-12);
+        assert_eq!(ranking.recall(3), 1.0 / 3.0);
+        assert_eq!(ranking.recall(4), 2.0 / 3.0);
+        assert!((ranking.average_precision() - (0.5 + 0.5) / 3.0).abs() < 1e-12);
+        assert_eq!(ranking.reciprocal_rank(), 0.5);
+        let names: Vec<String> = ranking.figures(&[3]).into_keys().collect();
+        assert_eq!(names, ["map", "mrr", "ndcg_at_3", "recall_at_3"]);
+    }
+
+    #[test]
+    fn nothing_relevant_or_nothing_found_is_zero() {
+        for (documents, grades) in [(vec!["a"], vec![("a", 0)]), (vec![], vec![("a", 1)]), (vec!["b"], vec![("a", 1)])]
+        {
+            let figures = Ranking::new(documents, &judged(&grades)).figures(&[1, 10]);
+            assert!(figures.values().all(|&value| value == 0.0), "{figures:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn figures_are_shares_and_the_ideal_order_is_one(grades in prop::collection::vec(-2i32..4, 0..30), depth in 1usize..40) {
+            let ids: Vec<String> = (0..grades.len()).map(|id| id.to_string()).collect();
+            let judged: BTreeMap<String, i32> = ids.iter().cloned().zip(grades.iter().copied()).collect();
+            let ranking = Ranking::new(ids.iter().map(String::as_str), &judged);
+            for (name, value) in ranking.figures(&[depth]) {
+                prop_assert!((0.0..=1.0).contains(&value), "{name} {value}");
+            }
+            let mut best = ids.clone();
+            best.sort_by_key(|id| -judged[id]);
+            let ranking = Ranking::new(best.iter().map(String::as_str), &judged);
+            if grades.iter().any(|&grade| grade > 0) {
+                prop_assert!((ranking.ndcg(depth) - 1.0).abs() < 1e-12);
+                prop_assert_eq!(ranking.reciprocal_rank(), 1.0);
+            }
+        }
+    }
+}

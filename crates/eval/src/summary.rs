@@ -1,0 +1,152 @@
+//! One method on one collection.
+
+use std::collections::BTreeMap;
+
+use crate::calibration::{Forecast, brier, calibration_error, log_loss, reliability};
+use crate::data::{Decision, Method, QueryKind};
+use crate::gate::{Roc, roc};
+use crate::metric::Metric;
+use crate::options::Options;
+use crate::report::{DepthReport, KeptColumns, MethodReport, QueryReport};
+use crate::view::QueryView;
+
+/// Everything about a method except its differences to others.
+pub(crate) fn summary(
+    method: &Method,
+    views: &[QueryView],
+    queries: &[QueryReport],
+    options: &Options,
+    reference: bool,
+) -> MethodReport {
+    let kept = columns(method, views);
+    let mut figures = BTreeMap::new();
+    for &metric in Metric::ALL {
+        let values: Vec<f64> = queries
+            .iter()
+            .enumerate()
+            .filter_map(|(position, query)| kept.value(metric, position, query, options.beta))
+            .collect();
+        if !values.is_empty() {
+            figures.insert(metric, values.iter().sum::<f64>() / values.len() as f64);
+        }
+    }
+    // Lengths that nobody gave are not worth a column of zeros.
+    if views.iter().all(|view| view.pool.documents.iter().all(|document| document.characters == 0)) {
+        figures.remove(&Metric::CharactersKept);
+    }
+
+    let forecasts = forecasts(method, views);
+    let bins = reliability(&forecasts, options.bins);
+    let roc = roc_curves(method, views);
+    let (depths, change, unchanged) = depths(&method.decisions);
+    let times: Vec<f64> = method.decisions.iter().filter_map(|decision| decision.microseconds).collect();
+    let auroc = |against| roc.iter().find(|roc| roc.against == against).map(|roc| roc.auroc);
+    let more = [
+        (Metric::CalibrationError, calibration_error(&bins)),
+        (Metric::Brier, brier(&forecasts)),
+        (Metric::LogLoss, log_loss(&forecasts)),
+        (Metric::GateAurocUnanswerable, auroc(QueryKind::Unanswerable)),
+        (Metric::GateAurocForeign, auroc(QueryKind::Foreign)),
+        (Metric::DepthChange, change),
+        (Metric::DepthUnchanged, unchanged),
+        (Metric::Microseconds, (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)),
+    ];
+    figures.extend(more.into_iter().filter_map(|(metric, value)| Some((metric, value?))));
+    MethodReport {
+        name: method.name.clone(),
+        reference,
+        figures,
+        differences: BTreeMap::new(),
+        kept,
+        reliability: bins,
+        roc,
+        depths,
+    }
+}
+
+fn columns(method: &Method, views: &[QueryView]) -> KeptColumns {
+    let mut columns = KeptColumns::default();
+    for (view, decision) in views.iter().zip(&method.decisions) {
+        let outcome = view.outcome(decision);
+        columns.documents.push(outcome.documents);
+        columns.relevant.push(outcome.relevant);
+        columns.characters.push(outcome.characters);
+        columns.share_of_best_f1.push(outcome.share_of_best_f1);
+        columns.penalised_dcg.push(outcome.penalised_dcg);
+    }
+    columns
+}
+
+/// Every probability of the collection's own queries. Foreign ones are left out, since how many there are is the
+/// evaluator's choice and would set the error.
+fn forecasts(method: &Method, views: &[QueryView]) -> Vec<Forecast> {
+    let own = views.iter().zip(&method.decisions).filter(|(view, _)| view.kind != QueryKind::Foreign);
+    let forecasts = own.flat_map(|(view, decision)| {
+        let probabilities = decision.probabilities.iter().flatten().copied();
+        probabilities.zip(view.relevance.iter().copied())
+    });
+    forecasts.collect()
+}
+
+fn roc_curves(method: &Method, views: &[QueryView]) -> Vec<Roc> {
+    let evidence = |kind| -> Vec<f64> {
+        let of_kind = views.iter().zip(&method.decisions).filter(|(view, _)| view.kind == kind);
+        of_kind.filter_map(|(_, decision)| decision.evidence()).collect()
+    };
+    let answerable = evidence(QueryKind::Judged);
+    [QueryKind::Unanswerable, QueryKind::Foreign]
+        .into_iter()
+        .filter_map(|kind| roc(&answerable, &evidence(kind), kind))
+        .collect()
+}
+
+/// What is kept at each depth; the mean relative change from the deepest; the share of queries that never change.
+fn depths(decisions: &[Decision]) -> (Vec<DepthReport>, Option<f64>, Option<f64>) {
+    let mut by_depth: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+    let (mut changes, mut unchanged, mut queries) = (Vec::new(), 0usize, 0usize);
+    for decision in decisions {
+        let Some(&(deepest, reference)) = decision.keep_at_depth.iter().max_by_key(|(depth, _)| *depth) else {
+            continue;
+        };
+        let change = |keep: usize| keep.abs_diff(reference) as f64 / reference.max(1) as f64;
+        for &(depth, keep) in &decision.keep_at_depth {
+            by_depth.entry(depth).or_default().push((keep, change(keep)));
+            if depth != deepest {
+                changes.push(change(keep));
+            }
+        }
+        if decision.keep_at_depth.len() > 1 {
+            queries += 1;
+            unchanged += usize::from(decision.keep_at_depth.iter().all(|&(_, keep)| keep == reference));
+        }
+    }
+    let report = |(depth, values): (usize, Vec<(usize, f64)>)| DepthReport {
+        depth,
+        queries: values.len(),
+        kept: values.iter().map(|&(keep, _)| keep as f64).sum::<f64>() / values.len() as f64,
+        change: values.iter().map(|&(_, change)| change).sum::<f64>() / values.len() as f64,
+    };
+    let change = (!changes.is_empty()).then(|| changes.iter().sum::<f64>() / changes.len() as f64);
+    let unchanged = (queries > 0).then(|| unchanged as f64 / queries as f64);
+    (by_depth.into_iter().map(report).collect(), change, unchanged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stability_by_hand() {
+        let at = |keeps: &[(usize, usize)]| Decision { keep_at_depth: keeps.to_vec(), ..Decision::default() };
+        let (reports, change, unchanged) =
+            depths(&[at(&[(100, 4), (30, 3), (400, 4)]), at(&[(30, 0), (100, 0), (400, 0)]), at(&[])]);
+        assert_eq!(
+            reports.iter().map(|report| (report.depth, report.queries)).collect::<Vec<_>>(),
+            [(30, 2), (100, 2), (400, 2)]
+        );
+        assert_eq!((reports[0].kept, reports[0].change, reports[2].change), (1.5, 0.125, 0.0));
+        // One quarter at depth 30 of the first query, and nothing in the other three.
+        assert_eq!((change, unchanged), (Some(0.0625), Some(0.5)));
+        assert_eq!(depths(&[at(&[])]), (Vec::new(), None, None));
+    }
+}
