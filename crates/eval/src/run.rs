@@ -19,8 +19,9 @@ pub struct Scored {
 
 /// The results of an engine: for each query its documents with their scores, best first.
 ///
-/// The order is that of trec_eval: by score, and among equal scores by the document's identifier, descending. The ranks
-/// written in the file are not looked at.
+/// The order is that of trec_eval: by score, and among equal scores by the document's identifier, descending. Scores are
+/// equal when they are so as 32-bit floats, since that is how trec_eval holds them. The ranks written in the file are not
+/// looked at.
 ///
 /// ```
 /// use tamis_eval::Run;
@@ -113,7 +114,9 @@ impl Run {
 
 /// Best first, as trec_eval orders.
 fn order(a: &Scored, b: &Scored) -> Ordering {
-    b.score.total_cmp(&a.score).then_with(|| b.document.cmp(&a.document))
+    // Adding 0 makes −0 equal to 0.
+    let held = |scored: &Scored| scored.score as f32 + 0.0;
+    held(b).total_cmp(&held(a)).then_with(|| b.document.cmp(&a.document))
 }
 
 #[cfg(test)]
@@ -125,6 +128,13 @@ mod tests {
         let run = Run::parse("r", "q Q0 a 1 1.0 t\nq Q0 c 2 1.0 t\nq Q0 b 3 2.0 t\nq Q0 d 4 -1e3 t\n").unwrap();
         let ids: Vec<&str> = run.query("q").unwrap().iter().map(|scored| scored.document.as_str()).collect();
         assert_eq!(ids, ["b", "c", "a", "d"]);
+    }
+
+    #[test]
+    fn scores_that_a_short_float_cannot_tell_apart_are_equal() {
+        let run = Run::parse("r", "q Q0 a 1 1.000000001 t\nq Q0 b 2 1.0 t\nq Q0 c 3 -0.0 t\nq Q0 d 4 0.0 t\n").unwrap();
+        let ids: Vec<&str> = run.query("q").unwrap().iter().map(|scored| scored.document.as_str()).collect();
+        assert_eq!(ids, ["b", "a", "d", "c"]);
     }
 
     #[test]
