@@ -13,15 +13,15 @@ use crate::lines::{columns, shortened};
 pub struct Scored {
     /// The document's identifier.
     pub document: String,
-    /// Its score; finite, higher is better.
+    /// Its score, rounded to a 32-bit float; finite, higher is better.
     pub score: f64,
 }
 
 /// The results of an engine: for each query its documents with their scores, best first.
 ///
 /// The order is that of trec_eval: by score, and among equal scores by the document's identifier, descending. Scores are
-/// equal when they are so as 32-bit floats, since that is how trec_eval holds them. The ranks written in the file are not
-/// looked at.
+/// held as 32-bit floats, as trec_eval does: two that differ by less are equal. The ranks written in the file are not looked
+/// at.
 ///
 /// ```
 /// use tamis_eval::Run;
@@ -41,7 +41,7 @@ impl Run {
     /// for errors.
     ///
     /// # Errors
-    /// A line with another number of columns, a score that is no finite number, a document given twice for a query, or no
+    /// A line with another number of columns, a score that is no number or beyond ±3.4e38, a document given twice for a query, or no
     /// result at all.
     pub fn parse(file: &str, text: &str) -> Result<Self, FormatError> {
         let mut run = Run::default();
@@ -61,13 +61,13 @@ impl Run {
                     text: shortened(text),
                 });
             };
-            let Some(value) = score.parse().ok().filter(|value: &f64| value.is_finite()) else {
+            let Some(value) = score.parse().ok().filter(|value: &f32| value.is_finite()) else {
                 return Err(FormatError::Number {
                     file: file.to_owned(),
                     line,
                     column: "score",
                     value: shortened(score),
-                    expected: "a finite number",
+                    expected: "a number within ±3.4e38",
                 });
             };
             if let Some(first) = first_lines.insert((query, document), line) {
@@ -79,8 +79,10 @@ impl Run {
                     document: document.to_owned(),
                 });
             }
+            // Adding 0 makes −0 equal to 0.
+            let score = f64::from(value) + 0.0;
             let documents = run.queries.entry(query.to_owned()).or_default();
-            documents.push(Scored { document: document.to_owned(), score: value });
+            documents.push(Scored { document: document.to_owned(), score });
         }
         if run.queries.is_empty() {
             return Err(FormatError::Empty { file: file.to_owned(), what: "results" });
@@ -114,9 +116,7 @@ impl Run {
 
 /// Best first, as trec_eval orders.
 fn order(a: &Scored, b: &Scored) -> Ordering {
-    // Adding 0 makes −0 equal to 0.
-    let held = |scored: &Scored| scored.score as f32 + 0.0;
-    held(b).total_cmp(&held(a)).then_with(|| b.document.cmp(&a.document))
+    b.score.total_cmp(&a.score).then_with(|| b.document.cmp(&a.document))
 }
 
 #[cfg(test)]
@@ -146,11 +146,11 @@ mod tests {
         );
         assert_eq!(
             error("q Q0 a 1 best t\n"),
-            "bm25.run, line 1: the score is \"best\", and a finite number was expected"
+            "bm25.run, line 1: the score is \"best\", and a number within ±3.4e38 was expected"
         );
         assert_eq!(
             error("q Q0 a 1 NaN t\n"),
-            "bm25.run, line 1: the score is \"NaN\", and a finite number was expected"
+            "bm25.run, line 1: the score is \"NaN\", and a number within ±3.4e38 was expected"
         );
         assert_eq!(
             error("q Q0 a 1 2 t\nq Q0 b 2 1 t\nq Q0 a 3 1 t\n"),
