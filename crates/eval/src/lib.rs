@@ -3,6 +3,8 @@ mod calibration;
 mod data;
 mod error;
 mod evaluate;
+#[cfg(test)]
+mod example;
 mod gate;
 mod lines;
 mod metric;
@@ -30,7 +32,8 @@ pub use qrels::Qrels;
 pub use ranking::Ranking;
 pub use references::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
 pub use report::{
-    BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, Overall, QueryReport, Report, Sample,
+    BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, NO_FIGURE, Overall, QueryReport,
+    Report, Sample, Table,
 };
 pub use resample::Difference;
 pub use run::{Run, Scored};

@@ -122,13 +122,14 @@ impl Metric {
         Metric::ALL.iter().copied().find(|metric| metric.name() == name)
     }
 
-    /// A value as people read it: three decimals, or one for counts and times.
+    /// A value as people read it: three decimals, or one for counts and times, with a minus sign where it is negative.
     pub fn format(self, value: f64) -> String {
-        match self {
-            Metric::Kept | Metric::Microseconds => format!("{value:.1}"),
-            Metric::CharactersKept => format!("{value:.0}"),
-            _ => format!("{value:.3}"),
-        }
+        let decimals = match self {
+            Metric::Kept | Metric::Microseconds => 1,
+            Metric::CharactersKept => 0,
+            _ => 3,
+        };
+        format!("{value:.decimals$}").replace('-', "−")
     }
 }
 

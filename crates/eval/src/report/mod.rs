@@ -1,5 +1,9 @@
 //! What comes out of an evaluation, and its forms: JSON, CSV, Markdown and HTML.
 
+mod csv;
+mod markdown;
+mod table;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +16,8 @@ use crate::metric::Metric;
 use crate::options::Options;
 use crate::prefix;
 use crate::resample::Difference;
+
+pub use table::{NO_FIGURE, Table};
 
 /// Version of the report's JSON form. It grows by one when a reader of the last version would misread the next.
 pub const FORMAT: u32 = 1;
@@ -207,7 +213,7 @@ impl CollectionReport {
 }
 
 impl Report {
-    /// The JSON form, one line a collection short of being readable: made for [`from_json`](Self::from_json) and for tools.
+    /// The JSON form, on one line: made for [`from_json`](Self::from_json) and for other programs.
     ///
     /// # Errors
     /// Only when a figure cannot be written, which a report from [`evaluate`](crate::evaluate) has none of.

@@ -1,0 +1,277 @@
+//! Tables of a report, before they have a form: the command prints them its own way, Markdown and HTML theirs.
+
+use std::collections::BTreeSet;
+
+use crate::metric::Metric;
+use crate::report::{CollectionReport, Report};
+use crate::resample::Difference;
+
+/// What stands where there is no figure.
+pub const NO_FIGURE: &str = "–";
+
+/// A table of text: a name in the first column, figures in the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// How to read it, in one or two sentences; may be empty.
+    pub note: String,
+    /// Heads of the columns.
+    pub header: Vec<String>,
+    /// Rows as wide as the header.
+    pub rows: Vec<Vec<String>>,
+    /// How many of the first rows are of given methods; the others are of reference methods, or there are none.
+    pub given: usize,
+}
+
+impl Table {
+    /// The table in Markdown, without its title: the note, then the rows, figures aligned to the right.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        if !self.note.is_empty() {
+            text.push_str(&self.note);
+            text.push_str("\n\n");
+        }
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| markdown_cell(cell)).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        text.push_str(&line(&self.header));
+        let aligned: Vec<&str> =
+            (0..self.header.len()).map(|column| if column == 0 { "---" } else { "---:" }).collect();
+        text.push_str(&format!("| {} |\n", aligned.join(" | ")));
+        self.rows.iter().for_each(|row| text.push_str(&line(row)));
+        text
+    }
+}
+
+/// The text as one cell of a Markdown table, whatever it holds.
+pub(crate) fn markdown_cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' => cell.push(' '),
+            '|' | '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '&' => cell.extend(['\\', character]),
+            other => cell.push(other),
+        }
+    }
+    cell
+}
+
+impl Report {
+    /// The collections: how many queries of each kind, and how well their pools are ordered.
+    pub fn collection_table(&self) -> Table {
+        let names: BTreeSet<&String> =
+            self.collections.iter().flat_map(|collection| collection.ranking.keys()).collect();
+        // Depths in the order of their size, which is not that of their names.
+        let mut names: Vec<&String> = names.into_iter().collect();
+        names.sort_by_key(|name| {
+            let (metric, depth) = name.rsplit_once("_at_").unwrap_or((name, "0"));
+            (["ndcg", "recall", "map", "mrr"].iter().position(|known| *known == metric), depth.parse::<usize>().ok())
+        });
+        let heads = names.iter().map(|name| match name.split_once("_at_") {
+            Some(("ndcg", depth)) => format!("nDCG@{depth}"),
+            Some((metric, depth)) => format!("{metric}@{depth}"),
+            None => name.to_uppercase(),
+        });
+        let fixed = ["collection", "retrieved by", "answerable", "unanswerable", "foreign"].map(String::from);
+        let row = |collection: &CollectionReport| {
+            let counts = [collection.answerable, collection.unanswerable, collection.foreign];
+            let figures = names
+                .iter()
+                .map(|name| collection.ranking.get(*name).map_or(NO_FIGURE.to_owned(), |value| format!("{value:.3}")));
+            [collection.name.clone(), collection.model.clone().unwrap_or(NO_FIGURE.to_owned())]
+                .into_iter()
+                .chain(counts.iter().map(usize::to_string))
+                .chain(figures)
+                .collect()
+        };
+        Table {
+            title: "Collections".into(),
+            note: "Queries by kind, and the ranking of the answerable ones before any cut.".into(),
+            header: fixed.into_iter().chain(heads).collect(),
+            rows: self.collections.iter().map(row).collect(),
+            given: 0,
+        }
+    }
+
+    /// One metric of every method on every collection, its mean over them, and the difference of the mean to the baseline.
+    pub fn comparison_table(&self, metric: Metric) -> Table {
+        let mut header = vec!["method".to_owned()];
+        header.extend(self.collections.iter().map(|collection| collection.name.clone()));
+        header.push("mean".into());
+        let paired = Metric::PAIRED.contains(&metric);
+        if paired {
+            header.push(format!("less {}", self.options.baseline));
+        }
+        let mut rows = Vec::new();
+        let mut given = 0;
+        for method in &self.overall {
+            let mut row = vec![method.name.clone()];
+            row.extend(self.collections.iter().map(|collection| {
+                let figure = collection.method(&method.name).and_then(|method| method.figures.get(&metric));
+                figure.map_or(NO_FIGURE.to_owned(), |&value| metric.format(value))
+            }));
+            row.push(self.mean_cell(&method.name, metric));
+            if paired {
+                row.push(
+                    method.differences.get(&metric).map_or(NO_FIGURE.to_owned(), |it| difference_cell(metric, it)),
+                );
+            }
+            if row.iter().skip(1).any(|cell| cell != NO_FIGURE) {
+                given += usize::from(!method.reference);
+                rows.push(row);
+            }
+        }
+        let interval = match self.options.resamples {
+            _ if !paired => String::new(),
+            0 => format!(" The last column is the mean less that of {}.", self.options.baseline),
+            _ => format!(" The last column is the mean less that of {}, with its 95% interval.", self.options.baseline),
+        };
+        Table {
+            title: sentence_case(metric.label()),
+            note: format!("{}{interval}", metric.description()),
+            header,
+            rows,
+            given,
+        }
+    }
+
+    /// Every method averaged over the collections, on the metrics of `metrics` that any method has.
+    pub fn mean_table(&self, title: &str, note: &str, metrics: &[Metric]) -> Table {
+        let metrics: Vec<Metric> = metrics
+            .iter()
+            .copied()
+            .filter(|metric| self.overall.iter().any(|method| method.figures.contains_key(metric)))
+            .collect();
+        let mut rows = Vec::new();
+        let mut given = 0;
+        for method in &self.overall {
+            let figures = metrics.iter().map(|&metric| self.mean_cell(&method.name, metric));
+            let row: Vec<String> = std::iter::once(method.name.clone()).chain(figures).collect();
+            if row.iter().skip(1).any(|cell| cell != NO_FIGURE) {
+                given += usize::from(!method.reference);
+                rows.push(row);
+            }
+        }
+        let heads = metrics.iter().map(|metric| self.head(*metric));
+        Table {
+            title: title.into(),
+            note: note.into(),
+            header: std::iter::once("method".to_owned()).chain(heads).collect(),
+            rows,
+            given,
+        }
+    }
+
+    /// The tables of the report: what Markdown and HTML show, in order. A table without a row is not among them.
+    pub fn tables(&self) -> Vec<Table> {
+        use Metric::*;
+        let mut metrics = vec![ShareOfBestF1, F1, Precision, Recall, PenalisedDcg, Kept, CharactersKept];
+        let mut in_pool = vec![F1, F1InPool, Recall, RecallInPool];
+        if self.options.beta != 1.0 {
+            metrics.insert(2, FBeta);
+            in_pool.extend([FBeta, FBetaInPool]);
+        }
+        let answerable = "Means over the answerable queries of each collection, then over collections.";
+        let empty = "Shares of queries that came back empty: right where nothing answers them, wrong where something does. \
+            F1 over every query counts an empty answer to a query without one as 1.";
+        let tables = [
+            self.collection_table(),
+            self.comparison_table(ShareOfBestF1),
+            self.mean_table("What is kept", answerable, &metrics),
+            self.mean_table(
+                "Knowing when there is nothing",
+                empty,
+                &[
+                    AnswerableEmpty,
+                    UnanswerableEmpty,
+                    ForeignEmpty,
+                    F1EveryQuery,
+                    GateAurocUnanswerable,
+                    GateAurocForeign,
+                ],
+            ),
+            self.mean_table(
+                "Against all relevant, and against those found",
+                "The second of each pair forgives the cut what retrieval missed.",
+                &in_pool,
+            ),
+            self.mean_table(
+                "Probabilities",
+                "How far the probabilities of relevance can be believed; less is better.",
+                &[CalibrationError, Brier, LogLoss],
+            ),
+            self.mean_table(
+                "Stability over retrieval depth",
+                "How much the number kept changes when less is retrieved than the most that was tried.",
+                &[DepthChange, DepthUnchanged],
+            ),
+            self.mean_table("Time", "Mean time of a decision in microseconds.", &[Microseconds]),
+        ];
+        tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    }
+
+    fn mean_cell(&self, method: &str, metric: Metric) -> String {
+        let Some(method) = self.method(method) else { return NO_FIGURE.to_owned() };
+        let Some(&value) = method.figures.get(&metric) else { return NO_FIGURE.to_owned() };
+        let has_metric = |collection: &&CollectionReport| {
+            collection.methods.iter().any(|method| method.figures.contains_key(&metric))
+        };
+        let (over, of) = (method.collections.get(&metric), self.collections.iter().filter(has_metric).count());
+        match over {
+            Some(&over) if over < of => format!("{} ({over} of {of})", metric.format(value)),
+            _ => metric.format(value),
+        }
+    }
+
+    fn head(&self, metric: Metric) -> String {
+        match metric {
+            Metric::FBeta => format!("F{}", self.options.beta),
+            Metric::FBetaInPool => format!("F{} in pool", self.options.beta),
+            _ => metric.label().to_owned(),
+        }
+    }
+}
+
+/// A difference with its sign and its interval.
+pub(crate) fn difference_cell(metric: Metric, difference: &Difference) -> String {
+    let signed = |value: f64| {
+        let text = metric.format(value.abs());
+        let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        let sign = if is_zero {
+            ""
+        } else if value < 0.0 {
+            "−"
+        } else {
+            "+"
+        };
+        format!("{sign}{text}")
+    };
+    match (difference.low, difference.high) {
+        (Some(low), Some(high)) => format!("{} ({} to {})", signed(difference.estimate), signed(low), signed(high)),
+        _ => signed(difference.estimate),
+    }
+}
+
+fn sentence_case(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_hold_any_text() {
+        assert_eq!(markdown_cell("a|b\n<i>*_`"), "a\\|b \\<i\\>\\*\\_\\`");
+    }
+
+    #[test]
+    fn differences_are_signed_once_they_show() {
+        let cell = |estimate, low, high| difference_cell(Metric::F1, &Difference { estimate, low, high });
+        assert_eq!(cell(0.0123, Some(-0.01), Some(0.0351)), "+0.012 (−0.010 to +0.035)");
+        assert_eq!(cell(-0.0001, None, None), "0.000");
+    }
+}
