@@ -7,7 +7,8 @@
 //!
 //! [`EmbeddedStore`] keeps it all in one directory. SQLite holds the truth; the Tantivy index and the vector files are
 //! derived: each carries the number of the last change it holds, replays the rest from the database, and is rebuilt when
-//! it is missing, damaged or of another version.
+//! it is missing, damaged or of another version. [`UsageLog`] keeps what was searched and what people said of the results, in
+//! a database of its own beside it.
 //!
 //! ```
 //! use tamis_store::{
@@ -73,6 +74,7 @@ mod semantic;
 mod sqlite;
 mod stamp;
 mod store;
+mod usage;
 pub mod vectors;
 
 pub use embedded::{Access, EmbeddedStore};
@@ -89,3 +91,4 @@ pub use record::{
 };
 pub use report::{Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary};
 pub use store::{Store, Writing};
+pub use usage::{JudgedSearch, Judgement, RETAINED, RecordedCandidate, RecordedSearch, SearchSummary, UsageLog};

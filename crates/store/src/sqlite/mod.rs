@@ -245,7 +245,7 @@ fn writer_pragmas(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The path as a URI, which is how SQLite is told that a file does not change.
-fn immutable_uri(path: &Path) -> String {
+pub(crate) fn immutable_uri(path: &Path) -> String {
     use std::fmt::Write;
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {

@@ -1,0 +1,150 @@
+//! What was searched, what was shown with which evidence, and what people said of it.
+//!
+//! A database of its own, `usage.db` beside the index, so that a search never waits for an index run, and the index can be
+//! rebuilt without losing what people said. [`UsageLog::record`] takes a search in well under a millisecond and gives up
+//! rather than wait; [`UsageLog::judge`] waits, since what people say must not be lost. The log has no clock: times are
+//! handed in.
+//!
+//! Of the searches that nobody judged the last [`RETAINED`] stay, at 8 KB each for a pool of 200; judged ones stay until they are
+//! forgotten. Passages are named by their public identifiers, which survive a rebuilt index.
+//!
+//! `schema` opens and upgrades the file, `write` and `read` hold the statements, `evidence` the form of the candidates'
+//! figures.
+
+mod evidence;
+mod read;
+mod record;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use record::{JudgedSearch, Judgement, RecordedCandidate, RecordedSearch, SearchSummary};
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::embedded::Access;
+use crate::error::{Result, StoreError};
+use crate::sqlite::lock;
+
+/// The file in the directory of an index.
+const FILE: &str = "usage.db";
+
+/// How many searches without a judgement are kept.
+pub const RETAINED: usize = 10_000;
+
+/// How long recording a search waits for another process before it gives up.
+const IMPATIENT: Duration = Duration::from_millis(50);
+
+/// How long everything else waits.
+const PATIENT: Duration = Duration::from_secs(5);
+
+/// The log of searches and judgements in the directory of an index. It can be shared between threads.
+///
+/// ```
+/// use tamis_store::{Access, RecordedCandidate, RecordedSearch, UsageLog};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// let log = UsageLog::open(directory.path(), Access::ReadWrite)?;
+/// let candidate = |passage: &str, score| RecordedCandidate {
+///     passage: passage.into(),
+///     score: Some(score),
+///     ..RecordedCandidate::default()
+/// };
+/// log.record(&RecordedSearch {
+///     id: "7k2m9qrt".into(),
+///     at_ms: 1_700_000_000_000,
+///     entry_point: "search".into(),
+///     namespace: "kitchen".into(),
+///     query_hash: [7; 32],
+///     query_text: None,
+///     mode: "lexical".into(),
+///     model: None,
+///     method: "background".into(),
+///     scale: "convex 0.5".into(),
+///     kept: 1,
+///     passages: 40,
+///     score_background: Some(0.2),
+///     similarity_mean: None,
+///     similarity_deviation: None,
+///     bm25_mean: Some(0.4),
+///     candidates: vec![candidate("3f9a1c2b4d5e", 0.9), candidate("81b2c3d4e5f6", 0.4)],
+/// })?;
+///
+/// log.judge("7k2m9qrt", &[("3f9a1c2b4d5e", true)], 1_700_000_060_000)?;
+/// let judged = log.judged()?;
+/// assert_eq!(judged[0].search.candidates[0].score, Some(0.9));
+/// assert!(judged[0].judgements[0].relevant);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct UsageLog {
+    path: PathBuf,
+    access: Access,
+    /// `None` where there is no log and none may be made.
+    connection: Option<Mutex<Connection>>,
+}
+
+impl UsageLog {
+    /// Opens the log in the directory of an index. To write, it is made where there is none; to read, a log that is not
+    /// there is an empty one.
+    ///
+    /// # Errors
+    /// [`ReadOnly`](StoreError::ReadOnly) when it is to be written and cannot be, [`Busy`](StoreError::Busy) when another
+    /// process keeps it, [`Newer`](StoreError::Newer) when a newer version of the program wrote it,
+    /// [`Corrupt`](StoreError::Corrupt) when it is none, [`Unfinished`](StoreError::Unfinished) when it is only readable
+    /// by someone who may write.
+    pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<UsageLog> {
+        let path = directory.as_ref().join(FILE);
+        let connection = match access {
+            Access::ReadWrite => Some(schema::open_writable(&path, IMPATIENT)?),
+            Access::ReadOnly if path.exists() => Some(schema::open_read_only(&path, PATIENT)?),
+            Access::ReadOnly => None,
+        };
+        Ok(UsageLog { path, access, connection: connection.map(Mutex::new) })
+    }
+
+    /// The log's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `work` on the connection; `None` where there is no log.
+    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>) -> Result<Option<T>> {
+        let Some(connection) = &self.connection else { return Ok(None) };
+        let result = work(&mut lock(connection));
+        result.map(Some).map_err(|error| StoreError::sqlite(&self.path, error))
+    }
+
+    /// Runs `work` where the log may be written.
+    fn writing<T>(
+        &self,
+        patience: Duration,
+        work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T> {
+        let read_only =
+            || StoreError::ReadOnly { path: self.path.clone(), reason: "opened for reading only".to_owned() };
+        if self.access == Access::ReadOnly {
+            return Err(read_only());
+        }
+        let result = self.with(|connection| {
+            connection.busy_timeout(patience)?;
+            work(connection)
+        })?;
+        result.ok_or_else(read_only)
+    }
+}
+
+impl Drop for UsageLog {
+    fn drop(&mut self) {
+        if let (Some(connection), Access::ReadWrite) = (&self.connection, self.access) {
+            schema::checkpoint_if_large(&lock(connection), &self.path);
+        }
+    }
+}
