@@ -6,6 +6,7 @@
 //!
 //! - [`Location`] finds the tree and its index; [`config::Config`] says how.
 //! - [`Index::refresh`] brings the index up to date, [`Index::search`] answers a [`SearchRequest`] with an [`Answer`].
+//! - [`evaluate`] measures ranking and cuts on collections with judged answers.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
 //! ```
@@ -30,6 +31,7 @@
 pub mod config;
 mod corpus;
 mod error;
+pub mod evaluate;
 mod get;
 mod index;
 mod location;
@@ -46,5 +48,6 @@ pub use models::Models;
 pub use search::{Answer, CutReport, Hit, IndexReport, Mode, PoolEntry, SearchRequest};
 pub use status::Status;
 pub use tamis_cut as cut;
+pub use tamis_eval as eval;
 pub use tamis_store::{Count, Findings, Part, Problem, Progress, StoreError, Summary};
 pub use tamis_text::{LANGUAGES, Language};

@@ -122,8 +122,9 @@ pub struct Origins {
     pub flags: Vec<(String, String, String)>,
 }
 
-/// Variables that start with `TAMIS_` and are no keys: the index directory and the user's configuration directory.
-const OTHER_VARIABLES: [&str; 2] = ["TAMIS_INDEX", "TAMIS_CONFIG_HOME"];
+/// Variables that start with `TAMIS_` and are no keys: the directories of the index, of the user's configuration and of
+/// the cache.
+const OTHER_VARIABLES: [&str; 3] = ["TAMIS_INDEX", "TAMIS_CONFIG_HOME", "TAMIS_CACHE"];
 
 impl Settings {
     /// Reads every origin, the strongest last.

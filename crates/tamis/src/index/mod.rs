@@ -12,6 +12,7 @@ mod watch;
 
 use read::skips;
 pub(crate) use read::{FILE_COLLECTIONS, SKIPPED};
+pub(crate) use run::SPLITTER;
 pub use run::{RunOptions, RunReport};
 pub use watch::watch;
 
@@ -37,6 +38,8 @@ pub enum Stage {
     Publish,
     /// Embedding with the model named; counts passages.
     Embed(String),
+    /// Answering the queries of an evaluation; counts queries.
+    Answer,
 }
 
 /// Sees a run's progress and can stop it.

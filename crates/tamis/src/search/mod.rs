@@ -5,11 +5,13 @@ mod candidate;
 mod decide;
 mod gather;
 mod query;
+mod repeated;
 mod retrieve;
 mod snippet;
 
 pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
 pub use query::{Mode, SearchRequest};
+pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
 
 use crate::Error;
 use crate::index::{Freshness, Index};

@@ -105,7 +105,7 @@ impl Index {
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.
-    pub(super) fn check_rule(&self, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
+    pub(crate) fn check_rule(&self, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
         if !request.mode.unwrap_or(self.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
             let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
             return Err(Error::argument("cut", rule.name(), allowed));

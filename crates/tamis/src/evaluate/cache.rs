@@ -1,0 +1,104 @@
+//! The indexes of test collections, kept between evaluations. One belongs to a content: the corpus, how it is divided
+//! into passages, and the models. A run that was stopped or killed is gone on with.
+
+use super::{EvaluationError, TestCollection};
+use crate::config::Config;
+use crate::index::{Index, Observer, RunOptions, SPLITTER, Stage};
+use crate::location::Location;
+use crate::models::Models;
+use std::path::{Path, PathBuf};
+
+/// Grows when what is put into an index changes.
+const LAYOUT: &str = "1";
+
+/// The name under which every corpus is stored.
+const NAMESPACE: &str = "corpus";
+
+/// The property that says how far an index is, and its values in their order.
+const STATE: &str = "evaluation";
+const WRITTEN: &str = "written";
+const COMPLETE: &str = "complete";
+
+/// Documents that are put at once.
+const BATCH: usize = 512;
+
+/// Where indexes are kept unless somebody says otherwise: `$TAMIS_CACHE`, else `tamis/eval` under `$XDG_CACHE_HOME` or
+/// `~/.cache`. `None` where there is no home.
+pub fn directory(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+    set("TAMIS_CACHE")
+        .map(PathBuf::from)
+        .or_else(|| set("XDG_CACHE_HOME").map(|base| Path::new(&base).join("tamis/eval")))
+        .or_else(|| set("HOME").map(|home| Path::new(&home).join(".cache/tamis/eval")))
+}
+
+/// The index of a test collection, made or completed where it is not.
+pub(super) fn index(
+    test: &TestCollection,
+    config: &Config,
+    cache: &Path,
+    observer: &dyn Observer,
+) -> Result<Index, EvaluationError> {
+    let directory = cache.join(key(test, config)?);
+    let location = Location { root: directory.clone(), directory, namespace: NAMESPACE.into() };
+    let index = Index::open(location, config.clone())?;
+    let state = index.store().property(STATE).map_err(crate::Error::from)?;
+    if state.as_deref() == Some(COMPLETE) {
+        return Ok(index);
+    }
+    if state.as_deref() != Some(WRITTEN) {
+        write(test, &index, observer)?;
+        index.store().set_property(STATE, WRITTEN).map_err(crate::Error::from)?;
+    }
+    let report = index.complete(RunOptions::WHOLE, observer)?;
+    if report.interrupted || observer.cancelled() {
+        return Err(EvaluationError::Interrupted);
+    }
+    index.store().set_property(STATE, COMPLETE).map_err(crate::Error::from)?;
+    Ok(index)
+}
+
+fn write(test: &TestCollection, index: &Index, observer: &dyn Observer) -> Result<(), EvaluationError> {
+    observer.stage(Stage::Read, test.documents.len() as u64);
+    for batch in test.documents.chunks(BATCH) {
+        if observer.cancelled() {
+            return Err(EvaluationError::Interrupted);
+        }
+        index.put_documents(batch)?;
+        observer.advance(batch.len() as u64);
+    }
+    Ok(())
+}
+
+/// The content's name.
+fn key(test: &TestCollection, config: &Config) -> Result<String, EvaluationError> {
+    let models = Models::new(config);
+    let mut hash = blake3::Hasher::new();
+    let tokens = config.index.passage_tokens.to_string();
+    let ids = config.index.models.iter().map(|name| models.id(name)).collect::<Result<Vec<_>, _>>()?;
+    let parts = [LAYOUT, SPLITTER, test.digest.to_hex().as_str(), &tokens].map(str::to_owned);
+    for part in parts.into_iter().chain(ids) {
+        hash.update(part.as_bytes()).update(b"\0");
+    }
+    Ok(hash.finalize().to_hex()[..32].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strongest_variable_says_where() {
+        let place = |set: &'static [(&str, &str)]| {
+            directory(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        };
+        let all = &[("HOME", "/h"), ("XDG_CACHE_HOME", "/x"), ("TAMIS_CACHE", "/t")];
+        assert_eq!(place(all), Some("/t".into()));
+        assert_eq!(
+            place(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x"), ("TAMIS_CACHE", "")]),
+            Some("/x/tamis/eval".into())
+        );
+        assert_eq!(place(&[("HOME", "/h")]), Some("/h/.cache/tamis/eval".into()));
+        assert_eq!(place(&[]), None);
+    }
+}
