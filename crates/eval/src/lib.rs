@@ -1,5 +1,6 @@
 //! The yardstick for cuts: ranked pools with judgements and decisions in, figures and reports out.
 mod calibration;
+mod compare;
 mod data;
 mod error;
 mod evaluate;
@@ -22,6 +23,7 @@ mod summary;
 mod view;
 
 pub use calibration::{Bin, Forecast, brier, calibration_error, log_loss, reliability};
+pub use compare::{Change, CollectionComparison, Comparison, MethodComparison, compare};
 pub use data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 pub use error::{EvalError, FormatError, ReportError};
 pub use evaluate::evaluate;

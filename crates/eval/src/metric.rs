@@ -122,6 +122,18 @@ impl Metric {
         Metric::ALL.iter().copied().find(|metric| metric.name() == name)
     }
 
+    /// [`label`](Self::label) with β as it is.
+    pub(crate) fn head(self, beta: f64) -> String {
+        self.label().replace('β', &beta.to_string())
+    }
+
+    /// The same as a title.
+    pub(crate) fn title(self, beta: f64) -> String {
+        let head = self.head(beta);
+        let mut characters = head.chars();
+        characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+    }
+
     /// A value as people read it: three decimals, or one for counts and times, with a minus sign where it is negative.
     pub fn format(self, value: f64) -> String {
         let decimals = match self {

@@ -27,6 +27,11 @@ impl Difference {
         Difference { estimate, low: percentile(&resamples, 0.025), high: percentile(&resamples, 0.975) }
     }
 
+    /// Whether nothing differs at all, on no resample.
+    pub(crate) fn is_nothing(&self) -> bool {
+        [Some(self.estimate), self.low, self.high].into_iter().flatten().all(|value| value == 0.0)
+    }
+
     /// Whether the interval lies wholly above or below 0; false without an interval.
     pub fn is_clear(&self) -> bool {
         matches!((self.low, self.high), (Some(low), Some(high)) if low > 0.0 || high < 0.0)

@@ -17,6 +17,7 @@ use crate::options::Options;
 use crate::prefix;
 use crate::resample::Difference;
 
+pub(crate) use table::difference_cell;
 pub use table::{NO_FIGURE, Table};
 
 /// Version of the report's JSON form. It grows by one when a reader of the last version would misread the next.

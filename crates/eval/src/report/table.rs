@@ -129,7 +129,7 @@ impl Report {
             _ => format!(" The last column is the mean less that of {}, with its 95% interval.", self.options.baseline),
         };
         Table {
-            title: sentence_case(metric.label()),
+            title: metric.title(self.options.beta),
             note: format!("{}{interval}", metric.description()),
             header,
             rows,
@@ -154,7 +154,7 @@ impl Report {
                 rows.push(row);
             }
         }
-        let heads = metrics.iter().map(|metric| self.head(*metric));
+        let heads = metrics.iter().map(|metric| metric.head(self.options.beta));
         Table {
             title: title.into(),
             note: note.into(),
@@ -224,14 +224,6 @@ impl Report {
             _ => metric.format(value),
         }
     }
-
-    fn head(&self, metric: Metric) -> String {
-        match metric {
-            Metric::FBeta => format!("F{}", self.options.beta),
-            Metric::FBetaInPool => format!("F{} in pool", self.options.beta),
-            _ => metric.label().to_owned(),
-        }
-    }
 }
 
 /// A difference with its sign and its interval.
@@ -248,15 +240,13 @@ pub(crate) fn difference_cell(metric: Metric, difference: &Difference) -> String
         };
         format!("{sign}{text}")
     };
+    if difference.is_nothing() {
+        return "same".into();
+    }
     match (difference.low, difference.high) {
         (Some(low), Some(high)) => format!("{} ({} to {})", signed(difference.estimate), signed(low), signed(high)),
         _ => signed(difference.estimate),
     }
-}
-
-fn sentence_case(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
 #[cfg(test)]
