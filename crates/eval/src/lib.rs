@@ -11,6 +11,7 @@ mod lines;
 mod metric;
 mod options;
 mod overall;
+mod plot;
 pub mod prefix;
 mod qrels;
 mod random;

@@ -1,6 +1,7 @@
 //! What comes out of an evaluation, and its forms: JSON, CSV, Markdown and HTML.
 
 mod csv;
+mod html;
 mod markdown;
 mod table;
 

@@ -1,0 +1,55 @@
+//! Whether probabilities can be believed, and whether evidence tells queries with an answer from those without.
+
+use super::canvas::{Anchor, Axis, Canvas, Ink, Panel, themed};
+use super::clipped;
+use crate::data::QueryKind;
+use crate::report::MethodReport;
+
+const SIDE: f64 = 190.0;
+
+/// Share relevant against mean probability, a dot for each bin; on the diagonal the probabilities are right.
+pub(crate) fn reliability(method: &MethodReport) -> String {
+    let mut buffer = String::new();
+    let canvas = Canvas::new(&mut buffer, SIDE + 50.0, SIDE + 64.0);
+    let panel = square(&canvas);
+    canvas.text((36.0, 9.0), &clipped(&method.name, 30), Ink::Text, 11.0, Anchor::Left);
+    panel.frame("mean probability", "share relevant");
+    canvas.line([panel.at(0.0, 0.0), panel.at(1.0, 1.0)], Ink::Muted, 1.0, 0.8);
+    let points = method.reliability.iter().map(|bin| panel.at(bin.mean, bin.relevant));
+    canvas.line(points, Ink::Given, 1.5, 1.0);
+    for bin in &method.reliability {
+        // What the bin spans, so that one wide bin is not taken for a point.
+        let (low, high) = (panel.at(bin.low, bin.relevant), panel.at(bin.high, bin.relevant));
+        canvas.line([low, high], Ink::Given, 1.0, 0.45);
+        canvas.dot(panel.at(bin.mean, bin.relevant), 3.2, Ink::Given, 1.0);
+    }
+    canvas.finish();
+    themed(&buffer, &format!("Reliability of the probabilities of {}", clipped(&method.name, 60)))
+}
+
+/// ROC curves of the evidence: against unanswerable queries, and against foreign ones.
+pub(crate) fn roc(method: &MethodReport) -> String {
+    let mut buffer = String::new();
+    let canvas = Canvas::new(&mut buffer, SIDE + 50.0, SIDE + 64.0);
+    let panel = square(&canvas);
+    canvas.text((36.0, 9.0), &clipped(&method.name, 30), Ink::Text, 11.0, Anchor::Left);
+    panel.frame("others let through", "answerable let through");
+    canvas.line([panel.at(0.0, 0.0), panel.at(1.0, 1.0)], Ink::Muted, 1.0, 0.8);
+    for (row, roc) in method.roc.iter().enumerate() {
+        let (ink, name) = match roc.against {
+            QueryKind::Foreign => (Ink::Reference, "foreign"),
+            _ => (Ink::Given, "unanswerable"),
+        };
+        canvas.line(roc.points.iter().map(|&(wrong, right)| panel.at(wrong, right)), ink, 1.75, 1.0);
+        let down = panel.top + panel.height - 12.0 - row as f64 * 14.0;
+        let label = format!("{name}: AUROC {:.3}", roc.auroc);
+        canvas.text((panel.left + panel.width - 6.0, down), &label, ink, 9.5, Anchor::Right);
+    }
+    canvas.finish();
+    themed(&buffer, &format!("ROC of the evidence of {}", clipped(&method.name, 60)))
+}
+
+fn square<'a, 'b>(canvas: &'a Canvas<'b>) -> Panel<'a, 'b> {
+    let axis = Axis::linear(0.0, 1.0);
+    Panel { canvas, left: 36.0, top: 32.0, width: SIDE, height: SIDE, x: axis, y: axis }
+}
