@@ -7,7 +7,7 @@ use crate::report::{BudgetPoint, CollectionReport};
 
 const WIDTH: f64 = 330.0;
 const HEIGHT: f64 = 230.0;
-const LABELS: f64 = 118.0;
+const LABELS: f64 = 140.0;
 
 /// One metric against the mean number of documents kept, or of characters: the curve of fixed numbers, and a labelled
 /// point for each method. A method above the curve spends its budget better than any fixed number does.
@@ -37,8 +37,10 @@ pub(crate) fn budget(collection: &CollectionReport, metric: Metric, characters: 
     panel.frame(x_label, metric.label());
     canvas.line(points.iter().map(|point| panel.at(spent(point), gained(point))), Ink::Reference, 1.75, 1.0);
     if let [.., last] = points[..] {
+        // Precision falls and recall rises: the label lies on the side that the line does not come from.
+        let away = if metric == Metric::Recall { -9.0 } else { 10.0 };
         let (x, y) = panel.at(spent(last), gained(last));
-        canvas.text((x - 4.0, y - 9.0), "fixed k", Ink::Reference, 9.5, Anchor::Right);
+        canvas.text((x - 4.0, y + away), "fixed k", Ink::Reference, 9.5, Anchor::Right);
     }
 
     let wanted: Vec<f64> = methods.iter().map(|method| panel.at(method.2, method.3).1).collect();
@@ -50,7 +52,7 @@ pub(crate) fn budget(collection: &CollectionReport, metric: Metric, characters: 
         let at = panel.at(spent, gained);
         canvas.line([at, (edge, at.1), (edge + 12.0, place), (edge + 16.0, place)], ink, 0.6, 0.45);
         canvas.dot(at, 3.4, ink, 1.0);
-        canvas.text((edge + 19.0, place), &clipped(name, 19), Ink::Text, 9.5, Anchor::Left);
+        canvas.text((edge + 19.0, place), &clipped(name, 21), Ink::Text, 9.5, Anchor::Left);
     }
     canvas.finish();
     themed(&buffer, &format!("{} against {x_label} in {}", metric.label(), clipped(&collection.name, 60)))

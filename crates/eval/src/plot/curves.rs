@@ -4,9 +4,9 @@ use super::canvas::{Anchor, Axis, Canvas, Ink, Panel, themed};
 use super::clipped;
 use crate::report::{CollectionReport, Sample};
 
-const WIDTH: f64 = 460.0;
+const WIDTH: f64 = 480.0;
 const ROW: f64 = 13.0;
-const LABELS: f64 = 96.0;
+const LABELS: f64 = 124.0;
 const CURVE: f64 = 120.0;
 
 /// The curve above, and below it a row for each method: a bar over what it keeps, from the best rank to its last.
@@ -64,7 +64,7 @@ pub(crate) fn curves(collection: &CollectionReport, sample: &Sample) -> String {
     for (row, (name, reference, keep)) in methods.into_iter().enumerate() {
         let down = top + CURVE + 12.0 + (row as f64 + 0.5) * ROW;
         let ink = if reference { Ink::Reference } else { Ink::Given };
-        canvas.text((left - 6.0, down), &clipped(name, 17), Ink::Text, 9.0, Anchor::Right);
+        canvas.text((left - 6.0, down), &clipped(name, 21), Ink::Text, 9.0, Anchor::Right);
         let (start, end) = (panel.at(0.0, lowest).0, panel.at(keep.min(shown) as f64, lowest).0);
         if keep == 0 {
             canvas.ring((start, down), 2.6, ink);

@@ -8,7 +8,7 @@ use crate::resample::Difference;
 
 const WIDTH: f64 = 470.0;
 const ROW: f64 = 17.0;
-const LABELS: f64 = 130.0;
+const LABELS: f64 = 160.0;
 
 /// A row for each method over all collections, best first; nothing where no method differs from the baseline.
 pub(crate) fn differences(report: &Report, metric: Metric) -> Option<String> {
@@ -43,7 +43,7 @@ pub(crate) fn differences(report: &Report, metric: Metric) -> Option<String> {
     for (row, (method, difference)) in rows.into_iter().enumerate() {
         let down = panel.top + (row as f64 + 0.5) * ROW;
         let ink = if method.reference { Ink::Reference } else { Ink::Given };
-        canvas.text((LABELS - 8.0, down), &clipped(&method.name, 22), Ink::Text, 10.0, Anchor::Right);
+        canvas.text((LABELS - 8.0, down), &clipped(&method.name, 25), Ink::Text, 10.0, Anchor::Right);
         let across = |value: f64| panel.at(value, 0.0).0;
         let [low, high] = ends(&difference).map(across);
         canvas.line([(low, down), (high, down)], ink, 2.0, 0.6);

@@ -48,10 +48,16 @@ impl Table {
 /// The text as one cell of a Markdown table, whatever it holds.
 pub(crate) fn markdown_cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let within_word = |next: Option<&char>| {
+            cell.ends_with(char::is_alphanumeric) && next.is_some_and(|next| next.is_alphanumeric())
+        };
         match character {
             '\n' | '\r' => cell.push(' '),
-            '|' | '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '&' => cell.extend(['\\', character]),
+            // Inside of a word it means nothing.
+            '_' if within_word(characters.peek()) => cell.push('_'),
+            '_' | '|' | '\\' | '`' | '*' | '<' | '>' | '[' | ']' | '&' => cell.extend(['\\', character]),
             other => cell.push(other),
         }
     }
@@ -255,7 +261,7 @@ mod tests {
 
     #[test]
     fn cells_hold_any_text() {
-        assert_eq!(markdown_cell("a|b\n<i>*_`"), "a\\|b \\<i\\>\\*\\_\\`");
+        assert_eq!(markdown_cell("a|b\n<i>*max_gap _x_`"), "a\\|b \\<i\\>\\*max_gap \\_x\\_\\`");
     }
 
     #[test]
