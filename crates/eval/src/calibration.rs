@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One bin of a reliability diagram.
+/// One bin of probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
     /// How many probabilities it holds.
@@ -25,30 +25,46 @@ pub type Forecast = (f64, bool);
 /// Equal probabilities are never divided, since which of them would go where means nothing; so bins can differ in size and
 /// there can be fewer. Bins of equal mass estimate the error with less bias than bins of equal width (Nixon, Dusenberry,
 /// Zhang, Jerfel and Tran, *Measuring Calibration in Deep Learning*, 2019). O(n log n).
-pub fn reliability(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
+pub fn equal_mass(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
     let mut sorted = forecasts.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut made = Vec::new();
     let mut start = 0;
-    for bin in 1..=bins {
-        let mut end = (sorted.len() * bin / bins).max(start);
+    for part in 1..=bins {
+        let mut end = (sorted.len() * part / bins).max(start);
         while end > start && end < sorted.len() && sorted[end].0 == sorted[end - 1].0 {
             end += 1;
         }
-        if let [(low, _), ..] = sorted[start..end] {
-            let members = &sorted[start..end];
-            let count = members.len();
-            made.push(Bin {
-                count,
-                low,
-                high: sorted[end - 1].0,
-                mean: members.iter().map(|forecast| forecast.0).sum::<f64>() / count as f64,
-                relevant: members.iter().filter(|forecast| forecast.1).count() as f64 / count as f64,
-            });
-        }
+        made.extend(bin(&sorted[start..end]));
         start = end;
     }
     made
+}
+
+/// Divides the forecasts into `bins` bins of equal width over 0..=1, without the empty ones, lowest first: what a reliability
+/// diagram shows, since it looks at all probabilities alike and not only where most of them are.
+pub fn equal_width(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
+    let mut members = vec![Vec::new(); bins];
+    for forecast in forecasts {
+        let at = (forecast.0 * bins as f64) as usize;
+        if let Some(members) = members.get_mut(at.min(bins.saturating_sub(1))) {
+            members.push(*forecast);
+        }
+    }
+    members.iter().filter_map(|members| bin(members)).collect()
+}
+
+/// What the members of a bin come to; `None` without one.
+fn bin(members: &[Forecast]) -> Option<Bin> {
+    let count = members.len() as f64;
+    let probabilities = || members.iter().map(|forecast| forecast.0);
+    (count > 0.0).then(|| Bin {
+        count: members.len(),
+        low: probabilities().fold(f64::INFINITY, f64::min),
+        high: probabilities().fold(f64::NEG_INFINITY, f64::max),
+        mean: probabilities().sum::<f64>() / count,
+        relevant: members.iter().filter(|forecast| forecast.1).count() as f64 / count,
+    })
 }
 
 /// Expected calibration error: the mean over the forecasts of |mean probability − share relevant| of their bin, in 0..=1
@@ -88,7 +104,7 @@ mod tests {
     #[test]
     fn two_bins_by_hand() {
         let forecasts = [(0.9, true), (0.1, false), (0.2, true), (0.8, true)];
-        let bins = reliability(&forecasts, 2);
+        let bins = equal_mass(&forecasts, 2);
         assert_eq!(bins.len(), 2);
         assert_eq!((bins[0].count, bins[0].low, bins[0].high, bins[0].relevant), (2, 0.1, 0.2, 0.5));
         assert_eq!((bins[1].count, bins[1].low, bins[1].high, bins[1].relevant), (2, 0.8, 0.9, 1.0));
@@ -100,14 +116,25 @@ mod tests {
 
     #[test]
     fn nothing_to_measure() {
-        assert!(reliability(&[], 10).is_empty());
+        assert!(equal_mass(&[], 10).is_empty());
         assert_eq!((calibration_error(&[]), brier(&[]), log_loss(&[])), (None, None, None));
     }
 
     #[test]
     fn equal_probabilities_stay_together() {
-        let bins = reliability(&[(0.0, false), (0.0, true), (0.0, false), (0.7, true)], 4);
+        let bins = equal_mass(&[(0.0, false), (0.0, true), (0.0, false), (0.7, true)], 4);
         assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [3, 1]);
+    }
+
+    #[test]
+    fn bins_of_equal_width() {
+        let bins = equal_width(&[(1.0, true), (0.5, false), (0.49, true), (0.0, false)], 2);
+        assert_eq!(
+            bins.iter().map(|bin| (bin.count, bin.low, bin.high, bin.relevant)).collect::<Vec<_>>(),
+            [(2, 0.0, 0.49, 0.5), (2, 0.5, 1.0, 0.5)]
+        );
+        assert_eq!(equal_width(&[(0.7, true)], 10).len(), 1);
+        assert!(equal_width(&[], 10).is_empty());
     }
 
     #[test]
@@ -122,7 +149,7 @@ mod tests {
             forecasts in prop::collection::vec(((0u8..20).prop_map(|step| f64::from(step) / 19.0), any::<bool>()), 1..80),
             count in 1usize..15,
         ) {
-            let bins = reliability(&forecasts, count);
+            let bins = equal_mass(&forecasts, count);
             prop_assert!(bins.len() <= count);
             prop_assert_eq!(bins.iter().map(|bin| bin.count).sum::<usize>(), forecasts.len());
             prop_assert!(bins.windows(2).all(|pair| pair[0].high < pair[1].low));

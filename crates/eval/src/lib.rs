@@ -1,4 +1,53 @@
 //! The yardstick for cuts: ranked pools with judgements and decisions in, figures and reports out.
+//!
+//! A search engine ranks, and a cut decides how many of the ranked documents are kept. This crate says how good such
+//! decisions are, whoever made them: it retrieves nothing, reads no file and knows no engine. `tamis` feeds it with its
+//! own searches, and anyone can feed it with another engine's results.
+//!
+//! - [`Collection`] is what goes in: queries with their ranked pools and judgements ([`QueryPool`]), and for each
+//!   [`Method`] one [`Decision`] a query. [`Qrels`] and [`Run`] read the files of BEIR and TREC.
+//! - [`evaluate`] measures every method, adds the reference methods that no table should be without (fixed numbers, the
+//!   best of them fitted and known, the oracle), and gives each difference to a baseline its bootstrap interval.
+//! - [`Report`] is what comes out, with figures per query: JSON by serde, [`csv`](Report::csv),
+//!   [`markdown`](Report::markdown), one self-contained page with plots ([`html`](Report::html)), and [`Table`]s for
+//!   whoever prints them another way. [`compare`] holds two reports against each other.
+//! - [`Metric`] names the figures and says what they mean. [`Ranking`], [`prefix`] and the functions of calibration and
+//!   ROC are the metrics by themselves.
+//!
+//! Equal input gives equal bytes: what is drawn at random depends on [`Options::seed`] alone.
+//!
+//! ```
+//! use tamis_eval::{Collection, Decision, Method, Metric, Options, PooledDocument, Qrels, QueryKind, QueryPool, Run, evaluate};
+//!
+//! let run = Run::parse("engine.run", "q1 Q0 d1 1 9.5 x\nq1 Q0 d2 2 9.1 x\nq1 Q0 d3 3 2.0 x\nq2 Q0 d4 1 1.5 x\n")?;
+//! let qrels = Qrels::parse("qrels.txt", "q1 0 d1 1\nq1 0 d2 1\nq2 0 d4 0\n")?;
+//! let queries: Vec<QueryPool> = run
+//!     .iter()
+//!     .map(|(id, documents)| QueryPool {
+//!         id: id.to_owned(),
+//!         kind: QueryKind::Judged,
+//!         documents: documents
+//!             .iter()
+//!             .map(|found| PooledDocument { id: found.document.clone(), score: found.score, characters: 0 })
+//!             .collect(),
+//!         judged: qrels.query(id).cloned().unwrap_or_default(),
+//!     })
+//!     .collect();
+//!
+//! // A cut: what scores at least 5.
+//! let keep = |query: &QueryPool| query.documents.iter().filter(|document| document.score >= 5.0).count();
+//! let decisions = queries.iter().map(|query| Decision::keep(keep(query))).collect();
+//! let method = Method { name: "at least 5".into(), decisions };
+//! let collection = Collection { name: "small".into(), model: None, queries, methods: vec![method] };
+//!
+//! let report = evaluate(&[collection], &Options::default())?;
+//! let figures = &report.method("at least 5").expect("every method is in the report").figures;
+//! assert_eq!(figures[&Metric::ShareOfBestF1], 1.0);
+//! assert_eq!(figures[&Metric::UnanswerableEmpty], 1.0); // no judgement of q2 is positive, and nothing was kept
+//! println!("{}", report.markdown());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 mod calibration;
 mod compare;
 mod data;
@@ -23,7 +72,7 @@ mod run;
 mod summary;
 mod view;
 
-pub use calibration::{Bin, Forecast, brier, calibration_error, log_loss, reliability};
+pub use calibration::{Bin, Forecast, brier, calibration_error, equal_mass, equal_width, log_loss};
 pub use compare::{Change, CollectionComparison, Comparison, MethodComparison, compare};
 pub use data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 pub use error::{EvalError, FormatError, ReportError};

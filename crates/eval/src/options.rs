@@ -21,7 +21,7 @@ pub struct Options {
     pub beta: f64,
     /// Depths k of nDCG@k and recall@k, each at least 1; 10 and 100 by default.
     pub ranking_depths: Vec<usize>,
-    /// Bins of the calibration error, 1 to 100; 10 by default.
+    /// Bins of the calibration error and of the reliability diagram, 1 to 100; 10 by default.
     pub bins: usize,
     /// Queries of each collection whose score curves are kept for the plots; 4 by default.
     pub sampled_queries: usize,

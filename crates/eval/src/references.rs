@@ -68,9 +68,11 @@ fn shares(query: &QueryView) -> Vec<f64> {
     if query.is_answerable() { (1..=LARGEST).map(|k| query.share(k)).collect() } else { Vec::new() }
 }
 
-/// The fold of each query. Answerable ones are dealt first, so that they are spread evenly.
+/// The fold of each query, whatever order the queries come in. Answerable ones are dealt first, so that they are spread
+/// evenly.
 fn folds(name: &str, queries: &[QueryView], options: &Options) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
+    order.sort_by_key(|&query| &queries[query].pool.id);
     Random::new(options.seed, "folds", name).shuffle(&mut order);
     order.sort_by_key(|&query| !queries[query].is_answerable());
     let mut folds = vec![0; queries.len()];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::calibration::{Forecast, brier, calibration_error, log_loss, reliability};
+use crate::calibration::{Forecast, brier, calibration_error, equal_mass, equal_width, log_loss};
 use crate::data::{Decision, Method, QueryKind};
 use crate::gate::{Roc, roc};
 use crate::metric::Metric;
@@ -36,13 +36,12 @@ pub(crate) fn summary(
     }
 
     let forecasts = forecasts(method, views);
-    let bins = reliability(&forecasts, options.bins);
     let roc = roc_curves(method, views);
     let (depths, change, unchanged) = depths(&method.decisions);
     let times: Vec<f64> = method.decisions.iter().filter_map(|decision| decision.microseconds).collect();
     let auroc = |against| roc.iter().find(|roc| roc.against == against).map(|roc| roc.auroc);
     let more = [
-        (Metric::CalibrationError, calibration_error(&bins)),
+        (Metric::CalibrationError, calibration_error(&equal_mass(&forecasts, options.bins))),
         (Metric::Brier, brier(&forecasts)),
         (Metric::LogLoss, log_loss(&forecasts)),
         (Metric::GateAurocUnanswerable, auroc(QueryKind::Unanswerable)),
@@ -58,7 +57,7 @@ pub(crate) fn summary(
         figures,
         differences: BTreeMap::new(),
         kept,
-        reliability: bins,
+        reliability: equal_width(&forecasts, options.bins),
         roc,
         depths,
     }

@@ -36,11 +36,14 @@ pub(crate) fn budget(collection: &CollectionReport, metric: Metric, characters: 
     let x_label = if characters { "mean characters kept" } else { "mean documents kept" };
     panel.frame(x_label, metric.label());
     canvas.line(points.iter().map(|point| panel.at(spent(point), gained(point))), Ink::Reference, 1.75, 1.0);
-    if let [.., last] = points[..] {
-        // Precision falls and recall rises: the label lies on the side that the line does not come from.
-        let away = if metric == Metric::Recall { -9.0 } else { 10.0 };
-        let (x, y) = panel.at(spent(last), gained(last));
-        canvas.text((x - 4.0, y + away), "fixed k", Ink::Reference, 9.5, Anchor::Right);
+    // Precision falls from its start and recall rises to its end: above these the line does not go.
+    let labelled = match metric {
+        Metric::Recall => points.last().map(|point| (point, -4.0, Anchor::Right)),
+        _ => points.first().map(|point| (point, 4.0, Anchor::Left)),
+    };
+    if let Some((point, aside, anchor)) = labelled {
+        let (x, y) = panel.at(spent(point), gained(point));
+        canvas.text((x + aside, y - 9.0), "fixed k", Ink::Reference, 9.5, anchor);
     }
 
     let wanted: Vec<f64> = methods.iter().map(|method| panel.at(method.2, method.3).1).collect();

@@ -226,7 +226,7 @@ impl Panel<'_, '_> {
     /// Grid lines and their numbers, and what the axes are.
     pub(crate) fn frame(&self, x_label: &str, y_label: &str) {
         let (right, bottom) = (self.left + self.width, self.top + self.height);
-        for tick in self.x.ticks((self.width / 42.0) as usize) {
+        for tick in self.x.ticks((self.width / 34.0) as usize) {
             let (x, _) = self.at(tick, self.y.from);
             self.canvas.line([(x, self.top), (x, bottom)], Ink::Grid, 0.75, 1.0);
             self.canvas.text((x, bottom + 9.0), &tick_label(tick), Ink::Muted, 9.0, Anchor::Middle);

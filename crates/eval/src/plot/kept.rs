@@ -29,9 +29,14 @@ pub(crate) fn kept(collection: &CollectionReport, method: &MethodReport) -> Stri
     canvas.text((34.0, 9.0), &clipped(&method.name, 26), Ink::Text, 11.0, Anchor::Left);
     panel.frame("relevant", "kept");
     canvas.line([panel.at(0.0, 0.0), panel.at(most as f64, most as f64)], Ink::Muted, 1.0, 0.8);
-    let highest = counts.values().copied().max().unwrap_or(1) as f64;
+    // Each kind by itself: a collection can have ten times as many queries without an answer.
+    let highest = |kind: bool| {
+        let of_kind = counts.iter().filter(|((_, _, answerable), _)| *answerable == kind);
+        of_kind.map(|(_, &count)| count).max().unwrap_or(1) as f64
+    };
+    let highest = [highest(false), highest(true)];
     for ((relevant, keep, answerable), count) in counts {
-        let radius = 1.6 + 5.4 * (count as f64 / highest).sqrt();
+        let radius = 1.6 + 4.9 * (count as f64 / highest[usize::from(answerable)]).sqrt();
         let at = panel.at(relevant as f64, keep as f64);
         if answerable { canvas.dot(at, radius, ink, 0.55) } else { canvas.ring(at, radius, ink) }
     }

@@ -7,7 +7,8 @@ use crate::report::MethodReport;
 
 const SIDE: f64 = 190.0;
 
-/// Share relevant against mean probability, a dot for each bin; on the diagonal the probabilities are right.
+/// Share relevant against mean probability, a dot for each bin, as large as it has members; on the diagonal the
+/// probabilities are right.
 pub(crate) fn reliability(method: &MethodReport) -> String {
     let mut buffer = String::new();
     let canvas = Canvas::new(&mut buffer, SIDE + 50.0, SIDE + 64.0);
@@ -17,11 +18,11 @@ pub(crate) fn reliability(method: &MethodReport) -> String {
     canvas.line([panel.at(0.0, 0.0), panel.at(1.0, 1.0)], Ink::Muted, 1.0, 0.8);
     let points = method.reliability.iter().map(|bin| panel.at(bin.mean, bin.relevant));
     canvas.line(points, Ink::Given, 1.5, 1.0);
+    let most = method.reliability.iter().map(|bin| bin.count).max().unwrap_or(1) as f64;
     for bin in &method.reliability {
-        // What the bin spans, so that one wide bin is not taken for a point.
-        let (low, high) = (panel.at(bin.low, bin.relevant), panel.at(bin.high, bin.relevant));
-        canvas.line([low, high], Ink::Given, 1.0, 0.45);
-        canvas.dot(panel.at(bin.mean, bin.relevant), 3.2, Ink::Given, 1.0);
+        // By the logarithm: nearly all candidates of a pool are in the lowest bin.
+        let radius = 1.5 + 4.5 * (bin.count as f64).ln_1p() / most.ln_1p();
+        canvas.dot(panel.at(bin.mean, bin.relevant), radius, Ink::Given, 0.8);
     }
     canvas.finish();
     themed(&buffer, &format!("Reliability of the probabilities of {}", clipped(&method.name, 60)))

@@ -82,10 +82,10 @@ fn section(collection: &CollectionReport, page: &mut String) {
         collection.methods.iter().filter(|method| !method.reliability.is_empty()).collect();
     if !believed.is_empty() {
         page.push_str(
-            "<h3>Reliability of the probabilities</h3>\n<p>A dot is a bin of equal mass, with a line over the probabilities \
-             in it. On the diagonal they are right, below it too high.</p>\n<div class=\"plots\">\n",
+            "<h3>Reliability of the probabilities</h3>\n<p>A dot is a bin of equal width, larger where it has more \
+             candidates. On the diagonal the probabilities are right, below it too high.</p>\n<div class=\"plots\">\n",
         );
-        believed.iter().for_each(|method| page.push_str(&figure("small", &plot::reliability(method))));
+        believed.iter().for_each(|method| page.push_str(&figure("middle", &plot::reliability(method))));
         page.push_str("</div>\n");
     }
     let gated: Vec<&MethodReport> = collection.methods.iter().filter(|method| !method.roc.is_empty()).collect();
@@ -94,7 +94,7 @@ fn section(collection: &CollectionReport, page: &mut String) {
             "<h3>Telling queries with an answer from those without</h3>\n<p>By the evidence of each method, or else its \
              highest probability.</p>\n<div class=\"plots\">\n",
         );
-        gated.iter().for_each(|method| page.push_str(&figure("small", &plot::roc(method))));
+        gated.iter().for_each(|method| page.push_str(&figure("middle", &plot::roc(method))));
         page.push_str("</div>\n");
     }
     page.push_str("</section>\n");

@@ -108,7 +108,7 @@ pub struct MethodReport {
     pub differences: BTreeMap<Metric, Difference>,
     /// What was kept of each query.
     pub kept: KeptColumns,
-    /// Reliability of the probabilities, where the method gives them.
+    /// Reliability of the probabilities in bins of equal width, where the method gives them; lowest first, none empty.
     pub reliability: Vec<Bin>,
     /// ROC curves of the evidence, where the method gives it and both sides have queries.
     pub roc: Vec<Roc>,
