@@ -31,6 +31,9 @@ pub struct Cut {
     pub dropped_non_finite: usize,
     /// The figures behind the decision, by name. Positions count from 0.
     pub diagnostics: BTreeMap<String, Value>,
+    /// The probability that each candidate is relevant, in the pool's order, where the method reckons with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probabilities: Vec<f64>,
 }
 
 impl Cut {
@@ -46,6 +49,7 @@ impl Cut {
             dropped: pool.len() - keep,
             dropped_non_finite: pool.dropped_non_finite(),
             diagnostics: BTreeMap::new(),
+            probabilities: Vec::new(),
         }
     }
 

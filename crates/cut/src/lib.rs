@@ -34,6 +34,7 @@
 //! # }
 //! ```
 
+mod auto;
 mod cut;
 mod gate;
 mod guarantee;
@@ -46,7 +47,9 @@ mod rule;
 mod shape;
 mod text;
 mod value;
+mod want;
 
+pub use auto::{Auto, Basis, JudgedPool, Profile, Relevance, focus};
 pub use cut::Cut;
 pub use gate::{Evidence, Gate, Verdict};
 pub use guarantee::{Calibrated, CalibrationQuery, Guarantee, GuaranteeError};
@@ -66,3 +69,4 @@ pub use parse::{RuleError, build, parse};
 pub use pool::{Background, Orientation, Pool, PoolError};
 pub use rule::{Rule, Scale, Settings};
 pub use value::Value;
+pub use want::Want;

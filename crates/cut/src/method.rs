@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::auto::Auto;
 use crate::methods::{
     adaptive_k::AdaptiveK, autocut::Autocut, background::BackgroundShare, elbow::Elbow, fixed::Fixed, kneedle::Kneedle,
     max_gap::MaxGap, otsu::Otsu, percentile::Percentile, relative::Relative, top_score::TopScore,
@@ -12,6 +13,7 @@ use crate::value::Value;
 
 /// Every method, in the order of the documentation.
 pub static METHODS: &[&Method] = &[
+    &Auto::METHOD,
     &BackgroundShare::METHOD,
     &MaxGap::METHOD,
     &TopScore::METHOD,

@@ -275,7 +275,11 @@ mod tests {
             "{text}"
         );
         assert!(METHODS.iter().all(|method| text.contains(method.name)), "{text}");
-        assert!(message("").starts_with("unknown cut method \"\"; the methods are background"), "{}", message(""));
+        assert!(
+            message("").starts_with("unknown cut method \"\"; the methods are auto, background"),
+            "{}",
+            message("")
+        );
     }
 
     #[test]

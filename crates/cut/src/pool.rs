@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::auto::Relevance;
+
 /// Which end of the scale is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,6 +75,8 @@ pub struct Pool {
     orientation: Orientation,
     dropped_non_finite: usize,
     background: Option<Background>,
+    relevance: Option<Relevance>,
+    sizes: Vec<usize>,
 }
 
 impl Pool {
@@ -101,8 +105,15 @@ impl Pool {
     /// # Errors
     /// [`PoolError::Unsorted`] names the first position that breaks the order.
     pub fn new(values: impl IntoIterator<Item = f64>, orientation: Orientation) -> Result<Self, PoolError> {
-        let mut pool =
-            Pool { values: Vec::new(), positions: Vec::new(), orientation, dropped_non_finite: 0, background: None };
+        let mut pool = Pool {
+            values: Vec::new(),
+            positions: Vec::new(),
+            orientation,
+            dropped_non_finite: 0,
+            background: None,
+            relevance: None,
+            sizes: Vec::new(),
+        };
         for (position, value) in values.into_iter().enumerate() {
             if !value.is_finite() {
                 pool.dropped_non_finite += 1;
@@ -134,6 +145,18 @@ impl Pool {
         }
         self.background = Some(background);
         Ok(self)
+    }
+
+    /// The pool with what is believed of relevance in its collection, for [`Auto`](crate::Auto).
+    pub fn with_relevance(mut self, relevance: Relevance) -> Self {
+        self.relevance = Some(relevance);
+        self
+    }
+
+    /// The pool with how many tokens of text each candidate has, in the order of the list as it was given.
+    pub fn with_sizes(mut self, sizes: Vec<usize>) -> Self {
+        self.sizes = sizes;
+        self
     }
 
     /// How many candidates have a finite value.
@@ -169,6 +192,16 @@ impl Pool {
     /// What is known of the background.
     pub fn background(&self) -> Option<Background> {
         self.background
+    }
+
+    /// What is believed of relevance in the pool's collection.
+    pub fn relevance(&self) -> Option<&Relevance> {
+        self.relevance.as_ref()
+    }
+
+    /// How many tokens of text the candidate at `rank` (from 0) has, where the pool says so.
+    pub fn size(&self, rank: usize) -> Option<usize> {
+        self.sizes.get(self.position(rank)?).copied()
     }
 
     /// Position, in the list as given, of the candidate at `rank` (from 0) among those with a finite value.

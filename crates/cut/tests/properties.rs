@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tamis_cut::{
-    AdaptiveK, Autocut, Background, BackgroundShare, Cut, Elbow, Evidence, Fixed, Gate, Kneedle, METHODS, MaxGap,
+    AdaptiveK, Auto, Autocut, Background, BackgroundShare, Cut, Elbow, Evidence, Fixed, Gate, Kneedle, METHODS, MaxGap,
     Orientation, Otsu, Percentile, Pick, Pool, Relative, Rule, TopScore, parse,
 };
 
@@ -37,6 +37,13 @@ fn wild_rules(number: f64, count: usize) -> Vec<Box<dyn Rule>> {
         Box::new(AdaptiveK { buffer: count, ignored_tail: number }),
         Box::new(Relative { share: number }),
         Box::new(BackgroundShare { lambda: number }),
+        Box::new(Auto {
+            strictness: number,
+            target_recall: number,
+            min_precision: -number,
+            budget_tokens: count,
+            ..Auto::default()
+        }),
         Box::new(Otsu {}),
         Box::new(Elbow {}),
     ]

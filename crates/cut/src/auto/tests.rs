@@ -1,0 +1,110 @@
+use super::*;
+use crate::pool::Background;
+use proptest::prelude::*;
+
+const BACKGROUND: Background = Background { mean: 0.2, deviation: 0.05, count: 1000 };
+
+fn pool(scores: &[f64]) -> Pool {
+    Pool::scores(scores.iter().copied()).unwrap().with_background(BACKGROUND).unwrap()
+}
+
+fn profile(focus: f64) -> Relevance {
+    Relevance::of(&Profile { queries: 1000, mean_focus: focus, usual_evidence: None })
+}
+
+/// A cluster at the top, one more cluster, and a tail.
+fn list() -> Vec<f64> {
+    let mut scores = vec![0.95, 0.9, 0.72, 0.7, 0.69, 0.68, 0.66, 0.65];
+    scores.extend((0..40).map(|rank| 0.45 - 0.005 * f64::from(rank)));
+    scores
+}
+
+#[test]
+fn the_same_list_is_cut_by_what_past_queries_say_of_the_collection() {
+    let keep = |focus| Auto::default().cut(&pool(&list()).with_relevance(profile(focus))).keep;
+    assert!(keep(0.5) <= 2, "{}", keep(0.5));
+    assert_eq!(keep(0.05), 8);
+}
+
+#[test]
+fn the_asker_decides_when_the_asker_says_what_is_wanted() {
+    let keep = |want| Auto { want, ..Auto::default() }.cut(&pool(&list()).with_relevance(profile(0.3))).keep;
+    assert_eq!((keep(Want::One), keep(Want::All)), (2, 8));
+    let cut = Auto { want: Want::All, ..Auto::default() }.cut(&pool(&list()));
+    assert!(cut.reason.contains("by what is wanted"), "{}", cut.reason);
+}
+
+#[test]
+fn modes_bind() {
+    let relevance = profile(0.15);
+    let cut = |auto: Auto| auto.cut(&pool(&list()).with_relevance(relevance));
+    let free = cut(Auto::default());
+    let recall = cut(Auto { target_recall: 0.95, ..Auto::default() });
+    assert!(recall.keep > free.keep && recall.diagnostics["expected_recall"].as_number() >= Some(0.95));
+    let precise = cut(Auto { min_precision: 0.8, ..Auto::default() });
+    assert!(precise.keep < free.keep && precise.diagnostics["expected_precision"].as_number() >= Some(0.8));
+    let strict = cut(Auto { strictness: 3.0, ..Auto::default() });
+    let lax = cut(Auto { strictness: 0.33, ..Auto::default() });
+    assert!(strict.keep < lax.keep, "{} {}", strict.keep, lax.keep);
+}
+
+#[test]
+fn a_budget_is_never_exceeded_and_counts_from_the_best() {
+    let sizes = vec![100; list().len()];
+    let lax = profile(0.0);
+    for (budget, most) in [(50, 0), (100, 1), (350, 3), (100_000, 48)] {
+        let pool = pool(&list()).with_sizes(sizes.clone()).with_relevance(lax);
+        let cut = Auto { budget_tokens: budget, ..Auto::default() }.cut(&pool);
+        assert!(cut.keep <= most, "{budget}: {}", cut.keep);
+    }
+}
+
+#[test]
+fn nothing_above_the_background_keeps_nothing_and_one_above_it_is_kept() {
+    assert_eq!(Auto::default().cut(&pool(&[0.2, 0.1])).keep, 0);
+    assert_eq!(Auto::default().cut(&pool(&[0.9])).keep, 1);
+    assert_eq!(Auto::default().cut(&Pool::scores([]).unwrap()).keep, 0);
+}
+
+#[test]
+fn probabilities_come_with_the_cut_and_never_rise() {
+    let cut = Auto::default().cut(&pool(&list()));
+    assert_eq!(cut.probabilities.len(), 48);
+    assert!(cut.probabilities.windows(2).all(|pair| pair[0] >= pair[1]));
+    assert!(cut.probabilities.iter().all(|probability| (0.0..=1.0).contains(probability)));
+}
+
+#[test]
+fn the_reason_speaks_in_numbers() {
+    let reason = Auto::default().cut(&pool(&list())).reason;
+    for part in ["expected precision", "expected recall", "the next one", "%", "built-in constants"] {
+        assert!(reason.contains(part), "{reason}");
+    }
+}
+
+#[test]
+fn the_depth_of_the_pool_hardly_matters() {
+    let scores: Vec<f64> = (0..400).map(|rank| 0.25 + 0.7 * (-f64::from(rank) / 25.0).exp()).collect();
+    let keep = |depth: usize| Auto::default().cut(&pool(&scores[..depth])).keep as f64;
+    let deep = keep(400);
+    for depth in [50, 100, 200] {
+        assert!((keep(depth) - deep).abs() <= 0.15 * deep + 1.0, "{depth}: {} of {deep}", keep(depth));
+    }
+}
+
+proptest! {
+    #[test]
+    fn scaling_and_shifting_the_values_changes_nothing(scale in 0.01..100.0f64, shift in -50.0..50.0f64) {
+        let moved = list().iter().map(|score| scale * score + shift).collect::<Vec<f64>>();
+        let background = Background { mean: scale * BACKGROUND.mean + shift, ..BACKGROUND };
+        let moved = Pool::scores(moved).unwrap().with_background(background).unwrap();
+        prop_assert_eq!(Auto::default().cut(&moved).keep, Auto::default().cut(&pool(&list())).keep);
+    }
+
+    #[test]
+    fn copies_of_a_passage_at_the_background_change_nothing(copies in 1..60usize, level in -0.5..0.2f64) {
+        let mut scores = list();
+        scores.extend(std::iter::repeat_n(level, copies));
+        prop_assert_eq!(Auto::default().cut(&pool(&scores)).keep, Auto::default().cut(&pool(&list())).keep);
+    }
+}
