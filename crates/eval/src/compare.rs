@@ -303,7 +303,7 @@ impl Comparison {
     /// The JSON form.
     ///
     /// # Errors
-    /// Only when a figure cannot be written, which a comparison from [`compare`] has none of.
+    /// Only when a figure cannot be written, which a comparison from [`compare()`] has none of.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }

@@ -169,7 +169,7 @@ pub struct Collection {
     pub model: Option<String>,
     /// The queries, each with a unique identifier.
     pub queries: Vec<QueryPool>,
-    /// The methods to compare. The reference methods are added by [`evaluate`](crate::evaluate) and are not among them.
+    /// The methods to compare. The reference methods are added by [`evaluate`](crate::evaluate()) and are not among them.
     pub methods: Vec<Method>,
 }
 

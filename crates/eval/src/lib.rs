@@ -6,11 +6,11 @@
 //!
 //! - [`Collection`] is what goes in: queries with their ranked pools and judgements ([`QueryPool`]), and for each
 //!   [`Method`] one [`Decision`] a query. [`Qrels`] and [`Run`] read the files of BEIR and TREC.
-//! - [`evaluate`] measures every method, adds the reference methods that no table should be without (fixed numbers, the
+//! - [`evaluate()`] measures every method, adds the reference methods that no table should be without (fixed numbers, the
 //!   best of them fitted and known, the oracle), and gives each difference to a baseline its bootstrap interval.
 //! - [`Report`] is what comes out, with figures per query: JSON by serde, [`csv`](Report::csv),
 //!   [`markdown`](Report::markdown), one self-contained page with plots ([`html`](Report::html)), and [`Table`]s for
-//!   whoever prints them another way. [`compare`] holds two reports against each other.
+//!   whoever prints them another way. [`compare()`] holds two reports against each other.
 //! - [`Metric`] names the figures and says what they mean. [`Ranking`], [`prefix`] and the functions of calibration and
 //!   ROC are the metrics by themselves.
 //!

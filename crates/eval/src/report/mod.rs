@@ -218,7 +218,7 @@ impl Report {
     /// The JSON form, on one line: made for [`from_json`](Self::from_json) and for other programs.
     ///
     /// # Errors
-    /// Only when a figure cannot be written, which a report from [`evaluate`](crate::evaluate) has none of.
+    /// Only when a figure cannot be written, which a report from [`evaluate`](crate::evaluate()) has none of.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
