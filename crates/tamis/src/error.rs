@@ -28,6 +28,17 @@ pub enum Error {
         /// What is allowed.
         allowed: String,
     },
+    /// A guarantee that cannot be given.
+    #[error(
+        "{reason}{others}; judge more answers with `tamis feedback`, import judged queries with `tamis feedback --import`, or \
+         search without a guarantee"
+    )]
+    Guarantee {
+        /// Why, and how many judged queries are needed.
+        reason: tamis_cut::GuaranteeError,
+        /// How many judged queries do not count; empty: none.
+        others: String,
+    },
     /// A path that is not there or cannot be used.
     #[error("{}: {reason}", path.display())]
     Path {

@@ -7,6 +7,7 @@
 //! - [`Location`] finds the tree and its index; [`config::Config`] says how.
 //! - [`Index::refresh`] brings the index up to date, [`Index::search`] answers a [`SearchRequest`] with an [`Answer`].
 //! - [`evaluate`] measures ranking and cuts on collections with judged answers.
+//! - [`Index::feedback`] takes down what people say of an answer, for guarantees to be calibrated on.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
 //! ```
@@ -32,6 +33,7 @@ pub mod config;
 mod corpus;
 mod error;
 pub mod evaluate;
+mod feedback;
 mod get;
 mod index;
 mod location;
@@ -41,6 +43,7 @@ mod status;
 
 pub use corpus::TextDocument;
 pub use error::Error;
+pub use feedback::{ImportReport, Judged, Relevance};
 pub use get::Excerpt;
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};
@@ -49,5 +52,5 @@ pub use search::{Answer, CutReport, Hit, IndexReport, Mode, PoolEntry, SearchReq
 pub use status::Status;
 pub use tamis_cut as cut;
 pub use tamis_eval as eval;
-pub use tamis_store::{Count, Findings, Part, Problem, Progress, StoreError, Summary};
+pub use tamis_store::{Count, Findings, Part, Problem, Progress, SearchSummary, StoreError, Summary};
 pub use tamis_text::{LANGUAGES, Language};

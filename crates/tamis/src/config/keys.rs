@@ -33,12 +33,25 @@ pub fn keys() -> Vec<Key> {
     let list = |values: &[&str]| Value::List(values.iter().map(|&value| value.to_owned()).collect());
 
     key(
+        "telemetry",
+        Allowed::OneOf(&["on", "off"]),
+        text("on"),
+        "record each search in the index directory, for feedback and guarantees; nothing is sent anywhere",
+    );
+    key("telemetry_text", Allowed::Flag, Value::Flag(false), "record the text of queries too, not only its hash");
+    key(
         "search.top_k",
         Allowed::Integer(1, 100),
         Value::Integer(10),
         "most results shown; never changes what is relevant",
     );
     key("search.cut", Allowed::Text, text("background"), "where relevance ends: METHOD or METHOD:PARAM=VALUE,…");
+    key(
+        "search.guarantee",
+        Allowed::Text,
+        text("off"),
+        "promise calibrated on judged queries, such as recall=0.9, in place of the cut's own choice; off: none",
+    );
     key("search.gate", Allowed::Flag, Value::Flag(true), "answer nothing when nothing in the corpus stands out");
     key(
         "search.mode",

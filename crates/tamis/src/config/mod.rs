@@ -18,7 +18,7 @@ pub use value::{Allowed, Value};
 use crate::search::Mode;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tamis_cut::Rule;
+use tamis_cut::{Guarantee, Rule};
 use tamis_rank::RolePrior;
 
 /// Everything the engine can be told, validated.
@@ -26,6 +26,8 @@ use tamis_rank::RolePrior;
 pub struct Config {
     /// `[search]`.
     pub search: SearchConfig,
+    /// `telemetry` and `telemetry_text`.
+    pub telemetry: TelemetryConfig,
     /// `[rank]`.
     pub roles: RolePrior,
     /// `[index]`.
@@ -40,6 +42,15 @@ pub struct Config {
     user_directory: Option<PathBuf>,
 }
 
+/// What is recorded of searches, in the index directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TelemetryConfig {
+    /// Whether searches are recorded.
+    pub record: bool,
+    /// Whether the text of queries is recorded too.
+    pub text: bool,
+}
+
 /// How a query is answered.
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
@@ -47,6 +58,8 @@ pub struct SearchConfig {
     pub top_k: usize,
     /// Where relevance ends.
     pub cut: Box<dyn Rule>,
+    /// A promise in place of what the cut would keep.
+    pub guarantee: Option<Guarantee>,
     /// Whether a query that nothing answers is answered by nothing.
     pub gate: bool,
     /// Which legs gather.
@@ -96,6 +109,7 @@ impl Config {
             search: SearchConfig {
                 top_k: read.count("search.top_k"),
                 cut: read.cut()?,
+                guarantee: read.guarantee()?,
                 gate: read.flag("search.gate"),
                 mode: read.text("search.mode").parse().unwrap_or_default(),
                 pool: read.count("search.pool").max(4 * read.count("search.top_k")),
@@ -106,6 +120,7 @@ impl Config {
                 refresh_embed: read.count("search.refresh_embed"),
                 snippet_lines: read.count("search.snippet_lines"),
             },
+            telemetry: TelemetryConfig { record: read.text("telemetry") != "off", text: read.flag("telemetry_text") },
             roles: RolePrior {
                 test: read.number("rank.test").unwrap_or(1.0),
                 vendored: read.number("rank.vendored").unwrap_or(1.0),
@@ -211,6 +226,19 @@ impl Read<'_> {
             key: "search.cut".into(),
             value: format!("{specification:?}"),
             allowed: format!("a cut ({error})"),
+        })
+    }
+
+    fn guarantee(&self) -> Result<Option<Guarantee>, ConfigError> {
+        let text = self.text("search.guarantee");
+        if text == "off" {
+            return Ok(None);
+        }
+        text.parse().map(Some).map_err(|error| ConfigError::NotAllowed {
+            source_name: self.0["search.guarantee"].source.to_string(),
+            key: "search.guarantee".into(),
+            value: format!("{text:?}"),
+            allowed: format!("a guarantee or off ({error})"),
         })
     }
 

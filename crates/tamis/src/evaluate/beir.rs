@@ -111,7 +111,8 @@ fn document(record: Record) -> TextDocument {
     TextDocument { id: record.id, collection: COLLECTION.into(), title: Some(record.title), text }
 }
 
-fn queries(directory: &Path, split: &str) -> Result<(Vec<TestQuery>, Vec<String>), EvaluationError> {
+/// The queries that can be measured, and what people should know of the judgements. The corpus is not needed.
+pub(crate) fn queries(directory: &Path, split: &str) -> Result<(Vec<TestQuery>, Vec<String>), EvaluationError> {
     let judgements = qrels_file(directory, split);
     if !judgements.exists() {
         return Err(EvaluationError::path(&judgements, format!("not there; {}", splits(directory))));

@@ -28,6 +28,7 @@ mod measure;
 mod records;
 mod run;
 
+pub(crate) use beir::queries;
 pub use beir::{TestCollection, TestQuery, foreign_queries};
 pub use cache::directory as cache_directory;
 pub use error::EvaluationError;

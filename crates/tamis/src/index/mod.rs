@@ -18,6 +18,7 @@ pub use watch::watch;
 
 use crate::Error;
 use crate::config::Config;
+use crate::feedback::Usage;
 use crate::location::Location;
 use crate::models::Models;
 use std::fs;
@@ -81,6 +82,7 @@ pub struct Index {
     pub(crate) config: Config,
     pub(crate) store: EmbeddedStore,
     pub(crate) models: Models,
+    pub(crate) usage: Usage,
     writable: bool,
 }
 
@@ -116,7 +118,8 @@ impl Index {
             }
         };
         let models = Models::new(&config);
-        Ok(Index { location, namespace, config, store, models, writable })
+        let usage = Usage::new(location.directory.clone(), writable);
+        Ok(Index { location, namespace, config, store, models, usage, writable })
     }
 
     fn open_writable(location: &Location) -> Result<EmbeddedStore, Error> {

@@ -4,12 +4,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use tamis_cut::Cut;
 
 /// What a search found, where it was cut and why.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The query as it was searched.
     pub query: String,
+    /// The identifier under which the search is recorded, for `tamis feedback`; null where it is not.
+    pub query_id: Option<String>,
     /// The legs that took part: `hybrid`, `lexical` or `semantic`.
     pub mode_used: String,
     /// Why that is not the mode, or not the model, that was asked for.
@@ -89,6 +92,22 @@ pub struct CutReport {
     pub dropped_non_finite: usize,
     /// The method's own numbers.
     pub diagnostics: BTreeMap<String, serde_json::Value>,
+}
+
+impl From<Cut> for CutReport {
+    fn from(cut: Cut) -> Self {
+        let json = |value| serde_json::to_value(value).unwrap_or_default();
+        CutReport {
+            method: cut.method,
+            keep: cut.keep,
+            threshold: cut.threshold,
+            reason: cut.reason,
+            candidates: cut.candidates,
+            dropped: cut.dropped,
+            dropped_non_finite: cut.dropped_non_finite,
+            diagnostics: cut.diagnostics.into_iter().map(|(name, value)| (name, json(value))).collect(),
+        }
+    }
 }
 
 /// The index that was searched.

@@ -4,7 +4,7 @@ use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::gather::Gathered;
 use crate::Error;
-use tamis_cut::{Background, Cut, Gate, Pool, Rule, Scale, Verdict};
+use tamis_cut::{Background, Gate, Pool, Rule, Scale, Verdict};
 use tamis_rank::{Evidence, Fusion, RolePrior, order};
 use tamis_store::StoredPassage;
 
@@ -75,9 +75,9 @@ pub(super) fn decide(
             .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
     }
     let verdict = gate.filter(|_| !pool.is_empty()).map(|gate| judge(gate, gathered, reference));
-    let mut report = match &verdict {
-        Some(verdict) if verdict.empty => report(verdict.clone().into_cut(&pool)),
-        _ => report(rule.cut(&pool)),
+    let mut report: CutReport = match &verdict {
+        Some(verdict) if verdict.empty => verdict.clone().into_cut(&pool).into(),
+        _ => rule.cut(&pool).into(),
     };
     if let Some(verdict) = verdict.filter(|verdict| !verdict.empty) {
         let figures = verdict.diagnostics.into_iter();
@@ -102,19 +102,6 @@ fn judge(gate: &Gate, gathered: &Gathered, reference: Option<f64>) -> Verdict {
         background,
         reference,
     })
-}
-
-fn report(cut: Cut) -> CutReport {
-    CutReport {
-        method: cut.method,
-        keep: cut.keep,
-        threshold: cut.threshold,
-        reason: cut.reason,
-        candidates: cut.candidates,
-        dropped: cut.dropped,
-        dropped_non_finite: cut.dropped_non_finite,
-        diagnostics: cut.diagnostics.into_iter().map(|(name, value)| (name, json(value))).collect(),
-    }
 }
 
 fn json(value: tamis_cut::Value) -> serde_json::Value {

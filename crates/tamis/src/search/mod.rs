@@ -1,10 +1,11 @@
-//! A query's way: query → gather → complete → fuse → rerank → cut → limit → present.
+//! A query's way: query → gather → complete → fuse → rerank → cut → limit → present → record.
 
 mod answer;
 mod candidate;
 mod decide;
 mod gather;
 mod query;
+mod record;
 mod repeated;
 mod retrieve;
 mod snippet;
@@ -19,6 +20,7 @@ use candidate::Ranked;
 use retrieve::{Decided, Retrieved};
 use std::collections::BTreeMap;
 use std::time::Instant;
+use tamis_cut::Guarantee;
 use tamis_store::{Filter, Highlighter};
 
 impl Index {
@@ -26,16 +28,34 @@ impl Index {
     /// [`Index::refresh_for_search`] and pass what it found as `freshness`.
     ///
     /// # Errors
-    /// An argument out of range, a damaged index, or a model that fails. Nothing found is an answer, not an error.
+    /// An argument out of range, a damaged index, a model that fails, or a guarantee that cannot be given. Nothing found is
+    /// an answer, not an error.
     pub fn search(&self, request: &SearchRequest, freshness: &Freshness) -> Result<Answer, Error> {
+        self.search_under(request, request.guarantee.or(self.config.search.guarantee), freshness)
+    }
+
+    /// [`Index::search`] with this guarantee, or none.
+    pub(crate) fn search_under(
+        &self,
+        request: &SearchRequest,
+        guarantee: Option<Guarantee>,
+        freshness: &Freshness,
+    ) -> Result<Answer, Error> {
         request.check()?;
         let mut clock = Clock::start();
         let rule = request.cut.as_deref().unwrap_or(self.config.search.cut.as_ref());
         self.check_rule(rule, request)?;
         let (retrieved, passages) =
             self.retrieve(request, &self.filter(request), self.config.search.pool, &mut clock)?;
-        let Decided { ranked, cut, replaced } = self.decide(&retrieved, passages, rule, &mut clock)?;
+        let mut decided = self.decide(&retrieved, passages, rule, &mut clock)?;
+        let query = request.query.trim();
+        let recorded = self.recorded(query, &retrieved, &decided);
+        if let Some(guarantee) = guarantee {
+            decided.cut = self.guaranteed(guarantee, &recorded, &decided.cut)?;
+            clock.lap("guarantee");
+        }
 
+        let Decided { ranked, cut, replaced, .. } = decided;
         let limit = request.limit.unwrap_or(self.config.search.top_k).min(cut.keep);
         let Retrieved { mode, model, coverage, fallback_reason, gathered } = retrieved;
         let highlighter =
@@ -46,8 +66,12 @@ impl Index {
         let pool = request.explain.then(|| entries(&ranked, cut.keep));
         clock.lap("present");
 
+        let query_id = self.record(recorded, &cut, request.entry_point.as_deref());
+        clock.lap("record");
+
         Ok(Answer {
-            query: request.query.trim().to_owned(),
+            query: query.to_owned(),
+            query_id,
             mode_used: mode.to_string(),
             fallback_reason: retrieve::joined(fallback_reason, replaced),
             model: model.as_ref().map(|model| model.model().id.clone()),

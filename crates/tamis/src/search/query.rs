@@ -4,7 +4,7 @@ use crate::Error;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
-use tamis_cut::Rule;
+use tamis_cut::{Guarantee, Rule};
 
 /// The legs that gather candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -66,6 +66,9 @@ pub struct SearchRequest {
     pub limit: Option<usize>,
     /// Another cut than the configuration's.
     pub cut: Option<Box<dyn Rule>>,
+    /// A promise that the cut must keep, calibrated on judged queries, in place of what the cut would keep and of the gate.
+    /// `None`: `search.guarantee`.
+    pub guarantee: Option<Guarantee>,
     /// Another mode than the configuration's.
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.
@@ -78,6 +81,8 @@ pub struct SearchRequest {
     pub explain: bool,
     /// Lines of a snippet; `None`: `search.snippet_lines`.
     pub snippet_lines: Option<usize>,
+    /// Where the search comes from, as it is recorded; `None`: `library`.
+    pub entry_point: Option<String>,
 }
 
 impl SearchRequest {

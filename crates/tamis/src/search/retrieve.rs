@@ -36,6 +36,10 @@ pub(super) struct Retrieved {
 pub(super) struct Decided {
     pub ranked: Vec<Ranked>,
     pub cut: CutReport,
+    /// What gave the values that the rule read.
+    pub fusion: Fusion,
+    /// The probability of relevance of each of `ranked`, where the rule gives one.
+    pub probabilities: Option<Vec<f64>>,
     /// That another rule decided, and why.
     pub replaced: Option<String>,
 }
@@ -101,7 +105,7 @@ impl Index {
         let roles = &self.config.roles;
         let cut = decide::decide(rule, gate, &retrieved.gathered, fusions.cut, roles, &ranked, reference)?;
         clock.lap("cut");
-        Ok(Decided { ranked, cut, replaced })
+        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities: None, replaced })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.

@@ -1,0 +1,131 @@
+//! Judgements that were made elsewhere: each judged query is searched, and its judgements are taken down as if people had
+//! given them on that answer.
+
+use super::usage::now_ms;
+use crate::Error;
+use crate::evaluate::{EvaluationError, TestQuery, queries};
+use crate::index::{Index, Observer, Stage};
+use crate::search::SearchRequest;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use tamis_eval::QueryKind;
+use tamis_store::Store;
+
+/// What an import took down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportReport {
+    /// Queries searched and judged.
+    pub queries: u64,
+    /// Passages judged relevant.
+    pub relevant: u64,
+    /// Those of them that were not among the candidates, so that no cut could have kept them.
+    pub outside_pool: u64,
+    /// Passages judged not relevant.
+    pub not_relevant: u64,
+    /// Queries left out since none of their relevant documents is in the index.
+    pub skipped: u64,
+    /// Judgements left out since their document is not in the index.
+    pub unknown_documents: u64,
+    /// What people should know about the files.
+    pub notes: Vec<String>,
+}
+
+impl Index {
+    /// Takes down the judgements of a directory in BEIR's layout (`queries.jsonl`, `qrels/SPLIT.tsv`), whose documents are
+    /// named by their path in this index or by the identifier of a passage. A relevant document makes its best ranked
+    /// passage relevant, or its first where none was a candidate; one that is not relevant makes all of its candidates so.
+    /// Importing again replaces what was imported before. What was taken down before an error or interruption stays.
+    ///
+    /// # Errors
+    /// A file that is missing or malformed, recording that is off or fails, or a search that fails.
+    pub fn import_judgements(
+        &self,
+        directory: &Path,
+        split: &str,
+        observer: &dyn Observer,
+    ) -> Result<ImportReport, EvaluationError> {
+        if !self.config.telemetry.record {
+            let allowed = "on for judgements to be taken down, since each belongs to a recorded search";
+            return Err(Error::argument("telemetry", "off", allowed).into());
+        }
+        let (queries, notes) = queries(directory, split)?;
+        let judged: Vec<TestQuery> = queries.into_iter().filter(|query| query.kind == QueryKind::Judged).collect();
+        observer.stage(Stage::Answer, judged.len() as u64);
+        let mut report = ImportReport { notes, ..ImportReport::default() };
+        for query in &judged {
+            if observer.cancelled() {
+                return Err(EvaluationError::Interrupted);
+            }
+            self.import_query(query, &mut report)?;
+            observer.advance(1);
+        }
+        if report.queries == 0 {
+            let reason = format!(
+                "none of the relevant documents of its {} judged queries is in the index of {}; documents are named by their \
+                 path there",
+                judged.len(),
+                self.location.root.display()
+            );
+            return Err(EvaluationError::Path { path: directory.to_owned(), reason });
+        }
+        Ok(report)
+    }
+
+    fn import_query(&self, query: &TestQuery, report: &mut ImportReport) -> Result<(), EvaluationError> {
+        let mut documents: Vec<(bool, Vec<String>)> = Vec::new();
+        for (document, &grade) in &query.judged {
+            match self.document_passages(document)? {
+                passages if passages.is_empty() => report.unknown_documents += 1,
+                passages => documents.push((grade > 0, passages)),
+            }
+        }
+        if !documents.iter().any(|(relevant, _)| *relevant) {
+            report.skipped += 1;
+            return Ok(());
+        }
+        let request = SearchRequest { entry_point: Some("import".into()), ..SearchRequest::new(query.text.as_str()) };
+        let answer = self.search_under(&request, None, &Default::default())?;
+        let id = answer.query_id.ok_or_else(|| EvaluationError::Path {
+            path: self.location.directory.clone(),
+            reason: self.recording_problem().unwrap_or_else(|| "the search could not be recorded".into()),
+        })?;
+
+        let log = self.usage.log()?;
+        let candidates = log.search(&id).map_err(Error::from)?.map(|search| search.candidates).unwrap_or_default();
+        let ranks: HashMap<&str, usize> =
+            candidates.iter().enumerate().map(|(rank, candidate)| (candidate.passage.as_str(), rank)).collect();
+        let mut said: Vec<(&str, bool)> = Vec::new();
+        for (relevant, passages) in &documents {
+            let mut ranked: Vec<&String> =
+                passages.iter().filter(|passage| ranks.contains_key(passage.as_str())).collect();
+            ranked.sort_by_key(|passage| ranks.get(passage.as_str()));
+            if *relevant {
+                report.relevant += 1;
+                report.outside_pool += u64::from(ranked.is_empty());
+                said.extend(ranked.first().copied().or(passages.first()).map(|passage| (passage.as_str(), true)));
+            } else {
+                report.not_relevant += ranked.len() as u64;
+                said.extend(ranked.into_iter().map(|passage| (passage.as_str(), false)));
+            }
+        }
+        // A passage that two documents name is relevant when either says so.
+        said.sort_by_key(|&(_, relevant)| !relevant);
+        let mut seen = HashSet::new();
+        said.retain(|&(passage, _)| seen.insert(passage));
+        log.judge(&id, &said, now_ms()).map_err(Error::from)?;
+        report.queries += 1;
+        Ok(())
+    }
+
+    /// The identifiers of the passages of the document at a path, or the passage of that identifier.
+    fn document_passages(&self, name: &str) -> Result<Vec<String>, Error> {
+        let passages = self.store.document_passages(&self.namespace, name)?;
+        if !passages.is_empty() {
+            return Ok(passages.into_iter().map(|passage| passage.id).collect());
+        }
+        let hexadecimal = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let found = if hexadecimal { self.store.find(&name.to_ascii_lowercase(), 1)? } else { Vec::new() };
+        Ok(found.into_iter().map(|passage| passage.id).filter(|id| id.eq_ignore_ascii_case(name)).collect())
+    }
+}

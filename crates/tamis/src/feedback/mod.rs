@@ -1,0 +1,149 @@
+//! Learning from use: what was searched is kept in the index directory, people say what was relevant, and a guarantee is
+//! calibrated on what they said.
+//!
+//! A search is recorded by `search::record`. [`Index::feedback`] takes down what people say of its passages,
+//! [`Index::import_judgements`] does the same for a collection that was judged elsewhere, and
+//! [`SearchRequest::guarantee`](crate::SearchRequest::guarantee) asks for an answer that keeps a promise calibrated on
+//! both. Nothing leaves the machine.
+
+mod calibrate;
+mod import;
+mod usage;
+
+pub use import::ImportReport;
+pub(crate) use usage::Usage;
+
+use crate::Error;
+use crate::index::Index;
+use serde::Serialize;
+use tamis_store::{RecordedSearch, SearchSummary, Store, UsageLog};
+
+/// Whether a passage answers a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relevance {
+    /// It does.
+    Relevant,
+    /// It does not.
+    NotRelevant,
+}
+
+/// What was taken down of a passage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// The passage's identifier.
+    pub passage: String,
+    /// Where it is: path of the document and first line; `None` when the index does not hold it any more.
+    pub place: Option<(String, u32)>,
+    /// Whether it answers the query.
+    pub relevance: Relevance,
+    /// Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut could have kept it.
+    pub rank: Option<usize>,
+}
+
+impl Index {
+    /// Takes down whether passages answer the query of a recorded search, all of them or, on an error, none. A passage is
+    /// named by its identifier, the beginning of one (four digits at least), or its rank in that answer. One that was not
+    /// among the candidates is taken down too. The last word on a passage counts.
+    ///
+    /// # Errors
+    /// No search of that identifier is recorded, a passage is not in the index, or the log cannot be written.
+    pub fn feedback(&self, query_id: &str, passages: &[&str], relevance: Relevance) -> Result<Vec<Judged>, Error> {
+        let log = self.usage.log()?;
+        let search = log.search(query_id)?.map_or_else(|| Err(self.unknown_query(log, query_id)), Ok)?;
+        let judged: Vec<Judged> =
+            passages.iter().map(|wanted| self.judged(&search, wanted, relevance)).collect::<Result<_, _>>()?;
+        let relevant = relevance == Relevance::Relevant;
+        let said: Vec<(&str, bool)> = judged.iter().map(|judged| (judged.passage.as_str(), relevant)).collect();
+        // Another process may have forgotten it in between.
+        log.judge(query_id, &said, usage::now_ms())?.ok_or_else(|| self.unknown_query(log, query_id))?;
+        Ok(judged)
+    }
+
+    /// The last recorded searches, the latest first, at most `limit`.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn recorded_searches(&self, limit: usize) -> Result<Vec<SearchSummary>, Error> {
+        Ok(self.usage.log()?.recent(limit)?)
+    }
+
+    /// Deletes a recorded search with its judgements.
+    ///
+    /// # Errors
+    /// No search of that identifier is recorded, or the log cannot be written.
+    pub fn forget_search(&self, query_id: &str) -> Result<(), Error> {
+        let log = self.usage.log()?;
+        if log.forget(query_id)? { Ok(()) } else { Err(self.unknown_query(log, query_id)) }
+    }
+
+    /// Why the last search could not be recorded; `None` when it was, or when recording is off.
+    pub fn recording_problem(&self) -> Option<String> {
+        self.usage.problem()
+    }
+
+    fn judged(&self, search: &RecordedSearch, wanted: &str, relevance: Relevance) -> Result<Judged, Error> {
+        let (passage, rank) = self.passage_of(search, wanted)?;
+        let found = self.store.find(&passage, 1)?.into_iter().find(|found| found.id == passage);
+        let place = found.map(|found| (found.path, found.start_line));
+        Ok(Judged { passage, place, relevance, rank })
+    }
+
+    /// The identifier that `wanted` names, and its rank from 1 where it was a candidate.
+    fn passage_of(&self, search: &RecordedSearch, wanted: &str) -> Result<(String, Option<usize>), Error> {
+        let candidates = &search.candidates;
+        let digits = !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit());
+        if digits && wanted.len() < SHORTEST_PREFIX {
+            let rank = wanted.parse::<usize>().ok().filter(|rank| (1..=candidates.len()).contains(rank));
+            let allowed = match candidates.len() {
+                0 => "the identifier of a passage: that search had no candidates".to_owned(),
+                count => format!("a rank from 1 to {count}, or the identifier of a passage"),
+            };
+            let rank = rank.ok_or_else(|| Error::argument("passage", wanted, allowed))?;
+            return Ok((candidates[rank - 1].passage.clone(), Some(rank)));
+        }
+        let prefix = wanted.to_ascii_lowercase();
+        if prefix.len() < SHORTEST_PREFIX || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let allowed = "the rank of a result, or the identifier of a passage or the first four of its digits";
+            return Err(Error::argument("passage", format!("{wanted:?}"), allowed));
+        }
+        // A candidate is meant before any other passage, also one that the index does not hold any more.
+        let ranked = candidates.iter().zip(1..).filter(|(candidate, _)| candidate.passage.starts_with(&prefix));
+        let found: Vec<(&str, usize)> = ranked.map(|(candidate, rank)| (candidate.passage.as_str(), rank)).collect();
+        let exact = found.iter().find(|(passage, _)| *passage == prefix);
+        match (exact, found.as_slice()) {
+            (Some(&(passage, rank)), _) | (None, &[(passage, rank)]) => return Ok((passage.to_owned(), Some(rank))),
+            (None, []) => {}
+            (None, _) => return Err(ambiguous(wanted)),
+        }
+        match self.store.find(&prefix, 2)?.as_slice() {
+            [] => Err(Error::NotFound { wanted: wanted.to_owned(), nearest: None }),
+            [passage] => Ok((passage.id.clone(), None)),
+            _ => Err(ambiguous(wanted)),
+        }
+    }
+
+    fn unknown_query(&self, log: &UsageLog, query_id: &str) -> Error {
+        let recent = log.recent(1000).unwrap_or_default();
+        let nearest = recent
+            .iter()
+            .map(|search| (strsim::normalized_damerau_levenshtein(query_id, &search.id), &search.id))
+            .filter(|(similarity, _)| *similarity >= 0.7)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let mut allowed = "the identifier of a recorded search; `tamis feedback --list` shows them".to_owned();
+        if let Some((_, id)) = nearest {
+            allowed.push_str(&format!(" (did you mean {id}?)"));
+        }
+        if !self.config.telemetry.record {
+            allowed.push_str("; searches are not recorded, since telemetry is off");
+        }
+        Error::argument("query id", query_id, allowed)
+    }
+}
+
+/// Digits from which a text is the beginning of an identifier; fewer are a rank.
+const SHORTEST_PREFIX: usize = 4;
+
+fn ambiguous(wanted: &str) -> Error {
+    Error::argument("passage", format!("{wanted:?}"), "longer: several passages begin so")
+}
