@@ -23,7 +23,42 @@ pub struct Evidence {
     pub background: Option<Background>,
     /// The similarity that a passage on the query's subject has under this model; `None` where it was not measured.
     pub reference: Option<f64>,
+    /// What coverage and share of the reference usually add up to in this collection: the median over past queries
+    /// ([`Profile::usual_evidence`](crate::Profile)). `None` where too few were asked.
+    pub usual: Option<f64>,
 }
+
+impl Evidence {
+    /// Coverage and the best similarity as a share of the reference, added up; `None` unless both legs took part. This is
+    /// the figure whose median over past queries is [`Evidence::usual`].
+    pub fn sum(&self) -> Option<f64> {
+        Some(finite(self.coverage)? + self.share()?.max(0.0))
+    }
+
+    /// The best similarity as a share of the reference.
+    fn share(&self) -> Option<f64> {
+        let known = finite(self.best_similarity).zip(self.reference());
+        finite(known.map(|(similarity, reference)| similarity / reference))
+    }
+
+    /// The model's reference, or the one that its background stands in for.
+    fn reference(&self) -> Option<f64> {
+        finite(self.reference)
+            .or_else(|| finite(self.background.map(|b| b.mean + REFERENCE_DEVIATIONS * b.deviation)))
+            .filter(|&reference| reference > 0.0)
+    }
+}
+
+fn finite(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
+/// How far the usual evidence of a collection moves what is needed, and the evidence at which it does not. Long questions
+/// in everyday words match little of what answers them, short ones in the words of the text match all of it; half of that
+/// difference is the collection's, the other half the query's. Measured on public collections, see
+/// `docs/research/auto.md`.
+const USUAL_SHARE: f64 = 0.5;
+const USUAL_PIVOT: f64 = 1.6;
 
 /// The rule that says that nothing is relevant.
 ///
@@ -36,6 +71,8 @@ pub struct Evidence {
 /// background plus 4.5 of its standard deviations; without a background either, nothing can be said and the gate stays
 /// open, since a wrong "nothing" hides answers.
 ///
+/// In a collection whose past queries are known, `min_evidence` moves half-way with what their evidence usually is.
+///
 /// ```
 /// use tamis_cut::{Evidence, Gate};
 ///
@@ -44,6 +81,7 @@ pub struct Evidence {
 ///     best_similarity: Some(0.21),
 ///     background: None,
 ///     reference: Some(0.5),
+///     usual: None,
 /// };
 /// assert!(Gate::default().judge(&off_topic).empty);
 /// let on_topic = Evidence { best_similarity: Some(0.62), ..off_topic };
@@ -134,19 +172,19 @@ impl Gate {
 
     /// Judges the evidence. O(1), and never panics.
     pub fn judge(&self, evidence: &Evidence) -> Verdict {
-        let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         let coverage = finite(evidence.coverage);
         let similarity = finite(evidence.best_similarity);
-        let reference = finite(evidence.reference)
-            .or_else(|| finite(evidence.background.map(|b| b.mean + REFERENCE_DEVIATIONS * b.deviation)))
-            .filter(|&reference| reference > 0.0);
-        let share = finite(similarity.zip(reference).map(|(similarity, reference)| similarity / reference));
-
+        let share = evidence.share();
         let (found, needed) = match (coverage, share) {
             // All of the query's words are in one passage: that the model sees no likeness, as with words or scripts that
             // it does not know, is no evidence against it.
             (Some(coverage), Some(_)) if coverage >= FULL_COVERAGE => (Some(coverage), self.min_coverage),
-            (Some(coverage), Some(share)) => (Some(coverage + share.max(0.0)), self.min_evidence),
+            (Some(_), Some(_)) => {
+                // A gate that needs nothing is off.
+                let usual = finite(evidence.usual).filter(|_| self.min_evidence > 0.0);
+                let moved = usual.map_or(0.0, |usual| USUAL_SHARE * (usual - USUAL_PIVOT));
+                (evidence.sum(), (self.min_evidence + moved).max(0.0))
+            }
             (Some(coverage), None) if similarity.is_none() => (Some(coverage), self.min_coverage),
             (None, Some(share)) => (Some(share), self.min_similarity),
             _ => (None, self.min_evidence),
@@ -159,9 +197,10 @@ impl Gate {
         let figures = [
             ("coverage", coverage),
             ("best_similarity", similarity),
-            ("reference", similarity.and(reference)),
+            ("reference", similarity.and(evidence.reference())),
             ("evidence", found),
             ("needed", found.map(|_| needed)),
+            ("usual", evidence.usual),
         ];
         for (name, figure) in figures {
             if let Some(number) = finite(figure) {
@@ -211,15 +250,29 @@ mod tests {
             ("nothing at all", None, None, None, None, false),
         ];
         for (name, coverage, best_similarity, background, reference, empty) in cases {
-            let verdict = Gate::default().judge(&Evidence { coverage, best_similarity, background, reference });
+            let verdict =
+                Gate::default().judge(&Evidence { coverage, best_similarity, background, reference, usual: None });
             assert_eq!(verdict.empty, empty, "{name}: {}", verdict.reason);
         }
     }
 
     #[test]
+    fn what_a_collections_queries_usually_have_moves_what_is_needed_half_way() {
+        let evidence =
+            Evidence { coverage: Some(0.5), best_similarity: Some(0.4), reference: Some(0.5), ..Evidence::default() };
+        assert_eq!(evidence.sum(), Some(1.3));
+        for (usual, empty) in [(None, false), (Some(1.5), false), (Some(1.8), false), (Some(2.2), true)] {
+            assert_eq!(Gate::default().judge(&Evidence { usual, ..evidence }).empty, empty, "{usual:?}");
+        }
+        let off = Gate { min_evidence: 0.0, ..Gate::default() };
+        assert!(!off.judge(&Evidence { usual: Some(2.5), coverage: Some(0.0), ..evidence }).empty);
+        assert_eq!(Evidence { coverage: None, ..evidence }.sum(), None);
+    }
+
+    #[test]
     fn the_reason_says_what_was_found_and_what_is_needed() {
         let evidence =
-            Evidence { coverage: Some(0.25), best_similarity: Some(0.2), background: None, reference: Some(0.5) };
+            Evidence { coverage: Some(0.25), best_similarity: Some(0.2), reference: Some(0.5), ..Evidence::default() };
         assert_eq!(
             Gate::default().judge(&evidence).reason,
             "the best match has 25% of the query's weight in its words and the best similarity is 40% of what a passage on \
@@ -241,6 +294,7 @@ mod tests {
                 best_similarity: Some(0.9),
                 background,
                 reference: Some(f64::NAN),
+                usual: Some(f64::NAN),
             };
             let verdict = Gate::default().judge(&evidence);
             assert!(!verdict.empty, "{}", verdict.reason);

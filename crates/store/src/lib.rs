@@ -91,4 +91,6 @@ pub use record::{
 };
 pub use report::{Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary};
 pub use store::{Store, Writing};
-pub use usage::{JudgedSearch, Judgement, RETAINED, RecordedCandidate, RecordedSearch, SearchSummary, UsageLog};
+pub use usage::{
+    JudgedSearch, Judgement, PastQuery, RETAINED, RecordedCandidate, RecordedSearch, SearchSummary, UsageLog,
+};

@@ -2,12 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, types};
 
-use super::record::{JudgedSearch, Judgement, RecordedSearch, SearchSummary};
+use super::record::{JudgedSearch, Judgement, PastQuery, RecordedSearch, SearchSummary};
 use super::{UsageLog, evidence};
 use crate::error::Result;
 
 const SEARCH: &str = "SELECT number, id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, method, scale, \
-     kept, passages, score_background, similarity_mean, similarity_deviation, bm25_mean, candidate_ids, evidence \
+     kept, passages, score_background, similarity_mean, similarity_deviation, bm25_mean, candidate_ids, evidence, \
+     focus, evidence_sum \
      FROM searches";
 
 impl UsageLog {
@@ -77,6 +78,37 @@ impl UsageLog {
         Ok(found.unwrap_or_default())
     }
 
+    /// Focus and evidence of the last `limit` searches of a namespace with this model, of each query once.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn profile(&self, namespace: &str, model: Option<&str>, limit: usize) -> Result<Vec<PastQuery>> {
+        let found = self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT focus, evidence_sum, max(number) FROM (SELECT number, query_hash, focus, evidence_sum FROM searches \
+                 WHERE namespace = ?1 AND model IS ?2 ORDER BY number DESC LIMIT ?3) GROUP BY query_hash",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(rusqlite::params![namespace, model, limit], |row| {
+                Ok(PastQuery { focus: row.get(0)?, evidence: row.get(1)? })
+            })?;
+            rows.collect()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// A number that grows with every judgement.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn last_judgement(&self) -> Result<i64> {
+        let found = self.with(|connection| {
+            let mut statement = connection.prepare_cached("SELECT ifnull(max(number), 0) FROM judgements")?;
+            statement.query_row([], |row| row.get(0))
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// The judgements of a search that count; none when there is no such search.
     ///
     /// # Errors
@@ -130,6 +162,8 @@ fn search(row: &Row<'_>) -> rusqlite::Result<(i64, RecordedSearch)> {
         similarity_mean: row.get(14)?,
         similarity_deviation: row.get(15)?,
         bm25_mean: row.get(16)?,
+        focus: row.get(19)?,
+        evidence: row.get(20)?,
         candidates,
     };
     Ok((row.get(0)?, search))

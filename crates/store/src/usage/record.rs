@@ -35,6 +35,10 @@ pub struct RecordedSearch {
     pub similarity_deviation: Option<f64>,
     /// Mean BM25 of a passage drawn at random.
     pub bm25_mean: Option<f64>,
+    /// How far the first candidate stands out of the next ones; `None` where that says nothing.
+    pub focus: Option<f64>,
+    /// What both legs found in absolute terms; `None` where one did not take part.
+    pub evidence: Option<f64>,
     /// The pool, best first.
     pub candidates: Vec<RecordedCandidate>,
 }
@@ -101,4 +105,13 @@ pub struct SearchSummary {
     pub relevant: u32,
     /// Passages judged not relevant.
     pub not_relevant: u32,
+}
+
+/// What a past query says of the collection, without any judgement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PastQuery {
+    /// See [`RecordedSearch::focus`].
+    pub focus: Option<f64>,
+    /// See [`RecordedSearch::evidence`].
+    pub evidence: Option<f64>,
 }

@@ -29,8 +29,9 @@ impl UsageLog {
                 let mut insert = transaction.prepare_cached(
                     "INSERT INTO searches(id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, \
                      method, scale, kept, candidates, passages, score_background, similarity_mean, \
-                     similarity_deviation, bm25_mean, candidate_ids, evidence) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                     similarity_deviation, bm25_mean, focus, evidence_sum, candidate_ids, evidence) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+                     ?20, ?21)",
                 )?;
                 insert.insert(params![
                     search.id,
@@ -50,6 +51,8 @@ impl UsageLog {
                     search.similarity_mean,
                     search.similarity_deviation,
                     search.bm25_mean,
+                    search.focus,
+                    search.evidence,
                     ids,
                     blob,
                 ])?

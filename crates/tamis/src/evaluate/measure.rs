@@ -3,13 +3,14 @@
 use super::cache;
 use super::{EvaluationError, TestCollection, TestQuery};
 use crate::config::Config;
+use crate::feedback::PAST_QUERIES;
 use crate::index::{Index, Observer, Stage};
-use crate::search::{Candidates, CutReport, Ordered, OrderedPassage, SearchRequest};
+use crate::search::{Beliefs, Candidates, CutReport, Ordered, OrderedPassage, SearchRequest};
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
-use tamis_cut::{Fixed, METHODS, Rule};
-use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryPool};
+use tamis_cut::{Fixed, METHODS, Profile, Rule, Scale};
+use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 
 /// A cut and its name in the tables.
 #[derive(Clone, Debug)]
@@ -34,15 +35,20 @@ pub struct Measurement {
     pub limit: Option<usize>,
     /// Whether decisions are timed. Times differ from run to run.
     pub timings: bool,
+    /// Whether every query is decided as the first one that the index is ever asked, and not with what the queries before
+    /// it say of the collection.
+    pub cold: bool,
 }
 
-/// The cuts of these specifications (`METHOD[:PARAM=VALUE,…]`), with the configuration's parameters where they say none;
-/// every method there is where none is given.
+/// The cuts of these specifications (`METHOD[:PARAM=VALUE,…]`), with the configuration's parameters where they say none.
+/// Where none is given, every method that can read what the configured mode gathers.
 ///
 /// # Errors
 /// An unknown method or parameter, a value out of range, or a specification given twice.
 pub fn cuts(config: &Config, specifications: &[String]) -> Result<Vec<NamedCut>, EvaluationError> {
-    let every: Vec<String> = METHODS.iter().map(|method| method.name.to_owned()).collect();
+    let semantic = config.search.mode.semantic();
+    let readable = METHODS.iter().filter(|method| semantic || method.scale != Scale::Similarity);
+    let every: Vec<String> = readable.map(|method| method.name.to_owned()).collect();
     let names = if specifications.is_empty() { &every } else { specifications };
     let mut seen = HashSet::new();
     let cut = |name: &String| {
@@ -79,15 +85,41 @@ pub fn measure(
     let own = test.queries.iter().take(measurement.limit.unwrap_or(usize::MAX));
     let queries: Vec<&TestQuery> = own.chain(foreign).collect();
     observer.stage(Stage::Answer, queries.len() as u64);
-    let answered = queries.par_iter().map(|query| {
-        if observer.cancelled() {
-            return Err(EvaluationError::Interrupted);
+    let mut past: VecDeque<(Option<f64>, Option<f64>)> = VecDeque::new();
+    let mut answered: Vec<Option<(QueryPool, Vec<Decision>)>> = queries.iter().map(|_| None).collect();
+    for block in asking_order(&queries).chunks(BLOCK) {
+        let found = block.par_iter().map(|&at| {
+            if observer.cancelled() {
+                return Err(EvaluationError::Interrupted);
+            }
+            Found::of(&index, queries[at], measurement)
+        });
+        let found: Vec<Found> = found.collect::<Result<_, _>>()?;
+        let beliefs: Vec<Beliefs> = block
+            .iter()
+            .zip(&found)
+            .map(|(&at, found)| {
+                let beliefs = Beliefs::from(&Profile::of(past.iter().copied()));
+                if !measurement.cold && queries[at].kind != QueryKind::Foreign {
+                    past.push_back((found.focus, found.evidence));
+                    if past.len() > PAST_QUERIES {
+                        past.pop_front();
+                    }
+                }
+                beliefs
+            })
+            .collect();
+        let decided = block.par_iter().zip(found).zip(beliefs).map(|((&at, found), beliefs)| {
+            let decided = found.decide(queries[at], measurement, &beliefs);
+            observer.advance(1);
+            decided
+        });
+        let decided: Vec<(QueryPool, Vec<Decision>)> = decided.collect::<Result<_, _>>()?;
+        for (&at, decided) in block.iter().zip(decided) {
+            answered[at] = Some(decided);
         }
-        let answered = answer(&index, query, measurement);
-        observer.advance(1);
-        answered
-    });
-    let answered: Vec<(QueryPool, Vec<Decision>)> = answered.collect::<Result<_, _>>()?;
+    }
+    let answered = answered.into_iter().flatten().collect();
     let model = config.search.mode.semantic().then(|| config.search.model.clone());
     Ok(assembled(test.name.clone(), model, &measurement.cuts, answered))
 }
@@ -113,36 +145,67 @@ pub(super) fn assembled(
     Collection { name, model, queries, methods }
 }
 
-fn answer(
-    index: &Index,
-    query: &TestQuery,
-    measurement: &Measurement,
-) -> Result<(QueryPool, Vec<Decision>), EvaluationError> {
-    let depth = index.config().search.pool;
-    let deepest = measurement.depths.iter().copied().fold(depth, usize::max);
-    let without = measurement.own_id.then_some(query.id.as_str());
-    let all = index.candidates(&query.text, deepest, without)?;
-    let candidates = if deepest > depth { &all.at_depth(depth) } else { &all };
-    let shallower: Vec<(usize, Candidates)> =
-        measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
+/// Queries whose candidates are in memory together.
+const BLOCK: usize = 64;
 
-    // The order of the search's own fusion, which every rule on the fused score shares.
-    let documents = documents(candidates.decide(&Fixed::default())?.passages);
-    let positions: HashMap<String, usize> =
-        documents.iter().enumerate().map(|(position, document)| (document.id.clone(), position)).collect();
+/// The order in which the queries are asked, as positions: the collection's own ones shuffled, since files list them by
+/// subject, and then the foreign ones, which say nothing of the collection.
+fn asking_order(queries: &[&TestQuery]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..queries.len()).collect();
+    let key = |at: usize| (queries[at].kind == QueryKind::Foreign, *blake3::hash(queries[at].id.as_bytes()).as_bytes());
+    order.sort_by_cached_key(|&at| key(at));
+    order
+}
 
-    let mut decisions = Vec::with_capacity(measurement.cuts.len());
-    for cut in &measurement.cuts {
-        let ordered = candidates.decide(&*cut.rule)?;
-        let mut decision = decision(&ordered, &positions);
-        decision.microseconds = measurement.timings.then_some(ordered.microseconds);
-        for (depth, candidates) in &shallower {
-            decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule)?)));
-        }
-        decisions.push(decision);
+/// The candidates of a query, and what the query says of the collection.
+struct Found<'a> {
+    candidates: Candidates<'a>,
+    shallower: Vec<(usize, Candidates<'a>)>,
+    documents: Vec<PooledDocument>,
+    focus: Option<f64>,
+    evidence: Option<f64>,
+}
+
+impl<'a> Found<'a> {
+    fn of(index: &'a Index, query: &TestQuery, measurement: &Measurement) -> Result<Self, EvaluationError> {
+        let depth = index.config().search.pool;
+        let deepest = measurement.depths.iter().copied().fold(depth, usize::max);
+        let without = measurement.own_id.then_some(query.id.as_str());
+        let all = index.candidates(&query.text, deepest, without)?;
+        let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
+        let candidates = if deepest > depth { all.at_depth(depth) } else { all };
+        // The order of the search's own fusion, which every rule on the fused score shares.
+        let ordered = candidates.decide(&Fixed::default(), &Beliefs::default())?;
+        let documents = documents(ordered.passages);
+        Ok(Found { candidates, shallower, documents, focus: ordered.focus, evidence: ordered.evidence })
     }
-    let pool = QueryPool { id: query.id.clone(), kind: query.kind, documents, judged: query.judged.clone() };
-    Ok((pool, decisions))
+
+    fn decide(
+        self,
+        query: &TestQuery,
+        measurement: &Measurement,
+        beliefs: &Beliefs,
+    ) -> Result<(QueryPool, Vec<Decision>), EvaluationError> {
+        let positions: HashMap<String, usize> =
+            self.documents.iter().enumerate().map(|(position, document)| (document.id.clone(), position)).collect();
+        let mut decisions = Vec::with_capacity(measurement.cuts.len());
+        for cut in &measurement.cuts {
+            let ordered = self.candidates.decide(&*cut.rule, beliefs)?;
+            let mut decision = decision(&ordered, &positions);
+            decision.microseconds = measurement.timings.then_some(ordered.microseconds);
+            for (depth, candidates) in &self.shallower {
+                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule, beliefs)?)));
+            }
+            decisions.push(decision);
+        }
+        let pool = QueryPool {
+            id: query.id.clone(),
+            kind: query.kind,
+            documents: self.documents,
+            judged: query.judged.clone(),
+        };
+        Ok((pool, decisions))
+    }
 }
 
 /// Each document once, where its first passage stands.
@@ -164,17 +227,23 @@ fn kept(ordered: &Ordered) -> usize {
 /// A decision on passages as one on documents; `positions` says where each document of the pool stands.
 fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     let mut ranking = Vec::with_capacity(positions.len());
+    // A document is as likely to be relevant as its best passage.
+    let mut probabilities = vec![0.0_f64; positions.len()];
     let mut seen = vec![false; positions.len()];
     let mut keep = 0;
     for (rank, passage) in ordered.passages.iter().enumerate() {
         let Some(&position) = positions.get(&passage.document) else { continue };
+        let probability = ordered.probabilities.as_ref().and_then(|values| values.get(rank).copied());
+        probabilities[position] = probabilities[position].max(probability.unwrap_or(0.0));
         if !std::mem::replace(&mut seen[position], true) {
             ranking.push(position);
             keep += usize::from(rank < ordered.cut.keep);
         }
     }
     let own_order = ranking.iter().enumerate().any(|(rank, &position)| rank != position);
-    Decision { keep, ranking: own_order.then_some(ranking), evidence: evidence(&ordered.cut), ..Decision::default() }
+    let ranking = own_order.then_some(ranking);
+    let probabilities = ordered.probabilities.as_ref().map(|_| probabilities);
+    Decision { keep, ranking, probabilities, evidence: evidence(&ordered.cut), ..Decision::default() }
 }
 
 /// The gate's evidence as a multiple of what it needs, so that 1 is where it opens whatever legs took part.

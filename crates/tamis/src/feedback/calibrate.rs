@@ -165,6 +165,8 @@ mod tests {
             similarity_mean: None,
             similarity_deviation: None,
             bm25_mean: None,
+            focus: None,
+            evidence: None,
             candidates: scores.iter().enumerate().map(candidate).collect(),
         }
     }

@@ -84,7 +84,8 @@ impl Index {
             report.skipped += 1;
             return Ok(());
         }
-        let request = SearchRequest { entry_point: Some("import".into()), ..SearchRequest::new(query.text.as_str()) };
+        let request =
+            SearchRequest { entry_point: Some(super::IMPORT.into()), ..SearchRequest::new(query.text.as_str()) };
         let answer = self.search_under(&request, None, &Default::default())?;
         let id = answer.query_id.ok_or_else(|| EvaluationError::Path {
             path: self.location.directory.clone(),

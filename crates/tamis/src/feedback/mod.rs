@@ -6,10 +6,12 @@
 //! [`SearchRequest::guarantee`](crate::SearchRequest::guarantee) asks for an answer that keeps a promise calibrated on
 //! both. Nothing leaves the machine.
 
+mod beliefs;
 mod calibrate;
 mod import;
 mod usage;
 
+pub(crate) use beliefs::{Fitted, PAST_QUERIES};
 pub use import::ImportReport;
 pub(crate) use usage::Usage;
 
@@ -17,6 +19,9 @@ use crate::Error;
 use crate::index::Index;
 use serde::Serialize;
 use tamis_store::{RecordedSearch, SearchSummary, Store, UsageLog};
+
+/// The entry point of searches whose judgements were made elsewhere.
+const IMPORT: &str = "import";
 
 /// Whether a passage answers a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

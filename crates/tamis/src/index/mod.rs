@@ -18,7 +18,7 @@ pub use watch::watch;
 
 use crate::Error;
 use crate::config::Config;
-use crate::feedback::Usage;
+use crate::feedback::{Fitted, Usage};
 use crate::location::Location;
 use crate::models::Models;
 use std::fs;
@@ -83,6 +83,7 @@ pub struct Index {
     pub(crate) store: EmbeddedStore,
     pub(crate) models: Models,
     pub(crate) usage: Usage,
+    pub(crate) fitted: Fitted,
     writable: bool,
 }
 
@@ -119,7 +120,7 @@ impl Index {
         };
         let models = Models::new(&config);
         let usage = Usage::new(location.directory.clone(), writable);
-        Ok(Index { location, namespace, config, store, models, usage, writable })
+        Ok(Index { location, namespace, config, store, models, usage, fitted: Fitted::default(), writable })
     }
 
     fn open_writable(location: &Location) -> Result<EmbeddedStore, Error> {

@@ -1,10 +1,11 @@
 //! From a gathered pool to its order and its end.
 
 use super::answer::CutReport;
+use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
 use super::gather::Gathered;
 use crate::Error;
-use tamis_cut::{Background, Gate, Pool, Rule, Scale, Verdict};
+use tamis_cut::{Background, Gate, Pool, Rule, Scale, focus};
 use tamis_rank::{Evidence, Fusion, RolePrior, order};
 use tamis_store::StoredPassage;
 
@@ -52,6 +53,17 @@ pub(super) fn rank(
     order(&adjusted).into_iter().filter_map(|position| ranked[position].take()).collect()
 }
 
+/// What was decided, and what of the query is worth remembering.
+pub(super) struct Decision {
+    pub report: CutReport,
+    /// The probability of relevance of each ranked candidate, where the rule gives one.
+    pub probabilities: Option<Vec<f64>>,
+    /// How far the first candidate stands out of the next ones.
+    pub focus: Option<f64>,
+    /// The gate's evidence, where both legs took part.
+    pub evidence: Option<f64>,
+}
+
 /// Decides how many of the ranked candidates are relevant, by values of `fusion`.
 pub(super) fn decide(
     rule: &dyn Rule,
@@ -61,7 +73,8 @@ pub(super) fn decide(
     roles: &RolePrior,
     ranked: &[Ranked],
     reference: Option<f64>,
-) -> Result<CutReport, Error> {
+    beliefs: &Beliefs,
+) -> Result<Decision, Error> {
     let evidence: Vec<Evidence> = ranked.iter().map(|candidate| candidate.candidate.evidence()).collect();
     let scores = fusion.fuse(&evidence).into_iter().zip(ranked);
     let mut scores: Vec<f64> = scores.map(|(score, ranked)| roles.apply(&ranked.passage.role, score)).collect();
@@ -74,20 +87,34 @@ pub(super) fn decide(
             .with_background(background)
             .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
     }
-    let verdict = gate.filter(|_| !pool.is_empty()).map(|gate| judge(gate, gathered, reference));
-    let mut report: CutReport = match &verdict {
-        Some(verdict) if verdict.empty => verdict.clone().into_cut(&pool).into(),
-        _ => rule.cut(&pool).into(),
+    let pool = pool.with_relevance(beliefs.relevance).with_sizes(sizes(rule, ranked));
+    let known = known(gathered, reference, beliefs.usual_evidence);
+    let verdict = gate.filter(|_| !pool.is_empty()).map(|gate| gate.judge(&known));
+    let cut = match &verdict {
+        Some(verdict) if verdict.empty => verdict.clone().into_cut(&pool),
+        _ => rule.cut(&pool),
     };
+    let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
+    let mut report = CutReport::from(cut);
     if let Some(verdict) = verdict.filter(|verdict| !verdict.empty) {
         let figures = verdict.diagnostics.into_iter();
         report.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), json(value))));
     }
-    Ok(report)
+    let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
+    Ok(Decision { report, probabilities, focus: focus(&coverages), evidence: known.sum() })
 }
 
-/// Whether anything stands out at all.
-fn judge(gate: &Gate, gathered: &Gathered, reference: Option<f64>) -> Verdict {
+/// Tokens of each candidate's text, for a rule that has a budget of them.
+fn sizes(rule: &dyn Rule, ranked: &[Ranked]) -> Vec<usize> {
+    let budget = rule.settings().into_iter().find(|(name, _)| *name == "budget_tokens");
+    match budget.and_then(|(_, value)| value.as_integer()) {
+        Some(1..) => ranked.iter().map(|ranked| tamis_text::estimate_tokens(&ranked.passage.text)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What is known of the best candidates in absolute terms.
+fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tamis_cut::Evidence {
     let best = |score: fn(&Candidate) -> Option<f64>| {
         gathered.candidates.iter().filter_map(score).filter(|value| value.is_finite()).reduce(f64::max)
     };
@@ -96,12 +123,13 @@ fn judge(gate: &Gate, gathered: &Gathered, reference: Option<f64>) -> Verdict {
         deviation: f64::from(background.deviation),
         count: background.count as usize,
     });
-    gate.judge(&tamis_cut::Evidence {
+    tamis_cut::Evidence {
         coverage: gathered.lexical.as_ref().map(|_| best(|candidate| candidate.coverage).unwrap_or(0.0)),
         best_similarity: best(|candidate| candidate.similarity),
         background,
         reference,
-    })
+        usual,
+    }
 }
 
 fn json(value: tamis_cut::Value) -> serde_json::Value {

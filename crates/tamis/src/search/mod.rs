@@ -1,6 +1,7 @@
 //! A query's way: query → gather → complete → fuse → rerank → cut → limit → present → record.
 
 mod answer;
+mod beliefs;
 mod candidate;
 mod decide;
 mod gather;
@@ -11,6 +12,7 @@ mod retrieve;
 mod snippet;
 
 pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
+pub(crate) use beliefs::Beliefs;
 pub use query::{Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
 
@@ -47,7 +49,7 @@ impl Index {
         self.check_rule(rule, request)?;
         let (retrieved, passages) =
             self.retrieve(request, &self.filter(request), self.config.search.pool, &mut clock)?;
-        let mut decided = self.decide(&retrieved, passages, rule, &mut clock)?;
+        let mut decided = self.decide(&retrieved, passages, rule, None, &mut clock)?;
         let query = request.query.trim();
         let recorded = self.recorded(query, &retrieved, &decided);
         if let Some(guarantee) = guarantee {

@@ -44,6 +44,8 @@ impl Index {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
+            focus: decided.focus,
+            evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
         }
     }
@@ -62,7 +64,7 @@ impl Index {
     }
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
-    fn scale(&self, fusion: Fusion) -> String {
+    pub(super) fn scale(&self, fusion: Fusion) -> String {
         let RolePrior { test, vendored, changelog } = self.config.roles;
         let fusion = match fusion {
             Fusion::Convex { weight } => format!("convex {weight}"),

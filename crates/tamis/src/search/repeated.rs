@@ -2,6 +2,7 @@
 //! which is what an evaluation has to measure.
 
 use super::answer::CutReport;
+use super::beliefs::Beliefs;
 use super::gather::Gathered;
 use super::query::SearchRequest;
 use super::retrieve::{Decided, Retrieved};
@@ -25,6 +26,11 @@ pub(crate) struct Candidates<'a> {
 pub(crate) struct Ordered {
     pub passages: Vec<OrderedPassage>,
     pub cut: CutReport,
+    /// The probability of relevance of each of `passages`, where the rule gives one.
+    pub probabilities: Option<Vec<f64>>,
+    /// What the query adds to the collection's profile.
+    pub focus: Option<f64>,
+    pub evidence: Option<f64>,
     /// How long the decision took: ordering, gate and rule.
     pub microseconds: f64,
 }
@@ -84,17 +90,19 @@ impl Candidates<'_> {
     }
 
     /// Orders and cuts the candidates as a search with this rule would, its gate included.
-    pub fn decide(&self, rule: &dyn Rule) -> Result<Ordered, Error> {
+    pub fn decide(&self, rule: &dyn Rule, beliefs: &Beliefs) -> Result<Ordered, Error> {
         let passages = self.passages.clone();
         let started = Instant::now();
-        let Decided { ranked, cut, .. } = self.index.decide(&self.retrieved, passages, rule, &mut Clock::start())?;
+        let decided = self.index.decide(&self.retrieved, passages, rule, Some(*beliefs), &mut Clock::start())?;
+        let Decided { ranked, cut, probabilities, focus, evidence, .. } = decided;
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
             characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
             document: ranked.passage.path,
             score: ranked.score,
         };
-        Ok(Ordered { passages: ranked.into_iter().map(ordered).collect(), cut, microseconds })
+        let passages = ranked.into_iter().map(ordered).collect();
+        Ok(Ordered { passages, cut, probabilities, focus, evidence, microseconds })
     }
 }
 
@@ -141,7 +149,10 @@ mod tests {
             for depth in [1, 5, 12, 25] {
                 let deep = index.candidates("oven by the tide", 50, None).expect("found").at_depth(depth);
                 let shallow = index.candidates("oven by the tide", depth, None).expect("found");
-                let (deep, shallow) = (deep.decide(&*rule).expect("decided"), shallow.decide(&*rule).expect("decided"));
+                let (deep, shallow) = (
+                    deep.decide(&*rule, &Default::default()).expect("decided"),
+                    shallow.decide(&*rule, &Default::default()).expect("decided"),
+                );
                 assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
                 let documents = |ordered: &super::Ordered| -> Vec<String> {
                     ordered.passages.iter().map(|passage| passage.document.clone()).collect()
@@ -156,9 +167,17 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let index = index(directory.path());
         let rule = tamis_cut::parse("fixed:k=5").expect("a rule");
-        let all = index.candidates("tide tide tide", 20, None).expect("found").decide(&*rule).expect("decided");
+        let all = index
+            .candidates("tide tide tide", 20, None)
+            .expect("found")
+            .decide(&*rule, &Default::default())
+            .expect("decided");
         let own = all.passages[0].document.clone();
-        let rest = index.candidates("tide tide tide", 20, Some(&own)).expect("found").decide(&*rule).expect("decided");
+        let rest = index
+            .candidates("tide tide tide", 20, Some(&own))
+            .expect("found")
+            .decide(&*rule, &Default::default())
+            .expect("decided");
         assert!(rest.passages.iter().all(|passage| passage.document != own));
         assert_eq!(rest.passages.len() + 1, all.passages.len());
         assert!(rest.passages[0].characters > 0, "the length of the text is known without the text");

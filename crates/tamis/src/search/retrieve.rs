@@ -4,6 +4,7 @@
 
 use super::Clock;
 use super::answer::CutReport;
+use super::beliefs::Beliefs;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions};
 use super::gather::{Gathered, SemanticQuery, gather};
@@ -40,6 +41,10 @@ pub(super) struct Decided {
     pub fusion: Fusion,
     /// The probability of relevance of each of `ranked`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
+    /// How far the first candidate stands out of the next ones, and the gate's evidence: what a collection's profile is
+    /// made from.
+    pub focus: Option<f64>,
+    pub evidence: Option<f64>,
     /// That another rule decided, and why.
     pub replaced: Option<String>,
 }
@@ -82,12 +87,13 @@ impl Index {
     }
 
     /// Orders what was retrieved as the rule wants it and decides where it ends. `passages` are those of the
-    /// candidates, in their order.
+    /// candidates, in their order. `beliefs`: where relevance is expected to end; `None`: by the index's own past.
     pub(super) fn decide(
         &self,
         retrieved: &Retrieved,
         passages: Vec<StoredPassage>,
         rule: &dyn Rule,
+        beliefs: Option<Beliefs>,
         clock: &mut Clock,
     ) -> Result<Decided, Error> {
         let replacement = self.replacement(rule, retrieved.mode)?;
@@ -103,9 +109,15 @@ impl Index {
         let gate = self.config.search.gate.then_some(&self.config.gate);
         let reference = retrieved.model.as_ref().and_then(|model| models::reference(model.model()));
         let roles = &self.config.roles;
-        let cut = decide::decide(rule, gate, &retrieved.gathered, fusions.cut, roles, &ranked, reference)?;
+        let model = retrieved.model.as_ref().map(|model| model.model().id.as_str());
+        let own_past = || self.beliefs(model, retrieved.mode, &self.scale(fusions.cut));
+        let beliefs = beliefs.unwrap_or_else(own_past);
+        clock.lap("beliefs");
+        let gathered = &retrieved.gathered;
+        let decision = decide::decide(rule, gate, gathered, fusions.cut, roles, &ranked, reference, &beliefs)?;
         clock.lap("cut");
-        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities: None, replaced })
+        let decide::Decision { report: cut, probabilities, focus, evidence } = decision;
+        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities, focus, evidence, replaced })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.

@@ -18,6 +18,8 @@ CREATE TABLE searches(
   similarity_mean REAL,               -- of the query to all passages
   similarity_deviation REAL,
   bm25_mean REAL,                     -- of a passage drawn at random
+  focus REAL,                         -- how far the first candidate stands out of the next ones
+  evidence_sum REAL,                  -- what both legs found in absolute terms
   judged INTEGER NOT NULL DEFAULT 0 CHECK (judged IN (0, 1)),
   candidate_ids TEXT NOT NULL CHECK (json_valid(candidate_ids)),  -- passages, best first
   evidence BLOB NOT NULL              -- of each candidate, by column

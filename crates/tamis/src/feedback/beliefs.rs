@@ -1,0 +1,97 @@
+//! What an index's own past says of where relevance ends: its past queries, without any judgement, and those of them that
+//! people judged.
+
+use crate::index::Index;
+use crate::search::{Beliefs, Mode};
+use std::sync::Mutex;
+use tamis_cut::{JudgedPool, Profile, Relevance};
+use tamis_store::{JudgedSearch, RecordedSearch, UsageLog};
+
+/// Past queries that make the profile.
+pub(crate) const PAST_QUERIES: usize = 500;
+
+/// Judged searches that are learnt from, the latest ones.
+const JUDGED_SEARCHES: usize = 200;
+
+/// The relevance fitted last, and what it was fitted to.
+#[derive(Debug, Default)]
+pub(crate) struct Fitted(Mutex<Option<(Key, Relevance)>>);
+
+/// Nothing is fitted anew while this stays.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    last_judgement: i64,
+    model: Option<String>,
+    mode: String,
+    scale: String,
+    /// The prior moves a little with every query; a hundredth of a level changes no decision worth a new fit.
+    prior: i64,
+}
+
+impl Index {
+    /// What is believed before the query is looked at. A log that cannot be read says nothing.
+    pub(crate) fn beliefs(&self, model: Option<&str>, mode: Mode, scale: &str) -> Beliefs {
+        if !self.config.telemetry.record {
+            return Beliefs::default();
+        }
+        let Ok(log) = self.usage.log() else { return Beliefs::default() };
+        let Ok(past) = log.profile(&self.namespace, model, PAST_QUERIES) else { return Beliefs::default() };
+        let profile = Profile::of(past.into_iter().map(|query| (query.focus, query.evidence)));
+        let mut beliefs = Beliefs::from(&profile);
+        beliefs.relevance = self.fitted(log, beliefs.relevance, model, mode, scale);
+        beliefs
+    }
+
+    /// The relevance fitted to what people judged, with `prior` where they did not.
+    fn fitted(&self, log: &UsageLog, prior: Relevance, model: Option<&str>, mode: Mode, scale: &str) -> Relevance {
+        let last_judgement = log.last_judgement().unwrap_or_default();
+        if last_judgement == 0 {
+            return prior;
+        }
+        let key = Key {
+            last_judgement,
+            model: model.map(str::to_owned),
+            mode: mode.to_string(),
+            scale: scale.to_owned(),
+            prior: (prior.level * 100.0) as i64,
+        };
+        let mut fitted = self.fitted.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((known, relevance)) = fitted.as_ref()
+            && *known == key
+        {
+            return *relevance;
+        }
+        let mut judged = log.judged().unwrap_or_default();
+        judged.retain(|judged| {
+            let RecordedSearch { mode, model, scale, namespace, .. } = &judged.search;
+            *mode == key.mode && *model == key.model && *scale == key.scale && *namespace == self.namespace
+        });
+        let latest = judged.len().saturating_sub(JUDGED_SEARCHES);
+        let pools: Vec<JudgedPool> = judged[latest..].iter().filter_map(pool).collect();
+        let relevance = prior.fit(&pools);
+        *fitted = Some((key, relevance));
+        relevance
+    }
+}
+
+/// A judged search as heights with judgements; `None` where its best candidate does not stand out.
+fn pool(judged: &JudgedSearch) -> Option<JudgedPool> {
+    let search = &judged.search;
+    let background = search.score_background?;
+    let scores: Vec<f64> = search.candidates.iter().map_while(|candidate| candidate.score).map(f64::from).collect();
+    let range = scores.first()? - background;
+    if range <= 0.0 {
+        return None;
+    }
+    // A collection that was judged elsewhere lists what is relevant; what it does not list is not. People say something
+    // of what they looked at, and nothing of the rest.
+    let unsaid = (search.entry_point == super::IMPORT).then_some(false);
+    let said = |passage: &str| {
+        judged.judgements.iter().find(|judgement| judgement.passage == passage).map(|judgement| judgement.relevant)
+    };
+    let relevant = search.candidates.iter().take(scores.len()).map(|candidate| said(&candidate.passage).or(unsaid));
+    Some(JudgedPool {
+        relevant: relevant.collect(),
+        heights: scores.iter().map(|score| (score - background) / range).collect(),
+    })
+}

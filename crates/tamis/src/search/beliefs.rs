@@ -1,0 +1,16 @@
+//! What is believed of a collection before one of its queries is looked at.
+
+use tamis_cut::{Profile, Relevance};
+
+/// Where relevance is likely to end, and what evidence queries usually have.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Beliefs {
+    pub relevance: Relevance,
+    pub usual_evidence: Option<f64>,
+}
+
+impl From<&Profile> for Beliefs {
+    fn from(profile: &Profile) -> Self {
+        Beliefs { relevance: Relevance::of(profile), usual_evidence: profile.usual_evidence }
+    }
+}
