@@ -1,6 +1,7 @@
 //! The command line as types: every flag parsed and range-checked here, nothing decided.
 
 mod cut;
+mod eval;
 mod global;
 mod index;
 mod inspect;
@@ -9,6 +10,7 @@ mod search;
 mod values;
 
 pub use cut::CutArguments;
+pub use eval::EvalArguments;
 pub use global::{ColorWhen, Global};
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
@@ -64,6 +66,8 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Cut the results of any other search engine: JSON Lines in, the relevant ones out
     Cut(CutArguments),
+    /// Measure ranking and cuts on collections whose answers are known
+    Eval(EvalArguments),
     /// Allow this project's configuration to send text to the models it names
     #[command(
         long_about = "Allow this project's configuration file, as it is now, to send text to the models it names.\n\n\

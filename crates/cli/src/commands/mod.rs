@@ -3,6 +3,7 @@
 mod config;
 mod cut;
 mod doctor;
+mod eval;
 mod get;
 mod index;
 mod pages;
@@ -29,6 +30,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Config(config) => config::run(config, global, output),
         Command::Doctor(doctor) => doctor::run(doctor, global, output),
         Command::Cut(cut) => cut::run(cut, output),
+        Command::Eval(eval) => eval::run(eval, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => pages::completions(*shell, output),
         Command::Man(man) => pages::man(man, output),

@@ -4,6 +4,7 @@ mod config;
 mod cut;
 mod doctor;
 mod errors;
+mod eval;
 mod inspect;
 mod output;
 mod schema;

@@ -1,0 +1,190 @@
+//! `tamis eval`: how well collections with judged answers are ranked and cut.
+
+mod compare;
+mod table;
+
+use crate::args::{EvalArguments, Global};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::text::counted;
+use crate::progress::Progress;
+use crate::session::{Session, setting};
+use anyhow::{Context, Result, bail};
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tamis::config::Config;
+use tamis::eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
+use tamis::evaluate::{
+    EvaluationError, Measurement, TestCollection, TestQuery, cache_directory, cuts, foreign_queries, from_run, measure,
+};
+
+/// Measures and prints.
+///
+/// # Errors
+/// A file that cannot be read, a malformed line, a cut, model or option that there is not, or an index that fails.
+pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Result<Exit> {
+    if let Some(files) = &arguments.compare {
+        return compare::run(files, arguments, output);
+    }
+    let options = options(arguments);
+    options.check()?;
+    let config = config(arguments, global)?;
+    let measurement = Measurement {
+        cuts: cuts(&config, &arguments.cuts)?,
+        own_id: arguments.own_id,
+        depths: arguments.depths.clone(),
+        limit: arguments.limit_queries,
+        timings: arguments.timings,
+        ..Measurement::default()
+    };
+    interrupt::install()?;
+    let measured = match (&arguments.run, &arguments.qrels) {
+        (Some(run), Some(qrels)) => of_run(run, qrels, &measurement, output),
+        _ => of_directories(arguments, &config, &measurement, output),
+    };
+    let collections = match measured {
+        Err(error) if matches!(error.downcast_ref(), Some(EvaluationError::Interrupted)) => {
+            output.note(&error.to_string());
+            return Ok(Exit::Interrupted);
+        }
+        measured => measured?,
+    };
+    let report = evaluate(&collections, &options)?;
+    if let Some(path) = &arguments.html {
+        let page = report.html();
+        std::fs::write(path, page).with_context(|| format!("{}: cannot be written", path.display()))?;
+        output.note(&format!("wrote {}", path.display()));
+    }
+    print(&report, arguments, output)?;
+    Ok(Exit::Found)
+}
+
+fn options(arguments: &EvalArguments) -> Options {
+    let default = Options::default();
+    Options {
+        seed: arguments.seed.unwrap_or(default.seed),
+        resamples: arguments.resamples.unwrap_or(default.resamples),
+        baseline: arguments.baseline.clone().unwrap_or(default.baseline),
+        beta: arguments.beta.unwrap_or(default.beta),
+        ..default
+    }
+}
+
+/// The search's own configuration, with one model: the one that is named, else the best that searches use.
+fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
+    let named = |model: Option<&str>, flag: &str| {
+        let list = setting("index.models", flag, model);
+        let gate = arguments.no_gate.then_some("false");
+        let others = [
+            setting("search.model", flag, model),
+            setting("search.mode", "--mode", arguments.mode.as_deref()),
+            setting("search.gate", "--no-gate", gate),
+        ];
+        list.into_iter().chain(others.into_iter().flatten())
+    };
+    let load = |model: Option<&str>, flag: &str| Session::start(global, named(model, flag).collect())?.config();
+    if arguments.model.as_deref() == Some("auto") {
+        bail!(
+            "--model auto: an evaluation has one model; name static, minilm, or one that a configuration file defines"
+        );
+    }
+    let config = load(arguments.model.as_deref(), "--model")?;
+    if arguments.model.is_some() {
+        return Ok(config);
+    }
+    let best = if config.search.model == "auto" { config.index.models.last() } else { Some(&config.search.model) };
+    load(best.map(String::as_str), "search.model")
+}
+
+fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, output: &Output) -> Result<Vec<Collection>> {
+    let measured = from_run(run, qrels, measurement, &Progress::when_slow(output))?;
+    for note in &measured.notes {
+        output.note(&format!("{}: {note}", measured.collection.name));
+    }
+    describe(&measured.collection, None, output);
+    Ok(vec![measured.collection])
+}
+
+fn of_directories(
+    arguments: &EvalArguments,
+    config: &Config,
+    measurement: &Measurement,
+    output: &Output,
+) -> Result<Vec<Collection>> {
+    let cache = cache(arguments)?;
+    // Everything is read before anything is indexed: a typing error must not cost the hours before it.
+    let read = |directory: &PathBuf| TestCollection::read(directory, &arguments.split);
+    let tests = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut names = HashSet::new();
+    if let Some(test) = tests.iter().find(|test| !names.insert(&test.name)) {
+        bail!("{}: another collection is called {} too; rename one directory", test.directory.display(), test.name);
+    }
+    let mut foreign: Vec<(PathBuf, Vec<TestQuery>)> = Vec::new();
+    for directory in &arguments.foreign {
+        let queries = foreign_queries(directory, &arguments.split, arguments.foreign_queries)?;
+        let directory = std::fs::canonicalize(directory)?;
+        if !foreign.iter().any(|(known, _)| *known == directory) {
+            foreign.push((directory, queries));
+        }
+    }
+
+    let mut collections = Vec::with_capacity(tests.len());
+    for test in &tests {
+        test.notes.iter().for_each(|note| output.note(&format!("{}: {note}", test.name)));
+        // A collection's own queries are not foreign to it.
+        let others = foreign.iter().filter(|(directory, _)| *directory != test.directory);
+        let others: Vec<TestQuery> = others.flat_map(|(_, queries)| queries.clone()).collect();
+        let progress = Progress::at_once(output);
+        let collection = measure(test, &others, config, &cache, measurement, &progress)?;
+        drop(progress);
+        describe(&collection, Some(test.documents.len()), output);
+        collections.push(collection);
+    }
+    Ok(collections)
+}
+
+/// One line on what was measured.
+fn describe(collection: &Collection, documents: Option<usize>, output: &Output) {
+    let count = |kind| collection.queries.iter().filter(|query| query.effective_kind() == kind).count();
+    let kinds =
+        [(QueryKind::Judged, "answerable"), (QueryKind::Unanswerable, "unanswerable"), (QueryKind::Foreign, "foreign")];
+    let kinds = kinds.map(|(kind, name)| (count(kind), name));
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+    let documents =
+        documents.map(|documents| format!("{}, ", counted(documents as u64, "document"))).unwrap_or_default();
+    let model = collection.model.as_ref().map(|model| format!(", {model}")).unwrap_or_default();
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    output.note(&format!("{}: {documents}{kinds} queries{model}", collection.name));
+}
+
+fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
+    let cache = arguments.cache.clone().or_else(|| cache_directory(|name| std::env::var(name).ok()));
+    let Some(cache) = cache else {
+        bail!("there is no home directory to keep indexes in; name another one with --cache DIR or TAMIS_CACHE");
+    };
+    std::path::absolute(&cache).with_context(|| format!("{}: no directory for indexes", cache.display()))
+}
+
+fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<()> {
+    let text = if arguments.json {
+        let mut text = report.to_json()?;
+        text.push('\n');
+        text
+    } else if arguments.csv {
+        report.csv()
+    } else if arguments.markdown {
+        report.markdown()
+    } else {
+        let mut out = output.styled();
+        let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::ShareOfBestF1);
+        table::tables(&mut out, report, metric, output.verbose())?;
+        out.flush()?;
+        return Ok(());
+    };
+    let mut out = output.plain();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}

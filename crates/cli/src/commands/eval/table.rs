@@ -1,0 +1,64 @@
+//! The report's tables for people.
+
+use crate::print::table::Columns;
+use crate::print::text::visible;
+use owo_colors::OwoColorize;
+use std::io::{self, Write};
+use tamis::eval::{Metric, Report, Table};
+
+/// Writes the tables: one figure of every method on every collection, then the others averaged over the collections.
+/// `verbose` writes every table there is, each with how to read it.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn tables(out: &mut dyn Write, report: &Report, metric: Metric, verbose: bool) -> io::Result<()> {
+    for (at, table) in chosen(report, metric, verbose).iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", visible(&table.title).bold())?;
+        if verbose && !table.note.is_empty() {
+            writeln!(out, "{}", visible(&table.note).dimmed())?;
+        }
+        write(out, table)?;
+    }
+    Ok(())
+}
+
+fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
+    use Metric::*;
+    if verbose {
+        let mut tables = report.tables();
+        if metric != ShareOfBestF1 {
+            tables.insert(1.min(tables.len()), report.comparison_table(metric));
+        }
+        return tables;
+    }
+    let mut kept = vec![ShareOfBestF1, F1, Precision, Recall, Kept, CharactersKept];
+    if report.options.beta != 1.0 {
+        kept.insert(2, FBeta);
+    }
+    let means: [(&str, &[Metric]); 4] = [
+        ("What is kept", &kept),
+        ("Shares that came back empty", &[AnswerableEmpty, UnanswerableEmpty, ForeignEmpty, F1EveryQuery]),
+        ("Probabilities", &[CalibrationError, Brier, LogLoss]),
+        ("Stability and time", &[DepthChange, DepthUnchanged, Microseconds]),
+    ];
+    let means = means.map(|(title, metrics)| report.mean_table(title, "", metrics));
+    let tables = [report.collection_table(), report.comparison_table(metric)].into_iter().chain(means);
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// Names to the left, figures to the right, and a gap between the methods that were given and those for reference.
+fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+    let heading = |(at, heading): (usize, &String)| format!("{}{}", if at == 0 { "" } else { ">" }, visible(heading));
+    let headings: Vec<String> = table.header.iter().enumerate().map(heading).collect();
+    let mut columns = Columns::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+    for (at, row) in table.rows.iter().enumerate() {
+        if at > 0 && at == table.given {
+            columns.row(row.iter().map(|_| String::new()));
+        }
+        columns.row(row.iter().map(|cell| visible(cell).into_owned()));
+    }
+    columns.write(out)
+}
