@@ -253,6 +253,7 @@ impl Comparison {
     pub fn tables(&self) -> Vec<Table> {
         use Metric::*;
         let metrics = [
+            RelativeF1,
             ShareOfBestF1,
             F1,
             FBeta,

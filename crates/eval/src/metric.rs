@@ -53,6 +53,8 @@ macro_rules! metrics {
 }
 
 metrics! {
+    /// Mean F1 of what is kept, as a share of the mean of the best F1 that any prefix of the pool's order has.
+    RelativeF1 "relative_f1" "mean F1 of the best" Higher;
     /// F1 of what is kept, as a share of the best F1 that any prefix of the same list has.
     ShareOfBestF1 "share_of_best_f1" "share of best F1" Higher;
     /// F1 of what is kept, against all judged relevant documents.
@@ -104,6 +106,7 @@ metrics! {
 impl Metric {
     /// The metrics that are means of a value per query, for which differences to the baseline have intervals.
     pub const PAIRED: &[Metric] = &[
+        Metric::RelativeF1,
         Metric::ShareOfBestF1,
         Metric::F1,
         Metric::FBeta,

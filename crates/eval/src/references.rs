@@ -2,6 +2,7 @@
 
 use crate::data::{Decision, Method};
 use crate::options::Options;
+use crate::prefix;
 use crate::random::Random;
 use crate::view::QueryView;
 
@@ -36,7 +37,7 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 /// - `fixed-known`: the k that is best on the very queries it is measured on, so an upper bound for any fixed number;
 /// - `oracle`: each query's shortest best prefix, which is empty where nothing relevant was found.
 ///
-/// *Best* is the highest mean share of the best F1 over answerable queries, the smallest k among equals.
+/// *Best* is the highest mean F1 over answerable queries, the smallest k among equals.
 pub(crate) fn references(name: &str, queries: &[QueryView], options: &Options) -> Vec<Method> {
     let mut numbers = options.fixed.clone();
     numbers.sort_unstable();
@@ -45,14 +46,14 @@ pub(crate) fn references(name: &str, queries: &[QueryView], options: &Options) -
     let mut methods: Vec<Method> =
         numbers.into_iter().map(|k| Method { name: fixed_name(k), decisions: keep_all(k) }).collect();
 
-    let shares: Vec<Vec<f64>> = queries.iter().map(shares).collect();
+    let figures: Vec<Vec<f64>> = queries.iter().map(f1).collect();
     let folds = folds(name, queries, options);
     let best: Vec<usize> =
-        (0..options.folds).map(|fold| best_k(shares.iter().zip(&folds).filter(|(_, of)| **of != fold))).collect();
+        (0..options.folds).map(|fold| best_k(figures.iter().zip(&folds).filter(|(_, of)| **of != fold))).collect();
     let fitted = queries.iter().zip(&folds).map(|(query, &fold)| keep(query, best[fold])).collect();
     methods.push(Method { name: FIXED_FITTED.into(), decisions: fitted });
 
-    let known = best_k(shares.iter().zip(&folds));
+    let known = best_k(figures.iter().zip(&folds));
     methods.push(Method { name: FIXED_KNOWN.into(), decisions: keep_all(known) });
     let oracle = queries.iter().map(|query| Decision::keep(query.best.0)).collect();
     methods.push(Method { name: ORACLE.into(), decisions: oracle });
@@ -63,9 +64,13 @@ fn keep(query: &QueryView, k: usize) -> Decision {
     Decision::keep(k.min(query.relevance.len()))
 }
 
-/// Share of the best F1 for k from 1 to the largest; empty for a query that has no answer.
-fn shares(query: &QueryView) -> Vec<f64> {
-    if query.is_answerable() { (1..=LARGEST).map(|k| query.share(k)).collect() } else { Vec::new() }
+/// F1 for k from 1 to the largest; empty for a query that has no answer.
+fn f1(query: &QueryView) -> Vec<f64> {
+    let at = |k: usize| {
+        let k = k.min(query.relevance.len());
+        prefix::f_beta(query.found[k], k, query.relevant, 1.0)
+    };
+    if query.is_answerable() { (1..=LARGEST).map(at).collect() } else { Vec::new() }
 }
 
 /// The fold of each query, whatever order the queries come in. Answerable ones are dealt first, so that they are spread
@@ -85,10 +90,10 @@ fn folds(name: &str, queries: &[QueryView], options: &Options) -> Vec<usize> {
 fn best_k<'a>(training: impl Iterator<Item = (&'a Vec<f64>, &'a usize)>) -> usize {
     let mut sums = vec![0.0; LARGEST];
     let mut any = false;
-    for (shares, _) in training.filter(|(shares, _)| !shares.is_empty()) {
+    for (figures, _) in training.filter(|(figures, _)| !figures.is_empty()) {
         any = true;
-        for (sum, share) in sums.iter_mut().zip(shares) {
-            *sum += share;
+        for (sum, figure) in sums.iter_mut().zip(figures) {
+            *sum += figure;
         }
     }
     if !any {

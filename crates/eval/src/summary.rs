@@ -7,6 +7,7 @@ use crate::data::{Decision, Method, QueryKind};
 use crate::gate::{Roc, roc};
 use crate::metric::Metric;
 use crate::options::Options;
+use crate::prefix;
 use crate::report::{DepthReport, KeptColumns, MethodReport, QueryReport};
 use crate::view::QueryView;
 
@@ -65,11 +66,16 @@ pub(crate) fn summary(
 
 fn columns(method: &Method, views: &[QueryView]) -> KeptColumns {
     let mut columns = KeptColumns::default();
+    let answerable: Vec<f64> = views.iter().filter(|view| view.is_answerable()).map(|view| view.best.1).collect();
+    let best = answerable.iter().sum::<f64>() / answerable.len().max(1) as f64;
     for (view, decision) in views.iter().zip(&method.decisions) {
         let outcome = view.outcome(decision);
         columns.documents.push(outcome.documents);
         columns.relevant.push(outcome.relevant);
         columns.characters.push(outcome.characters);
+        let f1 = prefix::f_beta(outcome.relevant, outcome.documents, view.relevant, 1.0);
+        // Where no prefix of any list has anything relevant, there is nothing to reach.
+        columns.relative_f1.push(if best > 0.0 { f1 / best } else { 0.0 });
         columns.share_of_best_f1.push(outcome.share_of_best_f1);
         columns.penalised_dcg.push(outcome.penalised_dcg);
     }

@@ -19,7 +19,7 @@ impl Report {
         );
         for (at, table) in self.tables().iter().enumerate() {
             page.push_str(&format!("<h2>{}</h2>\n{}", escape(&table.title), rows(table)));
-            let plot = (at == 1).then(|| plot::differences(self, Metric::ShareOfBestF1)).flatten();
+            let plot = (at == 1).then(|| plot::differences(self, Metric::RelativeF1)).flatten();
             if let Some(plot) = plot {
                 page.push_str(&figure("wide", &plot));
                 page.push_str(KEY);

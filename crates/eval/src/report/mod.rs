@@ -125,6 +125,8 @@ pub struct KeptColumns {
     pub relevant: Vec<usize>,
     /// Characters kept.
     pub characters: Vec<usize>,
+    /// F1 divided by the mean, over the answerable queries, of the best F1 of the pool's order.
+    pub relative_f1: Vec<f64>,
     /// F1 as a share of the best F1 of the method's list.
     pub share_of_best_f1: Vec<f64>,
     /// DCG with a penalty for what is not relevant.
@@ -140,6 +142,7 @@ impl KeptColumns {
         let answerable = query.kind == QueryKind::Judged;
         let empty = f64::from(keep == 0);
         let (value, averaged) = match metric {
+            Metric::RelativeF1 => (*self.relative_f1.get(position)?, answerable),
             Metric::ShareOfBestF1 => (*self.share_of_best_f1.get(position)?, answerable),
             Metric::F1 => (prefix::f_beta(found, keep, query.relevant, 1.0), answerable),
             Metric::FBeta => (prefix::f_beta(found, keep, query.relevant, beta), answerable),

@@ -173,7 +173,7 @@ impl Report {
     /// The tables of the report: what Markdown and HTML show, in order. A table without a row is not among them.
     pub fn tables(&self) -> Vec<Table> {
         use Metric::*;
-        let mut metrics = vec![ShareOfBestF1, F1, Precision, Recall, PenalisedDcg, Kept, CharactersKept];
+        let mut metrics = vec![RelativeF1, ShareOfBestF1, F1, Precision, Recall, PenalisedDcg, Kept, CharactersKept];
         let mut in_pool = vec![F1, F1InPool, Recall, RecallInPool];
         if self.options.beta != 1.0 {
             metrics.insert(2, FBeta);
@@ -184,6 +184,7 @@ impl Report {
             F1 over every query counts an empty answer to a query without one as 1.";
         let tables = [
             self.collection_table(),
+            self.comparison_table(RelativeF1),
             self.comparison_table(ShareOfBestF1),
             self.mean_table("What is kept", answerable, &metrics),
             self.mean_table(
