@@ -199,6 +199,15 @@ impl Pool {
         self.relevance.as_ref()
     }
 
+    /// How far each candidate stands between the background mean (0) and the best one (1), best first; `None` where the
+    /// background is not known or the best does not stand out of it.
+    pub fn heights(&self) -> Option<Vec<f64>> {
+        let values = self.descending();
+        let mean = self.mirrored(self.background?.mean);
+        let range = values.first()? - mean;
+        (range > 0.0 && range.is_finite()).then(|| values.iter().map(|value| (value - mean) / range).collect())
+    }
+
     /// How many tokens of text the candidate at `rank` (from 0) has, where the pool says so.
     pub fn size(&self, rank: usize) -> Option<usize> {
         self.sizes.get(self.position(rank)?).copied()

@@ -48,6 +48,10 @@ pub struct EvalArguments {
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub no_gate: bool,
 
+    /// Decide every query as the first one ever asked, without what the queries before it say of the collection
+    #[arg(long, conflicts_with_all = ["run", "compare"])]
+    pub cold: bool,
+
     /// Judgements to use: qrels/NAME.tsv
     #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "NAME", default_value = "test", help_heading = "Queries")]
     pub split: String,
@@ -65,7 +69,7 @@ pub struct EvalArguments {
     pub limit_queries: Option<usize>,
 
     /// The figure that is compared over all collections
-    #[arg(long, value_name = "NAME", default_value = Metric::ShareOfBestF1.name(), hide_possible_values = true,
+    #[arg(long, value_name = "NAME", default_value = Metric::RelativeF1.name(), hide_possible_values = true,
         value_parser = PossibleValuesParser::new(Metric::ALL.iter().map(|metric| metric.name())), help_heading = "Figures")]
     pub metric: String,
     /// The method that the others are held against [default: fixed-fitted]
@@ -86,6 +90,13 @@ pub struct EvalArguments {
     /// Also time the decisions; the report then differs from run to run
     #[arg(long, help_heading = "Figures")]
     pub timings: bool,
+
+    /// Instead of comparing cuts, how much auto learns from so many judged queries
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv"], value_name = "N,…", value_delimiter = ',', help_heading = "Figures")]
+    pub judged: Vec<usize>,
+    /// How often the judged queries are drawn
+    #[arg(long, requires = "judged", value_name = "N", value_parser = at_least_one, default_value = "5", allow_negative_numbers = true, help_heading = "Figures")]
+    pub draws: usize,
 
     /// Print the whole report as JSON, query by query
     #[arg(long, group = "report_form", help_heading = "Output")]

@@ -2,7 +2,7 @@
 
 /// Probabilities below this are left out of a distribution's ends: together they stay far below a rounding error of
 /// what is decided.
-const NEGLIGIBLE: f64 = 1e-12;
+pub(super) const NEGLIGIBLE: f64 = 1e-12;
 
 /// The distribution of a count: the sum of independent trials with unequal probabilities (Poisson binomial), held over
 /// the range of counts that have any weight.
@@ -35,47 +35,96 @@ impl Counts {
         counts
     }
 
-    /// With one trial more. O(width).
-    pub fn and(&self, probability: f64) -> Self {
-        let mut mass = vec![0.0; self.mass.len() + 1];
-        for (at, &weight) in self.mass.iter().enumerate() {
-            mass[at] += weight * (1.0 - probability);
-            mass[at + 1] += weight * probability;
+    /// Adds one trial. O(width).
+    pub fn add(&mut self, probability: f64) {
+        if probability <= NEGLIGIBLE {
+            return;
         }
-        let low = mass.iter().position(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
-        let high = mass.iter().rposition(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
-        mass.truncate(high + 1);
-        mass.drain(..low);
-        Counts { first: self.first + low, mass }
+        self.mass.push(0.0);
+        let mut below = 0.0;
+        for mass in &mut self.mass {
+            let here = *mass;
+            *mass = here * (1.0 - probability) + below * probability;
+            below = here;
+        }
+        let low = self.mass.iter().position(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
+        let high = self.mass.iter().rposition(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
+        self.mass.truncate(high + 1);
+        self.mass.drain(..low);
+        self.first += low;
     }
 
-    /// Every count that has weight, with its weight.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + Clone {
-        self.mass.iter().enumerate().map(|(at, &mass)| (self.first + at, mass))
+    /// The lowest count that has weight.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The weights of the counts from the lowest on.
+    pub fn mass(&self) -> &[f64] {
+        &self.mass
     }
 
     /// The probability of a count of zero.
     pub fn zero(&self) -> f64 {
         if self.first == 0 { self.mass[0] } else { 0.0 }
     }
+
+    /// For trials that are among those counted: the probability that each succeeds and that the count is so and so.
+    /// `receive` is given the place of the count in [`Counts::mass`], in one order or the other, and those probabilities.
+    /// O(width).
+    ///
+    /// A trial with probability p is taken out of the count again: with Q the distribution without it, P(t) = (1 − p) ·
+    /// Q(t) + p · Q(t − 1). The equation is solved from the low end where p is at most 1/2 and from the high end where it is
+    /// more, so that errors do not grow on the way. Trials of one call are solved side by side and must all be on one side
+    /// of 1/2.
+    pub fn joint<const N: usize>(&self, probabilities: [f64; N], mut receive: impl FnMut(usize, &[f64; N])) {
+        let mut joint = [0.0; N];
+        if probabilities[0] > 0.5 {
+            // p · Q(t − 1) = P(t) − (1 − p) / p · p · Q(t)
+            let odds = probabilities.map(|probability| (1.0 - probability) / probability);
+            for (at, &mass) in self.mass.iter().enumerate().rev() {
+                for (joint, odds) in joint.iter_mut().zip(&odds) {
+                    *joint = mass - odds * *joint;
+                }
+                receive(at, &joint);
+            }
+        } else {
+            // p · Q(t − 1) = p / (1 − p) · (P(t − 1) − p · Q(t − 2))
+            let odds = probabilities.map(|probability| probability / (1.0 - probability));
+            let mut below = 0.0;
+            for (at, &mass) in self.mass.iter().enumerate() {
+                for (joint, odds) in joint.iter_mut().zip(&odds) {
+                    *joint = odds * (below - *joint);
+                }
+                receive(at, &joint);
+                below = mass;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn counts(probabilities: &[f64]) -> Counts {
+        let mut counts = Counts::none();
+        probabilities.iter().for_each(|&probability| counts.add(probability));
+        counts
+    }
 
     #[test]
     fn two_trials_by_hand() {
-        let counts = Counts::none().and(0.5).and(0.25);
-        let weights: Vec<(usize, f64)> = counts.iter().collect();
-        assert_eq!(weights, [(0, 0.375), (1, 0.5), (2, 0.125)]);
+        let counts = counts(&[0.5, 0.25]);
+        assert_eq!((counts.first(), counts.mass()), (0, &[0.375, 0.5, 0.125][..]));
         assert_eq!(counts.zero(), 0.375);
     }
 
     #[test]
     fn certain_trials_only_shift() {
-        let counts = (0..50).fold(Counts::none(), |counts, _| counts.and(1.0)).and(0.0);
-        assert_eq!(counts.iter().collect::<Vec<_>>(), [(50, 1.0)]);
+        let counts = counts(&[[1.0; 50], [0.0; 50]].concat());
+        assert_eq!((counts.first(), counts.mass()), (50, &[1.0][..]));
         assert_eq!(counts.zero(), 0.0);
     }
 
@@ -83,9 +132,26 @@ mod tests {
     fn a_poisson_count_has_its_mean_and_sums_to_one() {
         for mean in [0.0, 0.3, 4.0, 20.0] {
             let counts = Counts::poisson(mean);
-            let total: f64 = counts.iter().map(|(_, weight)| weight).sum();
-            let average: f64 = counts.iter().map(|(count, weight)| count as f64 * weight).sum();
+            let total: f64 = counts.mass().iter().sum();
+            let average: f64 = counts.mass().iter().enumerate().map(|(count, weight)| count as f64 * weight).sum();
             assert!((total - 1.0).abs() < 1e-9 && (average - mean).abs() < 1e-6, "{mean}: {total}, {average}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_trial_comes_out_as_it_went_in(others in prop::collection::vec(0.0..=1.0f64, 0..60), probability in 1e-6..=1.0f64) {
+            let without = counts(&others);
+            let mut all = without.clone();
+            all.add(probability);
+            let mut joint = vec![0.0; all.mass().len()];
+            all.joint([probability], |at, &[weight]| joint[at] = weight);
+            for (at, joint) in joint.iter().enumerate() {
+                // That the others are one fewer.
+                let before = (all.first() + at).checked_sub(1 + without.first());
+                let expected = before.and_then(|at| without.mass().get(at)).map_or(0.0, |mass| probability * mass);
+                prop_assert!((joint - expected).abs() < 1e-10, "{} {joint} {expected}", all.first() + at);
+            }
         }
     }
 }

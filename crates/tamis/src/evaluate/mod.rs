@@ -24,6 +24,7 @@
 mod beir;
 mod cache;
 mod error;
+mod learning;
 mod measure;
 mod records;
 mod run;
@@ -32,5 +33,6 @@ pub(crate) use beir::queries;
 pub use beir::{TestCollection, TestQuery, foreign_queries};
 pub use cache::directory as cache_directory;
 pub use error::EvaluationError;
+pub use learning::{Learning, LearningCurve, LearningPoint, learning_curve, learning_table};
 pub use measure::{Measurement, NamedCut, cuts, measure};
 pub use run::{RunCollection, from_run};

@@ -58,6 +58,8 @@ pub(super) struct Decision {
     pub report: CutReport,
     /// The probability of relevance of each ranked candidate, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
+    /// How far each ranked candidate stands between the background and the best.
+    pub heights: Option<Vec<f64>>,
     /// How far the first candidate stands out of the next ones.
     pub focus: Option<f64>,
     /// The gate's evidence, where both legs took part.
@@ -101,7 +103,7 @@ pub(super) fn decide(
         report.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), json(value))));
     }
     let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
-    Ok(Decision { report, probabilities, focus: focus(&coverages), evidence: known.sum() })
+    Ok(Decision { report, probabilities, heights: pool.heights(), focus: focus(&coverages), evidence: known.sum() })
 }
 
 /// Tokens of each candidate's text, for a rule that has a budget of them.

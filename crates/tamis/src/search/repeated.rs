@@ -28,6 +28,8 @@ pub(crate) struct Ordered {
     pub cut: CutReport,
     /// The probability of relevance of each of `passages`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
+    /// How far each of `passages` stands between the background and the best.
+    pub heights: Option<Vec<f64>>,
     /// What the query adds to the collection's profile.
     pub focus: Option<f64>,
     pub evidence: Option<f64>,
@@ -94,7 +96,7 @@ impl Candidates<'_> {
         let passages = self.passages.clone();
         let started = Instant::now();
         let decided = self.index.decide(&self.retrieved, passages, rule, Some(*beliefs), &mut Clock::start())?;
-        let Decided { ranked, cut, probabilities, focus, evidence, .. } = decided;
+        let Decided { ranked, cut, probabilities, heights, focus, evidence, .. } = decided;
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
             characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
@@ -102,7 +104,7 @@ impl Candidates<'_> {
             score: ranked.score,
         };
         let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered { passages, cut, probabilities, focus, evidence, microseconds })
+        Ok(Ordered { passages, cut, probabilities, heights, focus, evidence, microseconds })
     }
 }
 

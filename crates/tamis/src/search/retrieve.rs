@@ -41,6 +41,8 @@ pub(super) struct Decided {
     pub fusion: Fusion,
     /// The probability of relevance of each of `ranked`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
+    /// How far each of `ranked` stands between the background and the best.
+    pub heights: Option<Vec<f64>>,
     /// How far the first candidate stands out of the next ones, and the gate's evidence: what a collection's profile is
     /// made from.
     pub focus: Option<f64>,
@@ -116,8 +118,8 @@ impl Index {
         let gathered = &retrieved.gathered;
         let decision = decide::decide(rule, gate, gathered, fusions.cut, roles, &ranked, reference, &beliefs)?;
         clock.lap("cut");
-        let decide::Decision { report: cut, probabilities, focus, evidence } = decision;
-        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities, focus, evidence, replaced })
+        let decide::Decision { report: cut, probabilities, heights, focus, evidence } = decision;
+        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities, heights, focus, evidence, replaced })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.

@@ -1,6 +1,7 @@
 //! `tamis eval`: how well collections with judged answers are ranked and cut.
 
 mod compare;
+mod learning;
 mod table;
 
 use crate::args::{EvalArguments, Global};
@@ -31,13 +32,16 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     let options = options(arguments);
     options.check()?;
     let config = config(arguments, global)?;
+    if !arguments.judged.is_empty() {
+        return learning::run(arguments, &config, &cache(arguments)?, output);
+    }
     let measurement = Measurement {
         cuts: cuts(&config, &arguments.cuts)?,
         own_id: arguments.own_id,
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
-        ..Measurement::default()
+        cold: arguments.cold,
     };
     interrupt::install()?;
     let measured = match (&arguments.run, &arguments.qrels) {
@@ -178,7 +182,7 @@ fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<
         report.markdown()
     } else {
         let mut out = output.styled();
-        let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::ShareOfBestF1);
+        let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
         table::tables(&mut out, report, metric, output.verbose())?;
         out.flush()?;
         return Ok(());

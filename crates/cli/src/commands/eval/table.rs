@@ -29,12 +29,12 @@ fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
     use Metric::*;
     if verbose {
         let mut tables = report.tables();
-        if metric != ShareOfBestF1 {
+        if !matches!(metric, RelativeF1 | ShareOfBestF1) {
             tables.insert(1.min(tables.len()), report.comparison_table(metric));
         }
         return tables;
     }
-    let mut kept = vec![ShareOfBestF1, F1, Precision, Recall, Kept, CharactersKept];
+    let mut kept = vec![RelativeF1, ShareOfBestF1, F1, Precision, Recall, Kept, CharactersKept];
     if report.options.beta != 1.0 {
         kept.insert(2, FBeta);
     }
@@ -50,7 +50,7 @@ fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
 }
 
 /// Names to the left, figures to the right, and a gap between the methods that were given and those for reference.
-fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     let heading = |(at, heading): (usize, &String)| format!("{}{}", if at == 0 { "" } else { ">" }, visible(heading));
     let headings: Vec<String> = table.header.iter().enumerate().map(heading).collect();
     let mut columns = Columns::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());
