@@ -47,7 +47,6 @@ pub struct EvalArguments {
     /// Let every query through to the cut, answered or not
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub no_gate: bool,
-
     /// Decide every query as the first one ever asked, without what the queries before it say of the collection
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub cold: bool,

@@ -282,6 +282,7 @@ fn what_is_wrong_is_named_with_its_place() {
     assert!(place.fails(&["house", "--model", "auto"]).contains("--model auto"));
     assert!(place.fails(&["house", "--run", "x", "--qrels", "y"]).contains("cannot be used with"));
     assert!(place.fails(&["--run", "x", "--qrels", "y", "--own-id"]).contains("cannot be used with"));
+    assert!(place.fails(&["--run", "x", "--qrels", "y", "--cold"]).contains("cannot be used with"));
     assert!(place.fails(&["--run", "x"]).contains("--qrels"));
     assert!(place.fails(&["house", "./house"]).contains("another collection is called house"));
 
