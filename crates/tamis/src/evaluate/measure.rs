@@ -343,7 +343,8 @@ mod tests {
     #[test]
     fn decisions_are_those_of_the_search() {
         let place = place();
-        let measurement = Measurement { cuts: named(&place, &["background", "top_score"]), ..Measurement::default() };
+        let cuts = named(&place, &["auto", "background", "top_score"]);
+        let measurement = Measurement { cuts, cold: true, ..Measurement::default() };
         let collection = measured(&place, &measurement);
         let index =
             cache::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("cached");
@@ -380,6 +381,7 @@ mod tests {
             depths: vec![1, 4],
             limit: Some(1),
             timings: true,
+            cold: false,
         };
         let collection = measured(&place, &measurement);
         assert_eq!(collection.queries.len(), 2, "one of its own, one foreign");
