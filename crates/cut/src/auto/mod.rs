@@ -148,7 +148,9 @@ fn explain(table: &[Expectation], keep: usize, probabilities: &[f64], aim: &str,
     let share = |number: f64| format!("{:.0}%", 100.0 * number);
     let basis = match relevance.basis {
         Basis::BuiltIn => "built-in constants".to_owned(),
+        Basis::PastQueries(1) => "1 past query".to_owned(),
         Basis::PastQueries(queries) => format!("{queries} past queries"),
+        Basis::Judged(1) => "1 judged query".to_owned(),
         Basis::Judged(queries) => format!("{queries} judged queries"),
         Basis::Asked => "what is wanted".to_owned(),
     };

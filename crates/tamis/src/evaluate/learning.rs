@@ -182,33 +182,88 @@ impl Known {
 
 /// The curves as a table, with their mean over the collections that have all points.
 pub fn learning_table(curves: &[LearningCurve], judged: &[usize]) -> Table {
-    let cell = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
-    let figure = |curve: &LearningCurve, size: usize| {
-        curve.points.iter().find(|point| point.judged == size).map(|point| point.relative_f1)
+    // The queries that are left differ from point to point, so each figure comes with what the same ones have without.
+    let cell = |value: Option<(f64, f64)>| match value {
+        Some((with, without)) => format!("{with:.3} ({:+.3})", with - without).replace('-', "−"),
+        None => "–".to_owned(),
     };
-    let mut rows: Vec<Vec<String>> = curves
-        .iter()
-        .map(|curve| {
-            let figures = judged.iter().map(|&size| cell(figure(curve, size)));
-            std::iter::once(curve.collection.clone()).chain(figures).collect()
-        })
-        .collect();
+    let figure = |curve: &LearningCurve, size: usize| {
+        let point = curve.points.iter().find(|point| point.judged == size)?;
+        Some((point.relative_f1, point.without))
+    };
+    let row = |name: &str, figure: &dyn Fn(usize) -> Option<(f64, f64)>| {
+        let figures = judged.iter().map(|&size| cell(figure(size)));
+        std::iter::once(name.to_owned()).chain(figures).collect::<Vec<String>>()
+    };
+    let mut rows: Vec<Vec<String>> =
+        curves.iter().map(|curve| row(&curve.collection, &|size| figure(curve, size))).collect();
     let mean = |size: usize| {
-        let figures: Vec<f64> = curves.iter().filter_map(|curve| figure(curve, size)).collect();
-        (figures.len() == curves.len()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+        let figures: Vec<(f64, f64)> = curves.iter().filter_map(|curve| figure(curve, size)).collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| figures.iter().map(of).sum::<f64>() / figures.len() as f64;
+        (figures.len() == curves.len()).then(|| (mean(|figure| figure.0), mean(|figure| figure.1)))
     };
     if curves.len() > 1 {
-        let figures = judged.iter().map(|&size| cell(mean(size)));
-        rows.push(std::iter::once("mean".to_owned()).chain(figures).collect());
+        rows.push(row("mean", &mean));
     }
     let given = rows.len();
     Table {
         title: "Learning from judged queries".into(),
-        note: "Mean F1 of `auto`, as a share of the mean best F1, on the queries that were not judged, by how many were. The \
-            gate plays no part. – where the collection has too few queries."
+        note: "Mean F1 of `auto`, as a share of the mean best F1, on the queries that were not judged, by how many were, \
+            and in brackets the difference to no judgements on the same queries. The gate plays no part. – where the collection has too few queries."
             .into(),
         header: std::iter::once("collection".to_owned()).chain(judged.iter().map(|size| size.to_string())).collect(),
         rows,
         given,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A query whose first `relevant` candidates are relevant, at falling heights.
+    fn known(relevant: usize) -> Known {
+        let heights: Vec<f64> = (0..20).map(|rank| 1.0 - 0.04 * f64::from(rank)).collect();
+        Known {
+            documents: (0..20).collect(),
+            relevant: (0..20).map(|rank| rank < relevant).collect(),
+            heights,
+            judged_relevant: relevant,
+            best_f1: 1.0,
+            focus: None,
+        }
+    }
+
+    #[test]
+    fn judged_queries_improve_those_that_were_not_judged() {
+        let all: Vec<Known> = (0..30).map(|at| known(11 + at % 3)).collect();
+        let order: Vec<usize> = (0..30).collect();
+        let figure = |size| point(&all, std::slice::from_ref(&order), size, Relevance::default());
+        let (none, ten) = (figure(0), figure(10));
+        assert!((none.relative_f1 - none.without).abs() < 1e-12, "{none:?}");
+        assert!(ten.relative_f1 > ten.without + 0.05, "{ten:?}");
+        assert!(ten.level < none.level);
+    }
+
+    #[test]
+    fn a_document_counts_once_however_many_of_its_passages_are_kept() {
+        let query = Known { documents: vec![0; 20], judged_relevant: 1, ..known(20) };
+        assert_eq!(query.f1(Relevance { level: 0.5, ..Relevance::default() }), 1.0);
+    }
+
+    #[test]
+    fn the_table_has_a_mean_where_every_collection_has_the_point() {
+        let curve = |name: &str, judged: &[usize]| LearningCurve {
+            collection: name.into(),
+            queries: 20,
+            points: judged
+                .iter()
+                .map(|&judged| LearningPoint { judged, relative_f1: 0.8, without: 0.75, error: 0.01, level: 0.7 })
+                .collect(),
+        };
+        let table = learning_table(&[curve("a", &[0, 5]), curve("b", &[0])], &[0, 5]);
+        assert_eq!(table.rows[0], ["a", "0.800 (+0.050)", "0.800 (+0.050)"]);
+        assert_eq!(table.rows[1], ["b", "0.800 (+0.050)", "–"]);
+        assert_eq!(table.rows[2], ["mean", "0.800 (+0.050)", "–"]);
     }
 }
