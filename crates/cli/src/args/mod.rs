@@ -67,7 +67,7 @@ pub enum Command {
     /// Cut the results of any other search engine: JSON Lines in, the relevant ones out
     Cut(CutArguments),
     /// Measure ranking and cuts on collections whose answers are known
-    Eval(EvalArguments),
+    Eval(Box<EvalArguments>),
     /// Allow this project's configuration to send text to the models it names
     #[command(
         long_about = "Allow this project's configuration file, as it is now, to send text to the models it names.\n\n\
