@@ -2,6 +2,7 @@
 
 mod cut;
 mod eval;
+mod feedback;
 mod global;
 mod index;
 mod inspect;
@@ -11,6 +12,7 @@ mod values;
 
 pub use cut::CutArguments;
 pub use eval::EvalArguments;
+pub use feedback::FeedbackArguments;
 pub use global::{ColorWhen, Global};
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
@@ -68,6 +70,8 @@ pub enum Command {
     Cut(CutArguments),
     /// Measure ranking and cuts on collections whose answers are known
     Eval(Box<EvalArguments>),
+    /// Say which passages of an answer are relevant, for guarantees to be calibrated on
+    Feedback(FeedbackArguments),
     /// Allow this project's configuration to send text to the models it names
     #[command(
         long_about = "Allow this project's configuration file, as it is now, to send text to the models it names.\n\n\

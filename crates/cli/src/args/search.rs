@@ -27,6 +27,9 @@ pub struct SearchArguments {
     /// Where relevance ends: METHOD or METHOD:PARAM=VALUE,… (--help lists the methods)
     #[arg(long, value_name = "METHOD[:PARAM=VALUE,…]")]
     pub cut: Option<String>,
+    /// Keep a promise instead of what the cut would keep, calibrated on judged queries: recall=0.9
+    #[arg(long, value_name = "PROMISE")]
+    pub guarantee: Option<String>,
     /// Show at most N results, 1 to 1000; never changes what is relevant [default: search.top_k, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     pub limit: Option<usize>,

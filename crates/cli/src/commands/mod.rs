@@ -4,6 +4,7 @@ mod config;
 mod cut;
 mod doctor;
 mod eval;
+mod feedback;
 mod get;
 mod index;
 mod pages;
@@ -31,6 +32,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Doctor(doctor) => doctor::run(doctor, global, output),
         Command::Cut(cut) => cut::run(cut, output),
         Command::Eval(eval) => eval::run(eval, global, output),
+        Command::Feedback(feedback) => feedback::run(feedback, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => pages::completions(*shell, output),
         Command::Man(man) => pages::man(man, output),

@@ -61,6 +61,9 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
         answer.pool.iter_mut().flatten().for_each(|entry| written(&mut entry.path));
     }
     warn(&answer, &freshness, output);
+    if let Some(problem) = index.recording_problem().filter(|_| output.verbose()) {
+        output.note(&format!("not recorded, so it cannot be judged: {problem}"));
+    }
     if answer.index.passages == 0 {
         explain_empty(&index, &request, output)?;
     }
@@ -73,6 +76,7 @@ fn flags(arguments: &SearchArguments) -> Vec<FlagSetting> {
     let refresh = arguments.no_refresh.then_some("false");
     [
         setting("search.cut", "--cut", arguments.cut.as_deref()),
+        setting("search.guarantee", "--guarantee", arguments.guarantee.as_deref()),
         setting("search.mode", "--mode", arguments.mode.as_deref()),
         setting("search.model", "--model", arguments.model.as_deref()),
         setting("search.refresh", "--no-refresh", refresh),
@@ -93,6 +97,7 @@ fn request(arguments: &SearchArguments) -> SearchRequest {
         collections: arguments.collections.clone(),
         paths: arguments.paths.clone(),
         explain: arguments.explain,
+        entry_point: Some("cli".into()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
         ..SearchRequest::new(arguments.query.join(" "))
     }

@@ -64,13 +64,20 @@ fn highlighted(out: &mut dyn Write, snippet: &str, line: Range<usize>, highlight
     Ok(())
 }
 
-/// How many of how many are relevant, and why.
+/// How many of how many are relevant, why, and the identifier to judge the answer by.
 pub fn summary(answer: &Answer) -> String {
-    let cut = &answer.cut;
-    let reason = cut.reason.trim_end_matches('.');
     if answer.index.passages == 0 {
         return "Nothing found: no indexed passage passes the filters.".into();
     }
+    match &answer.query_id {
+        Some(id) => format!("{} [query {id}]", reasoned(answer)),
+        None => reasoned(answer),
+    }
+}
+
+fn reasoned(answer: &Answer) -> String {
+    let cut = &answer.cut;
+    let reason = cut.reason.trim_end_matches('.');
     let candidates = count(cut.candidates as u64);
     match cut.keep {
         0 => format!("Nothing relevant among {candidates} candidates ({}): {reason}.", cut.method),
@@ -157,6 +164,8 @@ mod tests {
             summary(&answer),
             "7 of 1,200 candidates are relevant, the first 1 shown (background): 0.41 is far below."
         );
+        answer.query_id = Some("7k2m9qrt".into());
+        assert!(summary(&answer).ends_with("0.41 is far below. [query 7k2m9qrt]"), "{}", summary(&answer));
         answer.index.passages = 0;
         assert!(summary(&answer).contains("filters"));
     }

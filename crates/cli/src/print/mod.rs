@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod explain;
+pub mod feedback;
 pub mod plot;
 pub mod report;
 #[cfg(test)]

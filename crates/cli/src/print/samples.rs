@@ -30,6 +30,7 @@ pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
 pub fn answer() -> Answer {
     Answer {
         query: "lock".into(),
+        query_id: None,
         mode_used: "hybrid".into(),
         fallback_reason: None,
         model: Some("static".into()),

@@ -19,7 +19,9 @@ pub fn settings(out: &mut dyn Write, entries: &[(Key, Setting)], verbose: bool) 
             if table.is_some() {
                 writeln!(out)?;
             }
-            writeln!(out, "{}", format_args!("[{heading}]").bold())?;
+            if !heading.is_empty() {
+                writeln!(out, "{}", format_args!("[{heading}]").bold())?;
+            }
             table = Some(heading);
         }
         if verbose {

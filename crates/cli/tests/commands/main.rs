@@ -5,6 +5,7 @@ mod cut;
 mod doctor;
 mod errors;
 mod eval;
+mod feedback;
 mod inspect;
 mod output;
 mod schema;

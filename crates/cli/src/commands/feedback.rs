@@ -1,0 +1,88 @@
+//! `tamis feedback`: what people say of answers.
+
+use crate::args::{FeedbackArguments, Global};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::feedback;
+use crate::progress::Progress;
+use crate::session::Session;
+use anyhow::Result;
+use std::io::Write;
+use std::path::Path;
+use std::time::SystemTime;
+use tamis::evaluate::EvaluationError;
+use tamis::{Index, Relevance};
+
+/// Takes down judgements, or lists, imports or deletes them.
+///
+/// # Errors
+/// There is no index, no such search or passage, a file that cannot be read, or the log cannot be written.
+pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open_existing(config)?;
+    if arguments.list {
+        return list(&index, arguments, output);
+    }
+    if let Some(directory) = &arguments.import {
+        return import(&index, directory, arguments, output);
+    }
+    if let Some(query_id) = &arguments.forget {
+        index.forget_search(query_id)?;
+        output.note(&format!("search {query_id} and its judgements are deleted"));
+        return Ok(Exit::Found);
+    }
+    let relevance = if arguments.relevant { Relevance::Relevant } else { Relevance::NotRelevant };
+    let passages: Vec<&str> = arguments.passages.iter().map(String::as_str).collect();
+    let judged = index.feedback(arguments.query_id.as_deref().unwrap_or_default(), &passages, relevance)?;
+    if arguments.json {
+        output.json(&judged)?;
+    } else {
+        let mut out = output.styled();
+        feedback::judged(&mut out, &judged)?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
+
+fn list(index: &Index, arguments: &FeedbackArguments, output: &Output) -> Result<Exit> {
+    let searches = index.recorded_searches(arguments.limit)?;
+    if arguments.json {
+        output.json(&searches)?;
+    } else if searches.is_empty() {
+        let reason = match index.config().telemetry.record {
+            true => "no search is recorded yet",
+            false => "no search is recorded: telemetry is off",
+        };
+        output.note(reason);
+    } else {
+        let mut out = output.styled();
+        feedback::searches(&mut out, &searches, SystemTime::now())?;
+        out.flush()?;
+    }
+    Ok(Exit::found(!searches.is_empty()))
+}
+
+fn import(index: &Index, directory: &Path, arguments: &FeedbackArguments, output: &Output) -> Result<Exit> {
+    interrupt::install()?;
+    let progress = Progress::when_slow(output);
+    let imported = index.import_judgements(directory, &arguments.split, &progress);
+    drop(progress);
+    let report = match imported {
+        Err(EvaluationError::Interrupted) => {
+            output.note("stopped; what is taken down so far is kept, and importing again replaces it");
+            return Ok(Exit::Interrupted);
+        }
+        report => report?,
+    };
+    report.notes.iter().for_each(|note| output.warn(note));
+    if arguments.json {
+        output.json(&report)?;
+    } else {
+        let mut out = output.styled();
+        feedback::imported(&mut out, &report)?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
