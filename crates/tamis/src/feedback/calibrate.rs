@@ -1,8 +1,11 @@
 //! From judged searches to a guarantee for the present one.
 //!
-//! The threshold is put on each candidate's probability where the cut gave probabilities, else on how far its score is on
-//! the way from the background to the best. Only searches whose values are the same thing count: of the same model, mode and
-//! scale of scores. Judgements of the same query given at several searches count as one query.
+//! The threshold is put on how far a candidate's score is on the way from the background to the best. Probabilities would
+//! not do: those of the cut `auto` move with every query and are fitted to the judged ones, so that the judged queries and
+//! the next one are not exchangeable, which is all that the guarantee assumes. They are in the order of these heights anyway.
+//!
+//! Only searches whose heights are the same thing count: of the same model, mode and scale of scores. Judgements of the same
+//! query given at several searches count as one query.
 
 use crate::Error;
 use crate::index::Index;
@@ -11,66 +14,27 @@ use std::collections::{BTreeMap, HashMap};
 use tamis_cut::{CalibrationQuery, Guarantee, Pool};
 use tamis_store::{JudgedSearch, RecordedSearch};
 
-/// What the threshold is put on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Values {
-    /// Probabilities of relevance.
-    Probability,
-    /// Shares of the way from the background to the best.
-    Share,
+/// What people read of the values.
+const VALUE: &str = "height (0: the background, 1: the best)";
+
+/// How far each candidate is on the way from the background to the best: not increasing, ending before the first that has
+/// no score. All are 0 where the best does not stand out.
+fn heights(search: &RecordedSearch) -> Vec<f64> {
+    let scores: Vec<f64> = search.candidates.iter().map_while(|candidate| candidate.score).map(f64::from).collect();
+    let background = search.score_background.unwrap_or_default();
+    let way = scores.first().copied().unwrap_or_default() - background;
+    let height = |score: f64| if way > 0.0 { ((score - background) / way).max(0.0) } else { 0.0 };
+    let mut lowest = f64::INFINITY;
+    let non_increasing = |score| {
+        lowest = height(score).min(lowest);
+        lowest
+    };
+    scores.into_iter().map(non_increasing).collect()
 }
 
-impl Values {
-    /// What a search has to offer.
-    fn of(search: &RecordedSearch) -> Self {
-        let mut candidates = search.candidates.iter();
-        match search.candidates.is_empty() {
-            false if candidates.all(|candidate| candidate.probability.is_some()) => Values::Probability,
-            _ => Values::Share,
-        }
-    }
-
-    /// As people read it.
-    fn name(self) -> &'static str {
-        match self {
-            Values::Probability => "probability",
-            Values::Share => "share of the way from the background to the best",
-        }
-    }
-
-    /// One value per candidate, not increasing, ending before the first that has none.
-    fn read(self, search: &RecordedSearch) -> Vec<f64> {
-        let mut lowest = f64::INFINITY;
-        let mut non_increasing = |value: f64| {
-            lowest = lowest.min(value);
-            lowest
-        };
-        match self {
-            Values::Probability => {
-                let probabilities = search.candidates.iter().map_while(|candidate| candidate.probability);
-                probabilities.map(|probability| non_increasing(f64::from(probability))).collect()
-            }
-            Values::Share => {
-                let scores: Vec<f64> =
-                    search.candidates.iter().map_while(|candidate| candidate.score).map(f64::from).collect();
-                let best = scores.first().copied().unwrap_or_default();
-                let background = search.score_background.unwrap_or_default();
-                let way = best - background;
-                // Where the best does not stand out, no candidate is any way from the background.
-                let share = |score: f64| if way > 0.0 { ((score - background) / way).max(0.0) } else { 0.0 };
-                scores.into_iter().map(|score| non_increasing(share(score))).collect()
-            }
-        }
-    }
-
-    /// Whether the values of two searches are the same thing.
-    fn comparable(self, one: &RecordedSearch, other: &RecordedSearch) -> bool {
-        one.mode == other.mode
-            && one.model == other.model
-            && one.scale == other.scale
-            && one.namespace == other.namespace
-            && (self == Values::Share || Values::of(other) == Values::Probability)
-    }
+/// Whether the heights of two searches are the same thing.
+fn comparable(one: &RecordedSearch, other: &RecordedSearch) -> bool {
+    one.mode == other.mode && one.model == other.model && one.scale == other.scale && one.namespace == other.namespace
 }
 
 impl Index {
@@ -82,8 +46,7 @@ impl Index {
         decided: &CutReport,
     ) -> Result<CutReport, Error> {
         let judged = self.usage.log()?.judged()?;
-        let values = Values::of(search);
-        let (queries, others) = calibration_queries(&judged, search, values);
+        let (queries, others) = calibration_queries(&judged, search);
         let calibrated = guarantee.calibrate(&queries).map_err(|reason| {
             let others = match others {
                 0 => String::new(),
@@ -93,7 +56,7 @@ impl Index {
         })?;
         let scores = search.candidates.iter().map_while(|candidate| candidate.score).map(f64::from);
         let pool = Pool::scores(scores).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
-        let cut = calibrated.cut(&pool, &values.read(search), values.name());
+        let cut = calibrated.cut(&pool, &heights(search), VALUE);
         let mut report = CutReport::from(cut);
         report.dropped_non_finite = decided.dropped_non_finite;
         // What the rule would have done on its own.
@@ -104,32 +67,28 @@ impl Index {
 }
 
 /// The judged queries that can be compared with `search`, and how many cannot.
-fn calibration_queries(
-    judged: &[JudgedSearch],
-    search: &RecordedSearch,
-    values: Values,
-) -> (Vec<CalibrationQuery>, usize) {
+fn calibration_queries(judged: &[JudgedSearch], search: &RecordedSearch) -> (Vec<CalibrationQuery>, usize) {
     let mut by_query: BTreeMap<[u8; 32], Vec<&JudgedSearch>> = BTreeMap::new();
     let mut others = 0;
     for judged in judged {
-        if values.comparable(search, &judged.search) {
+        if comparable(search, &judged.search) {
             by_query.entry(judged.search.query_hash).or_default().push(judged);
         } else {
             others += 1;
         }
     }
-    (by_query.into_values().filter_map(|searches| calibration_query(&searches, values)).collect(), others)
+    (by_query.into_values().filter_map(|searches| calibration_query(&searches)).collect(), others)
 }
 
 /// One query from all of its judged searches, the earliest first: the pool of the last one with what was said at any.
-fn calibration_query(searches: &[&JudgedSearch], values: Values) -> Option<CalibrationQuery> {
+fn calibration_query(searches: &[&JudgedSearch]) -> Option<CalibrationQuery> {
     let last = &searches.last()?.search;
     let said = searches.iter().flat_map(|judged| &judged.judgements);
     let mut said: Vec<_> = said.collect();
     said.sort_by_key(|judgement| judgement.at_ms);
     let mut said: HashMap<&str, bool> =
         said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-    let values = values.read(last);
+    let values = heights(last);
     let relevant = last.candidates.iter().take(values.len());
     let relevant = relevant.map(|candidate| said.remove(candidate.passage.as_str()).unwrap_or(false)).collect();
     let missed = said.into_values().filter(|&relevant| relevant).count();
@@ -141,11 +100,10 @@ mod tests {
     use super::*;
     use tamis_store::{Judgement, RecordedCandidate};
 
-    fn search(query: u8, scores: &[f32], probabilities: Option<&[f32]>) -> RecordedSearch {
+    fn search(query: u8, scores: &[f32]) -> RecordedSearch {
         let candidate = |(at, &score): (usize, &f32)| RecordedCandidate {
             passage: format!("p{at}"),
             score: Some(score),
-            probability: probabilities.map(|probabilities| probabilities[at]),
             ..RecordedCandidate::default()
         };
         RecordedSearch {
@@ -182,20 +140,21 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_the_way_from_the_background_to_the_best_and_never_increase() {
-        let read = |search: &RecordedSearch| Values::of(search).read(search);
-        assert_eq!(read(&search(1, &[0.75, 0.5, 0.25, 0.0], None)), [1.0, 0.5, 0.0, 0.0]);
-        assert_eq!(read(&search(1, &[0.25, 0.125], None)), [0.0, 0.0], "nothing stands out");
-        assert_eq!(read(&search(1, &[], None)), [0.0; 0]);
-        let uneven = search(1, &[0.75, 0.5, 0.25], Some(&[0.5, 0.75, 0.25]));
-        assert_eq!(read(&uneven), [0.5, 0.5, 0.25], "probabilities come before shares");
+    fn heights_are_shares_of_the_way_from_the_background_to_the_best() {
+        assert_eq!(heights(&search(1, &[0.75, 0.5, 0.25, 0.0])), [1.0, 0.5, 0.0, 0.0]);
+        assert_eq!(heights(&search(1, &[0.25, 0.125])), [0.0, 0.0], "nothing stands out");
+        assert_eq!(heights(&search(1, &[])), [0.0; 0]);
+        let mut uneven = search(1, &[0.75, 0.5, 0.625, 0.25]);
+        assert_eq!(heights(&uneven), [1.0, 0.5, 0.5, 0.0], "never increasing");
+        uneven.candidates[2].score = None;
+        assert_eq!(heights(&uneven), [1.0, 0.5], "a candidate without a score was not considered by the cut");
     }
 
     #[test]
     fn only_searches_whose_values_are_the_same_thing_count() {
-        let now = search(1, &[0.75], None);
+        let now = search(1, &[0.75]);
         let other = |change: fn(&mut RecordedSearch)| {
-            let mut other = search(2, &[0.75], None);
+            let mut other = search(2, &[0.75]);
             change(&mut other);
             said(other, &[("p0", true, 1)])
         };
@@ -206,20 +165,15 @@ mod tests {
             other(|search| search.scale = "weighted 0.7".into()),
             other(|search| search.namespace = "there".into()),
         ];
-        let (queries, others) = calibration_queries(&judged, &now, Values::Share);
+        let (queries, others) = calibration_queries(&judged, &now);
         assert_eq!((queries.len(), others), (1, 4));
-        let probable = search(1, &[0.75], Some(&[0.5]));
-        let (queries, others) = calibration_queries(&judged[..1], &probable, Values::of(&probable));
-        assert_eq!((queries.len(), others), (0, 1), "a share is no probability");
-        let judged = [said(probable, &[("p0", true, 1)])];
-        assert_eq!(calibration_queries(&judged, &now, Values::of(&now)).0.len(), 1, "a probable one has shares too");
     }
 
     #[test]
     fn judgements_of_one_query_at_several_searches_are_one_query() {
-        let first = said(search(1, &[0.75, 0.5], None), &[("p0", true, 1), ("p9", true, 1), ("p1", true, 1)]);
-        let again = said(search(1, &[0.75, 0.25], None), &[("p1", false, 2), ("p8", true, 3)]);
-        let (queries, _) = calibration_queries(&[first, again], &search(7, &[0.5], None), Values::Share);
+        let first = said(search(1, &[0.75, 0.5]), &[("p0", true, 1), ("p9", true, 1), ("p1", true, 1)]);
+        let again = said(search(1, &[0.75, 0.25]), &[("p1", false, 2), ("p8", true, 3)]);
+        let (queries, _) = calibration_queries(&[first, again], &search(7, &[0.5]));
         let expected = CalibrationQuery { values: vec![1.0, 0.0], relevant: vec![true, false], missed: 2 };
         assert_eq!(queries, [expected]);
     }
