@@ -40,6 +40,7 @@ impl Qrels {
     pub fn parse(file: &str, text: &str) -> Result<Self, FormatError> {
         let mut qrels = Qrels::new();
         let mut first_lines = BTreeMap::new();
+        let mut first = true;
         for (at, text) in text.lines().enumerate() {
             let line = at + 1;
             if text.trim().is_empty() {
@@ -61,7 +62,8 @@ impl Qrels {
             };
             let Some(value) = whole(grade) else {
                 // BEIR's header; a first line is only that where its last column is a word.
-                if qrels.is_empty() && grade.parse::<f64>().is_err() {
+                if first && grade.parse::<f64>().is_err() {
+                    first = false;
                     continue;
                 }
                 return Err(FormatError::Number {
@@ -72,13 +74,14 @@ impl Qrels {
                     expected: "a whole number",
                 });
             };
-            if let Some(first) = first_lines.insert((query, document), line)
+            first = false;
+            if let Some(earlier) = first_lines.insert((query, document), line)
                 && qrels.query(query).and_then(|grades| grades.get(document)) != Some(&value)
             {
                 return Err(FormatError::Duplicate {
                     file: file.to_owned(),
                     line,
-                    first,
+                    first: earlier,
                     query: query.to_owned(),
                     document: document.to_owned(),
                 });
@@ -149,6 +152,8 @@ mod tests {
             error("a\tb\t1\na\tc\tgood\n"),
             "test.tsv, line 2: the grade is \"good\", and a whole number was expected"
         );
+        let second = "h\th\tgrade\na\tc\tgood\na\tc\t1\n";
+        assert!(error(second).starts_with("test.tsv, line 2: the grade is \"good\""), "one header, not several");
         assert_eq!(error("a\tb\t0.5\n"), "test.tsv, line 1: the grade is \"0.5\", and a whole number was expected");
         assert_eq!(
             error("a\tb\t1\n\na\tb\t2\n"),

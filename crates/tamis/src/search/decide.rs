@@ -66,17 +66,25 @@ pub(super) struct Decision {
     pub evidence: Option<f64>,
 }
 
-/// Decides how many of the ranked candidates are relevant, by values of `fusion`.
+/// What a decision goes by besides the rule and the candidates.
+pub(super) struct Grounds<'a> {
+    pub gate: Option<&'a Gate>,
+    /// What gives the values that the rule reads.
+    pub fusion: Fusion,
+    pub roles: &'a RolePrior,
+    /// The similarity of a passage on a query's subject under the model.
+    pub reference: Option<f64>,
+    pub beliefs: Beliefs,
+}
+
+/// Decides how many of the ranked candidates are relevant.
 pub(super) fn decide(
     rule: &dyn Rule,
-    gate: Option<&Gate>,
+    grounds: &Grounds<'_>,
     gathered: &Gathered,
-    fusion: Fusion,
-    roles: &RolePrior,
     ranked: &[Ranked],
-    reference: Option<f64>,
-    beliefs: &Beliefs,
 ) -> Result<Decision, Error> {
+    let &Grounds { gate, fusion, roles, reference, beliefs } = grounds;
     let evidence: Vec<Evidence> = ranked.iter().map(|candidate| candidate.candidate.evidence()).collect();
     let scores = fusion.fuse(&evidence).into_iter().zip(ranked);
     let mut scores: Vec<f64> = scores.map(|(score, ranked)| roles.apply(&ranked.passage.role, score)).collect();

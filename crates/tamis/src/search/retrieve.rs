@@ -108,15 +108,18 @@ impl Index {
         let ranked = decide::rank(&retrieved.gathered, passages, fusions.order, &self.config.roles);
         clock.lap("rank");
 
-        let gate = self.config.search.gate.then_some(&self.config.gate);
-        let reference = retrieved.model.as_ref().and_then(|model| models::reference(model.model()));
-        let roles = &self.config.roles;
-        let model = retrieved.model.as_ref().map(|model| model.model().id.as_str());
-        let own_past = || self.beliefs(model, retrieved.mode, &self.scale(fusions.cut));
+        let model = retrieved.model.as_deref().map(Embedder::model);
+        let own_past = || self.beliefs(model.map(|model| model.id.as_str()), retrieved.mode, &self.scale(fusions.cut));
         let beliefs = beliefs.unwrap_or_else(own_past);
         clock.lap("beliefs");
-        let gathered = &retrieved.gathered;
-        let decision = decide::decide(rule, gate, gathered, fusions.cut, roles, &ranked, reference, &beliefs)?;
+        let grounds = decide::Grounds {
+            gate: self.config.search.gate.then_some(&self.config.gate),
+            fusion: fusions.cut,
+            roles: &self.config.roles,
+            reference: model.and_then(models::reference),
+            beliefs,
+        };
+        let decision = decide::decide(rule, &grounds, &retrieved.gathered, &ranked)?;
         clock.lap("cut");
         let decide::Decision { report: cut, probabilities, heights, focus, evidence } = decision;
         Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities, heights, focus, evidence, replaced })
