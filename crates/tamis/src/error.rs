@@ -1,6 +1,7 @@
 //! What can go wrong, each with what to do about it.
 
 use crate::config::ConfigError;
+use crate::search::AimError;
 use std::path::{Path, PathBuf};
 use tamis_embed::EmbedError;
 use tamis_store::StoreError;
@@ -28,6 +29,9 @@ pub enum Error {
         /// What is allowed.
         allowed: String,
     },
+    /// Something that the cut cannot aim at.
+    #[error(transparent)]
+    Aim(#[from] AimError),
     /// A guarantee that cannot be given.
     #[error(
         "{reason}{others}; judge more answers with `tamis feedback`, import judged queries with `tamis feedback --import`, or \

@@ -1,5 +1,6 @@
 //! The command line as types: every flag parsed and range-checked here, nothing decided.
 
+mod aim;
 mod cut;
 mod eval;
 mod feedback;
@@ -10,6 +11,7 @@ mod methods;
 mod search;
 mod values;
 
+pub use aim::{AimArguments, refused};
 pub use cut::CutArguments;
 pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;

@@ -1,7 +1,7 @@
 //! Flags of `tamis search`.
 
-use super::methods;
 use super::values::{context, language, limit};
+use super::{AimArguments, methods};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis::Mode;
@@ -11,6 +11,8 @@ Examples:
   tamis search \"where are retries handled\"
   tamis search parse config --lang rust,python --path 'src/**' --path '!*_test*'
   tamis search timeout --cut kneedle:sensitivity=2 --explain
+  tamis search \"which model is the default\" --want one
+  tamis search billing --cut auto --target-recall 0.9 --budget-tokens 4000
   tamis search timeout --json | jq '.results[].path'
 
 A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's
@@ -39,6 +41,9 @@ pub struct SearchArguments {
     /// Model of the semantic leg: auto, static, minilm, or one that a configuration file defines
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
+
+    #[command(flatten)]
+    pub aim: AimArguments,
 
     /// Only these languages, by name or file extension; repeat or separate with commas
     #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters")]

@@ -27,6 +27,17 @@ pub fn at_least_one(text: &str) -> Result<usize, String> {
     whole(text, 1, usize::MAX)
 }
 
+/// A count.
+pub fn count(text: &str) -> Result<usize, String> {
+    whole(text, 0, usize::MAX)
+}
+
+/// A share of the whole.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "must be a number from 0 to 1".into())
+}
+
 /// A number that is one.
 pub fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".into())

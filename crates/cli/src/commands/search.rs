@@ -1,6 +1,6 @@
 //! `tamis search`: bring up to date, search, print.
 
-use crate::args::{Global, SearchArguments};
+use crate::args::{Global, SearchArguments, refused};
 use crate::exit::Exit;
 use crate::here;
 use crate::interrupt;
@@ -23,6 +23,7 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
     request.check()?;
     let session = Session::start(global, flags(arguments))?;
     let config = session.config()?;
+    request.asked(&config).map_err(|error| refused(error, "--cut"))?;
     let refresh = config.search.refresh;
     let index = if refresh { session.open(config)? } else { session.open_existing(config)? };
 
@@ -77,6 +78,7 @@ fn flags(arguments: &SearchArguments) -> Vec<FlagSetting> {
     [
         setting("search.cut", "--cut", arguments.cut.as_deref()),
         setting("search.guarantee", "--guarantee", arguments.guarantee.as_deref()),
+        setting("search.want", "--want", arguments.aim.want.as_deref()),
         setting("search.mode", "--mode", arguments.mode.as_deref()),
         setting("search.model", "--model", arguments.model.as_deref()),
         setting("search.refresh", "--no-refresh", refresh),
@@ -97,6 +99,7 @@ fn request(arguments: &SearchArguments) -> SearchRequest {
         collections: arguments.collections.clone(),
         paths: arguments.paths.clone(),
         explain: arguments.explain,
+        aim: arguments.aim.aim(),
         entry_point: Some("cli".into()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
         ..SearchRequest::new(arguments.query.join(" "))

@@ -13,3 +13,4 @@ mod search;
 #[cfg(unix)]
 mod signals;
 mod support;
+mod want;

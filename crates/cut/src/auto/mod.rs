@@ -29,7 +29,7 @@ declare! {
     ///
     /// Scaling the values or adding to them changes nothing when the background moves along. A pool without a background
     /// has μ estimated as the value of its last candidate, and the diagnostic `background` says `estimated`.
-    /// O(n · w²), w the number of undecided candidates: well under a millisecond for 200.
+    /// O(n · w), w the number of undecided candidates: well under a millisecond for 200.
     pub struct Auto = "auto" on Score, "keeps what is expected to serve best, by probabilities of relevance" {
         /// What is wanted: `one` answer, `some`, `all` on the topic, or `auto`: what the collection's past queries say.
         pub want: Want = Want::Auto, Range::Choice(Want::NAMES);
@@ -73,8 +73,14 @@ impl Rule for Auto {
         let (keep, aim) = self.choose(&table, within);
 
         let probabilities = relevance.probabilities(&heights);
-        let mut cut = Cut::new("auto", pool, keep, explain(&table, keep, &probabilities, &aim, &relevance))
+        let mut reason = explain(&table, keep, &probabilities, &aim, &relevance);
+        if measured.is_none() {
+            reason += "; the last candidate stands in for the unknown background";
+        }
+        let mut cut = Cut::new("auto", pool, keep, reason)
             .with("background", source)
+            .with("background_mean", pool.mirrored(mean))
+            .with("best", pool.mirrored(best))
             .with("level", relevance.level)
             .with("spread", relevance.spread)
             .with("expected_f", table[keep].f)

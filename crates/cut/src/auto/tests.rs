@@ -83,6 +83,14 @@ fn the_reason_speaks_in_numbers() {
 }
 
 #[test]
+fn a_background_that_is_not_known_is_said_to_be_estimated() {
+    let cut = Auto::default().cut(&Pool::scores(list()).unwrap());
+    assert!(cut.reason.contains("the last candidate stands in for the unknown background"), "{}", cut.reason);
+    assert_eq!(cut.diagnostics["background"].as_text(), Some("estimated"));
+    assert_eq!(cut.diagnostics["background_mean"].as_number(), list().last().copied());
+}
+
+#[test]
 fn the_depth_of_the_pool_hardly_matters() {
     let scores: Vec<f64> = (0..400).map(|rank| 0.25 + 0.7 * (-f64::from(rank) / 25.0).exp()).collect();
     let keep = |depth: usize| Auto::default().cut(&pool(&scores[..depth])).keep as f64;

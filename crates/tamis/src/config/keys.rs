@@ -2,6 +2,7 @@
 //! messages, `tamis config` and the documentation.
 
 use super::value::{Allowed, Value};
+use tamis_cut::Want;
 
 /// One configuration key.
 #[derive(Clone, Debug)]
@@ -46,6 +47,12 @@ pub fn keys() -> Vec<Key> {
         "most results shown; never changes what is relevant",
     );
     key("search.cut", Allowed::Text, text("background"), "where relevance ends: METHOD or METHOD:PARAM=VALUE,…");
+    key(
+        "search.want",
+        Allowed::OneOf(Want::NAMES),
+        text("auto"),
+        "how much is wanted, over the strictness of a cut that has one; auto: what the cut decides by itself",
+    );
     key(
         "search.guarantee",
         Allowed::Text,

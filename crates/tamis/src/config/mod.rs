@@ -18,7 +18,7 @@ pub use value::{Allowed, Value};
 use crate::search::Mode;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tamis_cut::{Guarantee, Rule};
+use tamis_cut::{Guarantee, Rule, Want};
 use tamis_rank::RolePrior;
 
 /// Everything the engine can be told, validated.
@@ -58,6 +58,8 @@ pub struct SearchConfig {
     pub top_k: usize,
     /// Where relevance ends.
     pub cut: Box<dyn Rule>,
+    /// How much is wanted, for the cuts that have a strictness.
+    pub want: Want,
     /// A promise in place of what the cut would keep.
     pub guarantee: Option<Guarantee>,
     /// Whether a query that nothing answers is answered by nothing.
@@ -109,6 +111,7 @@ impl Config {
             search: SearchConfig {
                 top_k: read.count("search.top_k"),
                 cut: read.cut()?,
+                want: read.text("search.want").parse().unwrap_or_default(),
                 guarantee: read.guarantee()?,
                 gate: read.flag("search.gate"),
                 mode: read.text("search.mode").parse().unwrap_or_default(),

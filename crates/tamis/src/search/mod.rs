@@ -1,5 +1,6 @@
 //! A query's way: query → gather → complete → fuse → rerank → cut → limit → present → record.
 
+mod aim;
 mod answer;
 mod beliefs;
 mod candidate;
@@ -11,6 +12,7 @@ mod repeated;
 mod retrieve;
 mod snippet;
 
+pub use aim::{Aim, AimError, Asked};
 pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
 pub(crate) use beliefs::Beliefs;
 pub use query::{Mode, SearchRequest};
@@ -30,8 +32,8 @@ impl Index {
     /// [`Index::refresh_for_search`] and pass what it found as `freshness`.
     ///
     /// # Errors
-    /// An argument out of range, a damaged index, a model that fails, or a guarantee that cannot be given. Nothing found is
-    /// an answer, not an error.
+    /// An argument out of range, an aim that the cut has not, a damaged index, a model that fails, or a guarantee that
+    /// cannot be given. Nothing found is an answer, not an error.
     pub fn search(&self, request: &SearchRequest, freshness: &Freshness) -> Result<Answer, Error> {
         self.search_under(request, request.guarantee.or(self.config.search.guarantee), freshness)
     }
@@ -45,7 +47,8 @@ impl Index {
     ) -> Result<Answer, Error> {
         request.check()?;
         let mut clock = Clock::start();
-        let rule = request.cut.as_deref().unwrap_or(self.config.search.cut.as_ref());
+        let asked = request.asked(&self.config)?;
+        let rule = asked.rule();
         self.check_rule(rule, request)?;
         let (retrieved, passages) =
             self.retrieve(request, &self.filter(request), self.config.search.pool, &mut clock)?;
@@ -56,6 +59,7 @@ impl Index {
             decided.cut = self.guaranteed(guarantee, &recorded, &decided.cut)?;
             clock.lap("guarantee");
         }
+        asked.explain(&mut decided.cut);
 
         let Decided { ranked, cut, replaced, .. } = decided;
         let limit = request.limit.unwrap_or(self.config.search.top_k).min(cut.keep);

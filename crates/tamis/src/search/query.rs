@@ -1,10 +1,11 @@
 //! What is asked: parsed and checked before anything is read.
 
+use super::aim::Aim;
 use crate::Error;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
-use tamis_cut::{Guarantee, Rule};
+use tamis_cut::{Guarantee, Rule, Want};
 
 /// The legs that gather candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -66,6 +67,10 @@ pub struct SearchRequest {
     pub limit: Option<usize>,
     /// Another cut than the configuration's.
     pub cut: Option<Box<dyn Rule>>,
+    /// How much is wanted, which sets the strictness of a cut that has one over its own parameter. `None`: `search.want`.
+    pub want: Option<Want>,
+    /// What the cut is to aim at, over its own parameters.
+    pub aim: Aim,
     /// A promise that the cut must keep, calibrated on judged queries, in place of what the cut would keep and of the gate.
     /// `None`: `search.guarantee`.
     pub guarantee: Option<Guarantee>,

@@ -1,38 +1,46 @@
-//! `tamis cut`: a filter for any other search engine. JSON Lines in, the relevant ones out.
+//! `tamis cut`: a filter for any other search engine. Its results in, the relevant ones out.
 //!
 //! All lines are read before any is written, so that a malformed one at the end does not leave half an answer.
 
+mod evidence;
 mod read;
+mod row;
 
-use crate::args::CutArguments;
+use crate::args::{CutArguments, refused};
 use crate::exit::Exit;
 use crate::output::Output;
-use anyhow::{Result, bail};
-use read::{Line, read};
-use std::io::{self, Write};
-use tamis::cut::{Background, Cut, Orientation, Pool, PoolError};
+use anyhow::{Context, Result, bail};
+use evidence::{Candidates, Reading, Reference};
+use read::{Input, read};
+use row::{Row, SCORE};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use tamis::Asked;
+use tamis::cut::{Cut, Gate, Orientation, Value};
 
 /// Keeps the relevant lines of standard input.
 ///
 /// # Errors
-/// A malformed line, or lines that are not best first.
+/// A malformed line, lines that are not best first, or an aim that the method has not.
 pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
-    let orientation = orientation(arguments);
-    let mut lines = read(io::stdin().lock(), &arguments.score)?;
-    if arguments.sort {
-        sort(&mut lines, orientation);
-    }
-    let cut = arguments.method.cut(&pool(&lines, orientation, arguments.background)?);
+    let asked = Asked::new(arguments.method.as_ref(), arguments.aim.want(), &arguments.aim.aim());
+    let asked = asked.map_err(|error| refused(error, "--method"))?;
+    let sample = sample(arguments)?;
+    let input = read(io::stdin().lock(), arguments.score.as_deref())?;
+    check_lengths(&input.rows, &asked)?;
+    let reference = match (&sample, arguments.background) {
+        (Some(sample), _) => Reference::Sample(sample),
+        (None, Some(mean)) => Reference::Mean(mean),
+        (None, None) => Reference::None,
+    };
+    let candidates = Candidates::of(&input.rows, &reference, reading(arguments, &input)?)?;
+    let cut = decide(&candidates, &asked, arguments.no_gate);
     let shown = cut.keep.min(arguments.limit.unwrap_or(usize::MAX));
-    let mut out = output.plain();
-    for (index, line) in lines[..shown].iter().enumerate() {
-        out.write_all(&line.bytes)?;
-        // Only the last line of the input may lack its end, and sorting can move it up.
-        if index + 1 < shown && !line.bytes.ends_with(b"\n") {
-            writeln!(out)?;
-        }
+    match arguments.json {
+        true => output.json(&Report::of(&cut, &candidates, &input.rows))?,
+        false => write(&input, &candidates.order[..shown], output)?,
     }
-    out.flush()?;
     output.note(&summary(&cut, shown));
     if arguments.explain {
         for (name, value) in &cut.diagnostics {
@@ -42,37 +50,110 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
     Ok(Exit::found(shown > 0))
 }
 
+/// The passages drawn at random.
+fn sample(arguments: &CutArguments) -> Result<Option<Input>> {
+    let Some(path) = &arguments.background_sample else { return Ok(None) };
+    let file = File::open(path).with_context(|| format!("--background-sample {}: cannot be read", path.display()))?;
+    let sample = read(BufReader::new(file), arguments.score.as_deref());
+    sample.map(Some).with_context(|| format!("--background-sample {}", path.display()))
+}
+
+/// A budget needs to know what each line costs.
+fn check_lengths(rows: &[Row], asked: &Asked) -> Result<()> {
+    let settings = asked.rule().settings();
+    let budget = settings.iter().find(|(name, _)| *name == "budget_tokens").and_then(|(_, value)| value.as_integer());
+    match rows.iter().find(|row| row.values.tokens.is_none()) {
+        Some(row) if budget.is_some_and(|budget| budget > 0) => bail!(
+            "line {}: neither tokens, a number, nor text to count them in; without one of them no budget can be kept",
+            row.number
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// A field called `distance` is one, wherever in the object it is.
-fn orientation(arguments: &CutArguments) -> Orientation {
-    let field = arguments.score.rsplit('.').next().unwrap_or_default();
-    if arguments.lower_is_better || field == "distance" { Orientation::Distance } else { Orientation::Score }
+fn reading(arguments: &CutArguments, input: &Input) -> Result<Reading> {
+    let field = arguments.score.as_deref().unwrap_or(SCORE).rsplit('.').next().unwrap_or_default();
+    let lower = arguments.lower_is_better || field == "distance";
+    if arguments.lower_is_better && input.rows.iter().any(|row| row.values.score.is_none()) {
+        bail!("--lower-is-better: a similarity and a bm25 are better when they are higher; name a score with --score");
+    }
+    let orientation = if lower { Orientation::Distance } else { Orientation::Score };
+    Ok(Reading { orientation, sort: arguments.sort, weight: arguments.fusion_weight })
 }
 
-fn sort(lines: &mut [Line], orientation: Orientation) {
-    lines.sort_by(|a, b| match orientation {
-        Orientation::Score => b.score.total_cmp(&a.score),
-        Orientation::Distance => a.score.total_cmp(&b.score),
-    });
-}
-
-fn pool(lines: &[Line], orientation: Orientation, background: Option<f64>) -> Result<Pool> {
-    let pool = match Pool::new(lines.iter().map(|line| line.score), orientation) {
-        Ok(pool) => pool,
-        Err(PoolError::Unsorted { position, value, previous, .. }) => {
-            let number = lines[position].number;
-            let better = match orientation {
-                Orientation::Score => "higher",
-                Orientation::Distance => "lower",
-            };
-            bail!(
-                "line {number}: {value} is better than {previous} before it ({better} is better); give the lines best \
-                 first, or let --sort do it"
-            );
-        }
-        Err(error) => bail!(error),
+/// The gate's answer where `auto` has evidence to ask it, and otherwise the rule's.
+fn decide(candidates: &Candidates, asked: &Asked, no_gate: bool) -> Cut {
+    let Candidates { pool, evidence, values, .. } = candidates;
+    let asks = asked.rule().name() == "auto" && !no_gate && !pool.is_empty();
+    let verdict = asks.then(|| Gate::default().judge(evidence));
+    let mut cut = match &verdict {
+        Some(verdict) if verdict.empty => verdict.clone().into_cut(pool),
+        _ => asked.rule().cut(pool),
     };
-    let Some(mean) = background else { return Ok(pool) };
-    Ok(pool.with_background(Background { mean, deviation: 0.0, count: 0 })?)
+    cut.diagnostics.insert("values".into(), Value::from(values.clone()));
+    if let Some(verdict) = verdict.filter(|verdict| !verdict.empty) {
+        // Without a figure to hold against a bound, the gate stayed open because it knew nothing.
+        let asked = verdict.diagnostics.contains_key("evidence");
+        cut.diagnostics.insert("gate".into(), Value::from(if asked { "open" } else { "not asked: nothing to go by" }));
+        let figures = verdict.diagnostics.into_iter();
+        cut.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), value)));
+    }
+    if let Some(note) = asked.note(&cut.method) {
+        cut.reason = format!("{}; {note}", cut.reason);
+        cut.diagnostics.insert("want".into(), Value::from(asked.want().name()));
+    }
+    cut
+}
+
+/// The lines as they came, under their header.
+fn write(input: &Input, kept: &[usize], output: &Output) -> Result<()> {
+    let mut out = output.plain();
+    if let Some(header) = &input.header {
+        out.write_all(header)?;
+    }
+    // Only the last line of the input may lack its end, and ordering can move it up.
+    let mut open = input.header.as_ref().is_some_and(|header| !header.ends_with(b"\n"));
+    for &row in kept {
+        if open {
+            writeln!(out)?;
+        }
+        let bytes = &input.rows[row].bytes;
+        out.write_all(bytes)?;
+        open = !bytes.ends_with(b"\n");
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The cut for programs.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    cut: &'a Cut,
+    /// The candidates, best first, as the cut's `probabilities` are.
+    lines: Vec<LineReport>,
+}
+
+#[derive(Serialize)]
+struct LineReport {
+    /// Number of the line in the input, from 1.
+    line: usize,
+    /// The value that the cut read.
+    value: f64,
+    kept: bool,
+}
+
+impl<'a> Report<'a> {
+    fn of(cut: &'a Cut, candidates: &Candidates, rows: &[Row]) -> Self {
+        let line = |(rank, (&row, &value)): (usize, (&usize, &f64))| LineReport {
+            line: rows[row].number,
+            value,
+            kept: cut.keeps(rank),
+        };
+        let places = candidates.order.iter().zip(candidates.pool.values());
+        Report { cut, lines: places.enumerate().map(line).collect() }
+    }
 }
 
 fn summary(cut: &Cut, shown: usize) -> String {

@@ -1,5 +1,6 @@
-//! JSON Lines with a score, kept byte for byte.
+//! The lines of another engine's answer, kept byte for byte: JSON Lines, CSV or TSV with a header, or bare scores.
 
+use super::row::{Cell, KNOWN, Row, SCORE, Values};
 use anyhow::{Result, bail};
 use serde_json::Value;
 use std::io::BufRead;
@@ -7,65 +8,113 @@ use std::io::BufRead;
 /// Malformed lines listed before the rest is only counted.
 const LISTED: usize = 10;
 
-/// A line of the input.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The line as it came, its end included.
-    pub bytes: Vec<u8>,
-    /// Its number, from 1.
-    pub number: usize,
-    /// Its score, finite.
-    pub score: f64,
+/// All lines of an input.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    /// The line of names, where the form has one.
+    pub header: Option<Vec<u8>>,
+    /// The others, in order.
+    pub rows: Vec<Row>,
 }
 
-/// Reads every line; blank ones are left out. `field` names the score: a key of the object, or keys separated by dots.
+/// Reads every line; blank ones are left out. `field` names the score: a key of the object, keys separated by dots, or a
+/// column.
 ///
 /// # Errors
-/// Lines that are no JSON objects or have no finite number in the field, each with its number.
-pub fn read(mut input: impl BufRead, field: &str) -> Result<Vec<Line>> {
-    let mut lines = Vec::new();
+/// Lines that are malformed or without a finite number in the field, each with its number.
+pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let first = bytes.split_inclusive(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let mut malformed = Vec::new();
-    for number in 1.. {
-        let mut bytes = Vec::new();
-        if input.read_until(b'\n', &mut bytes)? == 0 {
-            break;
-        }
-        if bytes.trim_ascii().is_empty() {
-            continue;
-        }
-        match score(&bytes, field) {
-            Ok(score) => lines.push(Line { bytes, number, score }),
-            Err(reason) => malformed.push(format!("line {number}: {reason}")),
-        }
-    }
-    if malformed.is_empty() {
-        return Ok(lines);
-    }
+    let read = match first.map(|line| Form::of(line, field)) {
+        None => Input::default(),
+        Some(Form::Table(delimiter)) => table(&bytes, delimiter, field, &mut malformed),
+        Some(Form::Numbers) => lines(&bytes, number, &mut malformed),
+        Some(Form::Json) => lines(&bytes, |line| object(line, field), &mut malformed),
+    };
     let more = malformed.len().saturating_sub(LISTED);
     malformed.truncate(LISTED);
     if more > 0 {
         malformed.push(format!("and {more} more lines"));
     }
-    bail!("{}; nothing is written", malformed.join("\n  "));
+    if !malformed.is_empty() {
+        bail!("{}; nothing is written", malformed.join("\n  "));
+    }
+    Ok(read)
 }
 
-fn score(bytes: &[u8], field: &str) -> Result<f64, String> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("not JSON: {error}"))?;
+/// How lines are written.
+enum Form {
+    /// An object a line.
+    Json,
+    /// Fields between delimiters, their names in the first line.
+    Table(u8),
+    /// A score a line.
+    Numbers,
+}
+
+impl Form {
+    /// The form that the first line shows. What is neither a number nor a line of known names is meant to be JSON.
+    fn of(first: &[u8], field: Option<&str>) -> Self {
+        let first = String::from_utf8_lossy(first);
+        let first = first.trim_start_matches('\u{feff}').trim();
+        if first.parse().is_ok_and(f64::is_finite) {
+            return Form::Numbers;
+        }
+        let delimiter = if first.contains('\t') { '\t' } else { ',' };
+        let mut names = first.split(delimiter).map(|name| name.trim().trim_matches('"'));
+        if names.any(|name| KNOWN.contains(&name) || Some(name) == field) {
+            return Form::Table(delimiter as u8);
+        }
+        Form::Json
+    }
+}
+
+/// One row a line.
+fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Values, String>, malformed: &mut Vec<String>) -> Input {
+    let mut rows = Vec::new();
+    for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(1..) {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match read(line) {
+            Ok(values) => rows.push(Row { bytes: line.to_vec(), number, values }),
+            Err(reason) => malformed.push(format!("line {number}: {reason}")),
+        }
+    }
+    Input { header: None, rows }
+}
+
+fn number(line: &[u8]) -> Result<Values, String> {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let score = text.parse().ok().filter(|score: &f64| score.is_finite());
+    match score {
+        Some(_) => Ok(Values { score, ..Values::default() }),
+        None => Err("not a finite number, as the first line is".to_owned()),
+    }
+}
+
+fn object(line: &[u8], field: Option<&str>) -> Result<Values, String> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
     let Value::Object(object) = &value else {
         return Err(format!("not a JSON object but {}", kind(&value)));
     };
     // A key with dots in it goes before a way through objects.
-    let found = object.get(field).or_else(|| field.split('.').try_fold(&value, |value, key| value.get(key)));
-    match found {
-        Some(Value::Number(number)) => {
-            number.as_f64().filter(|score| score.is_finite()).ok_or_else(|| format!("{field} = {number}: out of range"))
-        }
-        Some(other) => Err(format!("{field} must be a number and is {}", kind(other))),
-        None => {
-            let keys: Vec<&str> = object.keys().map(String::as_str).take(LISTED).collect();
-            Err(format!("no field {field}, only {}; name the score's field with --score", keys.join(", ")))
-        }
-    }
+    let get = |name: &str| {
+        let found = object.get(name).or_else(|| name.split('.').try_fold(&value, |value, key| value.get(key)));
+        found.map(|found| match found {
+            Value::Null => Cell::Empty,
+            Value::Number(number) => match number.as_f64().filter(|number| number.is_finite()) {
+                Some(number) => Cell::Number(number),
+                None => Cell::Other("out of range".into()),
+            },
+            Value::String(text) => Cell::Text(text.clone()),
+            other => Cell::Other(kind(other).into()),
+        })
+    };
+    Values::read(get, || object.keys().cloned().collect(), field)
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -79,33 +128,105 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
+/// Records under a header; a quoted field may hold delimiters and line ends.
+fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, malformed: &mut Vec<String>) -> Input {
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(bytes);
+    let records: Vec<csv::ByteRecord> = reader.byte_records().map_while(Result::ok).collect();
+    let starts = records.iter().filter_map(|record| record.position());
+    let ends = starts.clone().skip(1).map(|position| position.byte() as usize).chain([bytes.len()]);
+    let spans = starts.zip(ends).map(|(start, end)| (start.byte() as usize, end));
+
+    let mut input = Input::default();
+    let mut names: Vec<String> = Vec::new();
+    for (record, (start, end)) in records.iter().zip(spans) {
+        let (whole, skipped) = record_bytes(&bytes[start..end]);
+        if input.header.is_none() {
+            names = record.iter().map(|name| cell_text(name).trim().to_owned()).collect();
+            input.header = Some(whole);
+            continue;
+        }
+        // Blank lines before the record, and those that fields before it hold, count as lines.
+        let number = 1 + bytes[..start + skipped].iter().filter(|&&byte| byte == b'\n').count();
+        match record_values(record, &names, field) {
+            Ok(values) => input.rows.push(Row { bytes: whole, number, values }),
+            Err(reason) => malformed.push(format!("line {number}: {reason}")),
+        }
+    }
+    input
+}
+
+/// A record with its line end, without the line ends around it, and how many bytes of them came before.
+fn record_bytes(span: &[u8]) -> (Vec<u8>, usize) {
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let start = span.iter().position(|byte| !is_end(byte)).unwrap_or(span.len());
+    let end = span.iter().rposition(|byte| !is_end(byte)).map_or(start, |last| last + 1);
+    let line_end: &[u8] = match &span[end..] {
+        [b'\r', b'\n', ..] => b"\r\n",
+        [b'\n', ..] => b"\n",
+        [b'\r', ..] => b"\r\n",
+        _ => b"",
+    };
+    ([&span[start..end], line_end].concat(), start)
+}
+
+fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>) -> Result<Values, String> {
+    if record.len() != names.len() {
+        return Err(format!("{} where the header has {}", fields(record.len()), names.len()));
+    }
+    let get = |name: &str| {
+        let cell = cell_text(record.get(names.iter().position(|known| known == name)?)?);
+        Some(match cell.trim() {
+            "" => Cell::Empty,
+            text => match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => Cell::Number(number),
+                Ok(_) => Cell::Other("out of range".into()),
+                Err(_) => Cell::Text(cell),
+            },
+        })
+    };
+    Values::read(get, || names.to_vec(), field.or_else(|| names.iter().any(|name| name == SCORE).then_some(SCORE)))
+}
+
+fn cell_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn fields(count: usize) -> String {
+    if count == 1 { "1 field".into() } else { format!("{count} fields") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn scores(input: &[u8], field: Option<&str>) -> Vec<Option<f64>> {
+        read(input, field).expect("well formed").rows.iter().map(|row| row.values.score).collect()
+    }
+
     #[test]
     fn lines_are_kept_as_they_came_and_blank_ones_left_out() {
         let input = b"{\"score\": 2, \"b\":1 }\r\n\n  {\"score\":1.5}";
-        let lines = read(&input[..], "score").expect("well formed");
-        assert_eq!(lines.len(), 2);
-        assert_eq!((lines[0].bytes.as_slice(), lines[0].score), (&b"{\"score\": 2, \"b\":1 }\r\n"[..], 2.0));
-        assert_eq!((lines[1].number, lines[1].score), (3, 1.5));
+        let rows = read(&input[..], None).expect("well formed").rows;
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0].bytes, b"{\"score\": 2, \"b\":1 }\r\n");
+        assert_eq!((rows[0].values.score, rows[1].values.score, rows[1].number), (Some(2.0), Some(1.5), 3));
     }
 
     #[test]
     fn a_field_can_lie_in_objects_and_have_dots_of_its_own() {
         let nested = br#"{"_additional": {"distance": 0.2}}"#;
-        assert_eq!(read(&nested[..], "_additional.distance").expect("found")[0].score, 0.2);
+        assert_eq!(scores(&nested[..], Some("_additional.distance")), [Some(0.2)]);
         let dotted = br#"{"a.b": 1, "a": {"b": 2}}"#;
-        assert_eq!(read(&dotted[..], "a.b").expect("found")[0].score, 1.0);
+        assert_eq!(scores(&dotted[..], Some("a.b")), [Some(1.0)]);
     }
 
     #[test]
     fn every_malformed_line_is_named_by_its_number() {
         let input =
             b"{\"score\":1}\nnope\n[1]\n{\"score\":null}\n{\"score\":\"1\"}\n{\"rank\":1}\n{\"score\":1e999}\n\xff\n";
-        let error = read(&input[..], "score").expect_err("malformed").to_string();
+        let error = read(&input[..], Some("score")).expect_err("malformed").to_string();
         for part in [
             "line 2: not JSON",
             "line 3: not a JSON object but a list",
@@ -119,24 +240,72 @@ mod tests {
             assert!(error.contains(part), "{part} is not in:\n{error}");
         }
         let many = "x\n".repeat(50);
-        assert!(read(many.as_bytes(), "score").expect_err("malformed").to_string().contains("and 40 more lines"));
+        assert!(read(many.as_bytes(), None).expect_err("malformed").to_string().contains("and 40 more lines"));
+    }
+
+    #[test]
+    fn a_table_keeps_its_header_its_quotes_and_its_line_ends() {
+        let input = b"id,score,text\r\n1,0.9,\"one, and\r\nmore\"\r\n\r\n2,0.5,two\r\n3,0.1,three";
+        let Input { header, rows } = read(&input[..], None).expect("well formed");
+        assert_eq!(header.as_deref(), Some(&b"id,score,text\r\n"[..]));
+        let lines: Vec<&[u8]> = rows.iter().map(|row| &row.bytes[..]).collect();
+        assert_eq!(lines, [&b"1,0.9,\"one, and\r\nmore\"\r\n"[..], b"2,0.5,two\r\n", b"3,0.1,three"]);
+        assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [2, 5, 6]);
+        assert_eq!(rows[1].values.score, Some(0.5));
+        assert_eq!(rows[1].values.tokens, Some(tamis::estimate_tokens("two")));
+    }
+
+    #[test]
+    fn tabs_bare_scores_and_columns_of_any_name() {
+        let tabs = read(&b"similarity\tbm25\n0.5\t\n0.25\t3\n"[..], None).expect("well formed").rows;
+        assert_eq!((tabs[0].values.similarity, tabs[0].values.bm25), (Some(0.5), None));
+        assert_eq!(tabs[1].values.bm25, Some(3.0));
+        assert_eq!(scores(b"0.9\n\n-0.5\n", None), [Some(0.9), Some(-0.5)]);
+        assert_eq!(scores(b"cost,id\n3,a\n", Some("cost")), [Some(3.0)]);
+    }
+
+    #[test]
+    fn malformed_records_and_numbers_are_named() {
+        let error = |input: &[u8]| read(input, None).expect_err("malformed").to_string();
+        let text = error(b"id,score\n1,0.9\n2\n3,\n4,high\n5,inf\n");
+        for part in [
+            "line 3: 1 field where the header has 2",
+            "line 4: score must be a number and is null",
+            "line 5: score must be a number and is a text",
+            "line 6: score must be a number and is out of range",
+        ] {
+            assert!(text.contains(part), "{part} is not in:\n{text}");
+        }
+        assert!(error(b"0.9\nhigh\n").contains("line 2: not a finite number"));
     }
 
     proptest! {
         #[test]
-        fn any_input_is_read_or_refused_and_never_changed(input in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(lines) = read(&input[..], "score") {
-                prop_assert!(lines.iter().all(|line| line.score.is_finite()));
+        fn any_input_is_read_or_refused(input in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(input) = read(&input[..], None) {
+                prop_assert!(input.rows.iter().all(|row| row.values.score.is_none_or(f64::is_finite)));
             }
         }
 
         #[test]
-        fn what_is_read_is_the_input(scores in proptest::collection::vec(-1e9f64..1e9, 0..40)) {
-            let input: String = scores.iter().map(|score| format!("{{\"score\":{score:?}}}\n")).collect();
-            let lines = read(input.as_bytes(), "score").expect("well formed");
-            let bytes: Vec<u8> = lines.iter().flat_map(|line| line.bytes.clone()).collect();
+        fn any_table_is_read_or_refused(input in "score,a\n([0-9.,\"a\r\n]{0,60})") {
+            if let Ok(Input { header, rows }) = read(input.as_bytes(), None) {
+                let kept: Vec<u8> = header.into_iter().chain(rows.into_iter().map(|row| row.bytes)).flatten().collect();
+                let text = |bytes: &[u8]| -> Vec<u8> {
+                    bytes.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect()
+                };
+                prop_assert_eq!(text(&kept), text(input.as_bytes()));
+            }
+        }
+
+        #[test]
+        fn what_is_read_is_the_input(scores in proptest::collection::vec(-1e9f64..1e9, 0..40), table: bool) {
+            let line = |score: &f64| if table { format!("{score:?}\n") } else { format!("{{\"score\":{score:?}}}\n") };
+            let input: String = table.then(|| "score\n".to_owned()).into_iter().chain(scores.iter().map(line)).collect();
+            let Input { header, rows } = read(input.as_bytes(), None).expect("well formed");
+            let bytes: Vec<u8> = header.into_iter().chain(rows.iter().map(|row| row.bytes.clone())).flatten().collect();
             prop_assert_eq!(bytes, input.into_bytes());
-            prop_assert_eq!(lines.iter().map(|line| line.score).collect::<Vec<_>>(), scores);
+            prop_assert_eq!(rows.iter().filter_map(|row| row.values.score).collect::<Vec<_>>(), scores);
         }
     }
 }

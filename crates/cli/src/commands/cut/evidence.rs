@@ -1,0 +1,267 @@
+//! From rows to what a cut reads: one value each, best first, the background on their scale, and the gate's evidence.
+
+use super::read::Input;
+use super::row::{Row, SCORE, Values};
+use anyhow::{Result, bail};
+use tamis::cut::{Background, Evidence, Orientation, Pool, PoolError};
+use tamis::rank::{self, BackgroundEvidence, Fusion};
+
+/// Fewer passages drawn at random say nothing of how their similarities spread.
+const FEWEST_FOR_DEVIATION: usize = 20;
+
+/// How the rows are to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Which end of a single score is good.
+    pub orientation: Orientation,
+    /// Whether rows with a score may come in any order.
+    pub sort: bool,
+    /// Share of the similarity where there is no score.
+    pub weight: f64,
+}
+
+/// The rows as candidates.
+#[derive(Debug)]
+pub struct Candidates {
+    /// Their values, best first.
+    pub pool: Pool,
+    /// The row that stands at each place of the pool.
+    pub order: Vec<usize>,
+    /// What the gate asks.
+    pub evidence: Evidence,
+    /// What the values are, for people.
+    pub values: String,
+}
+
+/// What stands in for the background.
+#[derive(Debug)]
+pub enum Reference<'a> {
+    /// Nothing.
+    None,
+    /// Its mean on the scale of the values.
+    Mean(f64),
+    /// Passages drawn at random.
+    Sample(&'a Input),
+}
+
+impl Candidates {
+    /// Ranks the rows and puts the background on their scale.
+    ///
+    /// # Errors
+    /// Rows of which some have a score and some do not, scores that are not best first, or a sample without what the rows
+    /// have.
+    pub fn of(rows: &[Row], reference: &Reference<'_>, reading: Reading) -> Result<Self> {
+        let scored = has_score(rows)?;
+        let (values, order, described) = match scored {
+            true => single(rows, reading),
+            false => fused(rows, reading),
+        };
+        let orientation = if scored { reading.orientation } else { Orientation::Score };
+        let pool = Pool::new(order.iter().map(|&row| values[row]), orientation);
+        let mut pool = pool.map_err(|error| unsorted(error, rows, &order))?;
+        let tokens: Option<Vec<usize>> = order.iter().map(|&row| rows[row].values.tokens).collect();
+        if let Some(tokens) = tokens {
+            pool = pool.with_sizes(tokens);
+        }
+        let background = match reference {
+            Reference::None => None,
+            Reference::Mean(mean) => Some(Background { mean: *mean, deviation: 0.0, count: 0 }),
+            Reference::Sample(sample) if scored => Some(scores_of(sample)?),
+            Reference::Sample(sample) => Some(fused_background(rows, sample, reading.weight)?),
+        };
+        if let Some(background) = background {
+            pool = pool.with_background(background)?;
+        }
+        let order = (0..pool.len()).filter_map(|rank| pool.position(rank)).map(|at| order[at]).collect();
+        Ok(Candidates { pool, order, evidence: evidence(rows, reference), values: described })
+    }
+}
+
+/// Whether all rows have a score, or none.
+fn has_score(rows: &[Row]) -> Result<bool> {
+    let with = |row: &&Row| row.values.score.is_some();
+    match (rows.iter().find(with), rows.iter().find(|row| !with(row))) {
+        (Some(with), Some(without)) => bail!(
+            "line {}: no field {SCORE}, which line {} has; give it to all lines or to none",
+            without.number,
+            with.number
+        ),
+        (_, without) => Ok(without.is_none()),
+    }
+}
+
+/// The rows' own scores, in the order given or the best first.
+fn single(rows: &[Row], reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
+    let values: Vec<f64> = rows.iter().filter_map(|row| row.values.score).collect();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    if reading.sort {
+        order.sort_by(|&a, &b| match reading.orientation {
+            Orientation::Score => values[b].total_cmp(&values[a]),
+            Orientation::Distance => values[a].total_cmp(&values[b]),
+        });
+    }
+    (values, order, "the score of each line".to_owned())
+}
+
+/// Both legs' scores made into one, best first.
+fn fused(rows: &[Row], reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
+    let legs = legs(rows);
+    let values = Fusion::Convex { weight: reading.weight }.fuse(&legs);
+    let order = rank::order(&values);
+    let described = match legs.first() {
+        Some(rank::Evidence { similarity: Some(_), bm25: Some(_) }) => {
+            format!("similarity and bm25, fused with {} of the similarity", reading.weight)
+        }
+        Some(rank::Evidence { similarity: Some(_), .. }) => "similarity alone".to_owned(),
+        _ => "bm25 alone".to_owned(),
+    };
+    (values, order, described)
+}
+
+/// The raw scores of each row. A leg that gave some row a score gives every row one: a passage that the words did not find
+/// has a bm25 of 0, and one that the vectors did not find is no more similar than the last one that they did.
+fn legs(rows: &[Row]) -> Vec<rank::Evidence> {
+    let lowest = |leg: fn(&Values) -> Option<f64>| rows.iter().filter_map(|row| leg(&row.values)).reduce(f64::min);
+    let similarity = lowest(|values| values.similarity);
+    let bm25 = lowest(|values| values.bm25).map(|_| 0.0);
+    let of =
+        |row: &Row| rank::Evidence { similarity: row.values.similarity.or(similarity), bm25: row.values.bm25.or(bm25) };
+    rows.iter().map(of).collect()
+}
+
+fn unsorted(error: PoolError, rows: &[Row], order: &[usize]) -> anyhow::Error {
+    let PoolError::Unsorted { position, value, previous, orientation } = error else { return error.into() };
+    let number = rows[order[position]].number;
+    let better = match orientation {
+        Orientation::Score => "higher",
+        Orientation::Distance => "lower",
+    };
+    anyhow::anyhow!(
+        "line {number}: {value} is better than {previous} before it ({better} is better); give the lines best first, or \
+         let --sort do it"
+    )
+}
+
+/// Mean, standard deviation and number.
+fn moments(values: impl Iterator<Item = f64> + Clone) -> Option<Background> {
+    let count = values.clone().count();
+    let mean = values.clone().sum::<f64>() / count as f64;
+    let deviation = (values.map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64).sqrt();
+    (count > 0).then_some(Background { mean, deviation, count })
+}
+
+fn scores_of(sample: &Input) -> Result<Background> {
+    let scores = sample.rows.iter().filter_map(|row| row.values.score);
+    match moments(scores) {
+        Some(background) if background.count == sample.rows.len() => Ok(background),
+        _ => bail!("--background-sample: needs a score on every line, as the input has, and at least one line"),
+    }
+}
+
+/// The mean of each leg over the sample, made into one as the candidates' scores are.
+fn fused_background(rows: &[Row], sample: &Input, weight: f64) -> Result<Background> {
+    let candidates = legs(rows);
+    let ran = |leg: fn(&rank::Evidence) -> Option<f64>| candidates.iter().any(|candidate| leg(candidate).is_some());
+    let of = |name: &str, ran: bool, background: Option<Background>| match (ran, background) {
+        (true, None) => bail!("--background-sample: no {name} on any line, which the input has"),
+        (true, background) => Ok(background.map(|background| background.mean)),
+        (false, _) => Ok(None),
+    };
+    let means = BackgroundEvidence {
+        similarity: of("similarity", ran(|leg| leg.similarity), similarities(sample))?,
+        bm25: of("bm25", ran(|leg| leg.bm25), weights(sample))?,
+    };
+    let mean = Fusion::Convex { weight }.background(&candidates, means).unwrap_or_default();
+    Ok(Background { mean, deviation: 0.0, count: sample.rows.len() })
+}
+
+fn similarities(sample: &Input) -> Option<Background> {
+    moments(sample.rows.iter().filter_map(|row| row.values.similarity))
+}
+
+/// Over all passages of the sample: those without a bm25 match no word.
+fn weights(sample: &Input) -> Option<Background> {
+    sample.rows.iter().any(|row| row.values.bm25.is_some()).then_some(())?;
+    moments(sample.rows.iter().map(|row| row.values.bm25.unwrap_or(0.0)))
+}
+
+/// What is known in absolute terms: the words' share where rows say it, and the best similarity against a large enough
+/// sample.
+fn evidence(rows: &[Row], reference: &Reference<'_>) -> Evidence {
+    let best = |leg: fn(&Values) -> Option<f64>| rows.iter().filter_map(|row| leg(&row.values)).reduce(f64::max);
+    let background = match reference {
+        Reference::Sample(sample) => similarities(sample),
+        Reference::None | Reference::Mean(_) => None,
+    };
+    Evidence {
+        coverage: best(|values| values.coverage),
+        best_similarity: best(|values| values.similarity),
+        background: background.filter(|background| background.count >= FEWEST_FOR_DEVIATION),
+        ..Evidence::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+    use super::*;
+
+    const READING: Reading = Reading { orientation: Orientation::Score, sort: false, weight: 0.5 };
+
+    fn input(text: &str) -> Input {
+        read(text.as_bytes(), None).expect("well formed")
+    }
+
+    #[test]
+    fn the_legs_are_fused_and_ordered_with_what_one_of_them_did_not_find() {
+        let rows = input("similarity,bm25\n0.2,\n0.6,1\n,4\n").rows;
+        let legs = legs(&rows);
+        assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
+        let candidates = Candidates::of(&rows, &Reference::None, READING).expect("ranked");
+        // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
+        assert_eq!(candidates.order, [2, 1, 0]);
+        assert_eq!(candidates.pool.values(), [0.875, 0.625, 0.375]);
+    }
+
+    #[test]
+    fn one_leg_alone_is_that_leg() {
+        let rows = input("bm25\n4\n8\n2\n").rows;
+        let candidates = Candidates::of(&rows, &Reference::None, READING).expect("ranked");
+        assert_eq!(candidates.pool.values(), [1.0, 0.5, 0.25]);
+        assert_eq!(candidates.values, "bm25 alone");
+    }
+
+    #[test]
+    fn a_sample_gives_the_background_of_each_leg_on_the_scale_of_the_candidates() {
+        let rows = input("similarity,bm25\n0.6,4\n0.2,10\n").rows;
+        let sample = input("similarity,bm25\n0.1,8\n0.3,\n");
+        let background = fused_background(&rows, &sample, 0.3).expect("both legs");
+        assert!((background.mean - (0.3 * 0.75 + 0.7 * 0.4)).abs() < 1e-12, "{background:?}");
+        let error = fused_background(&rows, &input("similarity\n0.1\n"), 0.3).unwrap_err().to_string();
+        assert_eq!(error, "--background-sample: no bm25 on any line, which the input has");
+    }
+
+    #[test]
+    fn a_sample_of_scores_has_mean_and_deviation() {
+        let background = scores_of(&input("0.1\n0.3\n")).expect("scores");
+        assert!((background.mean - 0.2).abs() < 1e-12 && (background.deviation - 0.1).abs() < 1e-12);
+        assert!(scores_of(&Input::default()).is_err());
+        assert!(scores_of(&input("similarity\n0.3\n")).is_err());
+    }
+
+    #[test]
+    fn rows_with_and_without_a_score_are_not_mixed() {
+        let rows = input("{\"score\":1}\n{\"similarity\":0.3}\n").rows;
+        let error = Candidates::of(&rows, &Reference::None, READING).unwrap_err().to_string();
+        assert!(error.starts_with("line 2: no field score, which line 1 has"), "{error}");
+    }
+
+    #[test]
+    fn few_random_passages_have_no_say_on_the_gate() {
+        let rows = input("similarity\n0.6\n").rows;
+        let sample = |count: usize| input(&format!("similarity\n{}", "0.1\n0.2\n".repeat(count / 2)));
+        assert!(evidence(&rows, &Reference::Sample(&sample(18))).background.is_none());
+        assert!(evidence(&rows, &Reference::Sample(&sample(20))).background.is_some());
+        assert!(evidence(&rows, &Reference::Mean(0.1)).background.is_none());
+    }
+}

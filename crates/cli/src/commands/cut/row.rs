@@ -1,0 +1,167 @@
+//! What is read of one line: its numbers, whatever form the line has.
+
+use tamis::estimate_tokens;
+
+/// The field of a single score, where no other is named.
+pub const SCORE: &str = "score";
+
+/// The two legs' raw scores.
+pub const LEGS: [&str; 2] = ["similarity", "bm25"];
+
+/// The share of the query's weight that a passage matches.
+pub const COVERAGE: &str = "coverage";
+
+/// The length of a passage in tokens, or its text, which has one.
+const LENGTHS: [&str; 2] = ["tokens", "text"];
+
+/// Fields that by themselves tell that a line of names is a header.
+pub const KNOWN: [&str; 4] = [SCORE, LEGS[0], LEGS[1], COVERAGE];
+
+/// Names listed of an object that lacks what is looked for.
+const LISTED: usize = 10;
+
+/// A line of the input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The line as it came, its end included where it has one.
+    pub bytes: Vec<u8>,
+    /// Its number, from 1.
+    pub number: usize,
+    /// What it says.
+    pub values: Values,
+}
+
+/// The numbers of a line, all finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Values {
+    /// The single score. Without it there is at least one of the two legs' scores.
+    pub score: Option<f64>,
+    /// The semantic leg's.
+    pub similarity: Option<f64>,
+    /// The lexical leg's.
+    pub bm25: Option<f64>,
+    /// Share of the query's weight that the passage matches, 0 to 1.
+    pub coverage: Option<f64>,
+    /// Length of the passage.
+    pub tokens: Option<usize>,
+}
+
+/// What a line has under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing, `null` or an empty cell.
+    Empty,
+    /// A finite number.
+    Number(f64),
+    /// A text that is no number.
+    Text(String),
+    /// Something else, described.
+    Other(String),
+}
+
+impl Cell {
+    /// The number, or what is there instead of one.
+    fn number(&self, name: &str) -> Result<Option<f64>, String> {
+        match self {
+            Cell::Empty => Ok(None),
+            Cell::Number(number) => Ok(Some(*number)),
+            Cell::Text(_) => Err(format!("{name} must be a number and is a text")),
+            Cell::Other(what) => Err(format!("{name} must be a number and is {what}")),
+        }
+    }
+}
+
+impl Values {
+    /// Reads a line by name. `get` gives `None` for a name that the line does not have; `names` are those that it has.
+    /// `field`: the score's name, where the asker gave one.
+    ///
+    /// # Errors
+    /// What is missing or no number.
+    pub fn read(
+        get: impl Fn(&str) -> Option<Cell>,
+        names: impl FnOnce() -> Vec<String>,
+        field: Option<&str>,
+    ) -> Result<Self, String> {
+        let score = match (field.unwrap_or(SCORE), get(field.unwrap_or(SCORE))) {
+            (name, Some(cell)) => match cell.number(name)? {
+                Some(score) => Some(score),
+                None => return Err(format!("{name} must be a number and is null")),
+            },
+            (_, None) => None,
+        };
+        // Beside a score the other fields may be anything of the engine's own; instead of one they must be numbers.
+        let number = |name: &str| {
+            let read = get(name).map_or(Ok(None), |cell| cell.number(name));
+            if score.is_some() { Ok(read.unwrap_or_default()) } else { read }
+        };
+        let (similarity, bm25) = match field {
+            Some(_) if score.is_none() => (None, None),
+            _ => (number(LEGS[0])?, number(LEGS[1])?),
+        };
+        if score.or(similarity).or(bm25).is_none() {
+            let mut names = names();
+            names.truncate(LISTED);
+            let legs = if field.is_none() { " (or similarity and bm25)" } else { "" };
+            return Err(format!(
+                "no field {}{legs}, only {}; name the score's field with --score",
+                field.unwrap_or(SCORE),
+                names.join(", ")
+            ));
+        }
+        let coverage = number(COVERAGE)?.map(|coverage| coverage.clamp(0.0, 1.0));
+        Ok(Values { score, similarity, bm25, coverage, tokens: tokens(&get) })
+    }
+}
+
+/// The length that the line gives, or that of the text that it gives.
+fn tokens(get: impl Fn(&str) -> Option<Cell>) -> Option<usize> {
+    match get(LENGTHS[0]) {
+        Some(Cell::Number(tokens)) if tokens >= 0.0 => Some(tokens.ceil() as usize),
+        _ => match get(LENGTHS[1])? {
+            Cell::Text(text) => Some(estimate_tokens(&text)),
+            Cell::Number(number) => Some(estimate_tokens(&number.to_string())),
+            Cell::Empty => Some(0),
+            Cell::Other(_) => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(cells: &[(&str, Cell)], field: Option<&str>) -> Result<Values, String> {
+        let get = |name: &str| cells.iter().find(|(known, _)| *known == name).map(|(_, cell)| cell.clone());
+        Values::read(get, || cells.iter().map(|(name, _)| (*name).to_owned()).collect(), field)
+    }
+
+    #[test]
+    fn a_score_goes_before_the_legs_and_the_legs_stand_in_for_it() {
+        let legs = [("similarity", Cell::Number(0.5)), ("bm25", Cell::Empty), ("coverage", Cell::Number(1.5))];
+        let values = read(&legs, None).expect("one leg is enough");
+        assert_eq!((values.score, values.similarity, values.bm25), (None, Some(0.5), None));
+        assert_eq!(values.coverage, Some(1.0));
+        let both = [("score", Cell::Number(2.0)), ("similarity", Cell::Text("high".into()))];
+        assert_eq!(read(&both, None).map(|values| (values.score, values.similarity)), Ok((Some(2.0), None)));
+    }
+
+    #[test]
+    fn what_is_no_number_where_one_is_needed_is_named() {
+        let error = read(&[("similarity", Cell::Text("high".into())), ("bm25", Cell::Number(1.0))], None).unwrap_err();
+        assert_eq!(error, "similarity must be a number and is a text");
+        let error = read(&[("rank", Cell::Number(1.0))], None).unwrap_err();
+        assert_eq!(error, "no field score (or similarity and bm25), only rank; name the score's field with --score");
+        let error = read(&[("similarity", Cell::Number(1.0))], Some("_score")).unwrap_err();
+        assert_eq!(error, "no field _score, only similarity; name the score's field with --score");
+    }
+
+    #[test]
+    fn lengths_are_given_or_those_of_the_text() {
+        let score = ("score", Cell::Number(1.0));
+        let tokens = |cells: &[(&str, Cell)]| read(cells, None).expect("a score").tokens;
+        assert_eq!(tokens(&[score.clone(), ("tokens", Cell::Number(12.0))]), Some(12));
+        assert_eq!(tokens(&[score.clone(), ("text", Cell::Text("where relevance ends".into()))]), Some(4));
+        assert_eq!(tokens(&[score.clone(), ("tokens", Cell::Number(-1.0))]), None);
+        assert_eq!(tokens(&[score]), None);
+    }
+}

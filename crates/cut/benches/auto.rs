@@ -1,0 +1,49 @@
+//! What `auto` costs on one query: `cargo bench -p tamis-cut --bench auto`.
+//!
+//! The scores decay as those of a hybrid search do, and differ from query to query, so that no branch is learnt by heart. The
+//! pools differ in how many candidates are undecided, on which the cost depends more than on how many there are.
+
+use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+use tamis_cut::{Auto, Background, Pool, Profile, Relevance, Rule, Want};
+
+const BACKGROUND: Background = Background { mean: 0.34, deviation: 0.06, count: 10_000 };
+
+/// Falling from 0.95 towards the background by half-lives of so many ranks, with small steps that are never equal.
+fn pool(candidates: usize, half_life: f64, query: usize) -> Pool {
+    let ripple = |rank: usize| 0.004 * ((rank * 7919 + query * 104_729) % 1009) as f64 / 1009.0;
+    let score = |rank: usize| BACKGROUND.mean + 0.61 * (-(rank as f64) / half_life * 2.0_f64.ln()).exp() + ripple(rank);
+    let mut scores: Vec<f64> = (0..candidates).map(score).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let pool = Pool::scores(scores).and_then(|pool| pool.with_background(BACKGROUND));
+    pool.expect("sorted scores and a finite background")
+}
+
+fn decide(criterion: &mut Criterion, group: &str, auto: &Auto, relevance: Relevance) {
+    let mut group = criterion.benchmark_group(group);
+    for (shape, candidates, half_life) in
+        [("steep", 200, 4.0), ("usual", 200, 20.0), ("flat", 200, 80.0), ("plateau", 200, 1000.0), ("deep", 400, 40.0)]
+    {
+        let mut query = 0;
+        let mut next = || {
+            query += 1;
+            pool(candidates, half_life, query).with_relevance(relevance)
+        };
+        let id = BenchmarkId::new(shape, candidates);
+        group.bench_function(id, |bencher| {
+            bencher.iter_batched(&mut next, |pool| auto.cut(black_box(&pool)), BatchSize::SmallInput);
+        });
+    }
+    group.finish();
+}
+
+fn auto(criterion: &mut Criterion) {
+    let learnt = |mean_focus| Relevance::of(&Profile { queries: 1000, mean_focus, usual_evidence: None });
+    decide(criterion, "auto, nothing known", &Auto::default(), Relevance::default());
+    decide(criterion, "auto, many answers", &Auto::default(), learnt(0.05));
+    decide(criterion, "auto, all wanted", &Auto { want: Want::All, ..Auto::default() }, Relevance::default());
+    decide(criterion, "auto, recall", &Auto { target_recall: 0.9, ..Auto::default() }, Relevance::default());
+}
+
+criterion_group!(benches, auto);
+criterion_main!(benches);
