@@ -55,7 +55,7 @@ impl Models {
         if let Some(model) = prepared {
             return Ok(model.clone());
         }
-        let model = self.load(name, purpose)?;
+        let model = outside_pool(|| self.load(name, purpose))?;
         loaded.insert(key, model.clone());
         Ok(model)
     }
@@ -89,6 +89,17 @@ impl Models {
             Provider::Openai(endpoint) => Arc::new(Remote::connect(remote(endpoint)?)?),
         })
     }
+}
+
+/// Runs what has a thread pool of its own, as the transformer has, so that a thread of the shared pool does nothing else
+/// meanwhile. Such a thread would take up other searches while it waits, each inside the one before: with a lock held that
+/// never ends, and without one the stack does.
+pub(crate) fn outside_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if rayon::current_thread_index().is_none() {
+        return work();
+    }
+    let joined = std::thread::scope(|scope| scope.spawn(work).join());
+    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn remote(endpoint: &Endpoint) -> Result<RemoteConfig, Error> {

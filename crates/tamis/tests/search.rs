@@ -2,6 +2,7 @@
 
 mod support;
 
+use rayon::prelude::*;
 use support::{Tree, ask, notes, notes_tree, paths, refresh, search};
 use tamis::config::{Config, Origins};
 use tamis::{Mode, SearchRequest};
@@ -16,7 +17,7 @@ fn the_answer_and_nothing_else() {
     let answer = ask(&index, "how are apple trees pruned");
     assert_eq!(paths(&answer)[0], "orchard.md");
     assert!(answer.results.len() <= 3, "{:?}", paths(&answer));
-    assert_eq!(answer.cut.method, "background");
+    assert_eq!(answer.cut.method, "auto");
     assert_eq!(answer.cut.keep + answer.cut.dropped, answer.cut.candidates);
     assert_eq!(answer.model.as_deref(), Some("static-256-v1"));
     let hit = &answer.results[0];
@@ -117,7 +118,7 @@ fn trap_settings_reach_the_result() {
     write("[gate]\nmin_evidence = 2.0\n[index]\nmodels = [\"static\"]\n");
     assert_eq!(answer("harbour xylophone").cut.method, "gate");
     write("[gate]\nmin_evidence = 0.0\n[index]\nmodels = [\"static\"]\n");
-    assert_eq!(answer("harbour xylophone").cut.method, "background");
+    assert_eq!(answer("harbour xylophone").cut.method, "auto");
 }
 
 /// A passage that one leg found has its score in the other computed.
@@ -136,7 +137,7 @@ fn every_candidate_has_both_raw_scores() {
 #[test]
 fn no_cut_reads_reciprocal_ranks() {
     let tree = many("harbour");
-    let index = tree.open(&[("search.fusion", "rrf"), ("search.gate", "false")]);
+    let index = tree.open(&[("search.fusion", "rrf"), ("search.gate", "false"), ("search.cut", "background")]);
     refresh(&index);
     let answer = ask(&index, "harbour tide");
     assert!(answer.results[0].score < 0.04, "reciprocal ranks order");
@@ -271,4 +272,18 @@ fn many(subject: &str) -> Tree {
         tree.write(&format!("many/{subject}-{number}.md"), text.as_bytes());
     }
     tree
+}
+
+#[test]
+fn many_threads_of_a_pool_can_search_with_the_transformer_at_once() {
+    let notes = notes();
+    let files: Vec<(&str, &str)> = notes.iter().take(4).map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let tree = Tree::new(&files);
+    let index = tree.open(&[("index.models", "minilm")]);
+    refresh(&index);
+    // A fresh handle has not loaded the model: the first searches meet at that, too.
+    drop(index);
+    let index = tree.open(&[("index.models", "minilm"), ("telemetry", "off")]);
+    let kept: Vec<usize> = (0..24).into_par_iter().map(|_| ask(&index, "what does the harbour do").cut.keep).collect();
+    assert!(kept.iter().all(|&keep| keep == kept[0]), "{kept:?}");
 }

@@ -16,13 +16,13 @@ pub struct JudgedPool {
 const DEEPEST: usize = 60;
 
 /// Standard deviation of the prior: how far a collection's level is from what is believed of it without judgements.
-const LEVEL_DEVIATION: f64 = 0.12;
+const LEVEL_DEVIATION: f64 = 0.08;
 
 /// Standard deviation of the logarithm of the spread.
-const SPREAD_DEVIATION: f64 = 0.5;
+const SPREAD_DEVIATION: f64 = 0.3;
 
 /// How much one judged query's F1 counts against the prior.
-const LEARNING_RATE: f64 = 6.0;
+const LEARNING_RATE: f64 = 3.0;
 
 /// Factors on the spread that are tried.
 const SPREADS: [f64; 3] = [0.5, 1.0, 1.6];

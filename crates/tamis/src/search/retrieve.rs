@@ -64,7 +64,7 @@ impl Index {
         clock.lap("query");
 
         let mut vector = match &plan.model {
-            Some(model) => Some(model.embed_query(request.query.trim())?),
+            Some(model) => Some(models::outside_pool(|| model.embed_query(request.query.trim()))?),
             None => None,
         };
         if vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0)) && plan.mode.lexical() {
