@@ -46,7 +46,7 @@ pub fn keys() -> Vec<Key> {
         Value::Integer(10),
         "most results shown; never changes what is relevant",
     );
-    key("search.cut", Allowed::Text, text("background"), "where relevance ends: METHOD or METHOD:PARAM=VALUE,…");
+    key("search.cut", Allowed::Text, text("auto"), "where relevance ends: METHOD or METHOD:PARAM=VALUE,…");
     key(
         "search.want",
         Allowed::OneOf(Want::NAMES),
