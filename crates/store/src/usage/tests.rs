@@ -245,12 +245,12 @@ fn the_profile_counts_each_query_of_a_namespace_and_model_once_and_the_latest_fi
     for (at, (query, focus, model)) in
         [(1, 0.1, "a"), (2, 0.2, "a"), (1, 0.3, "a"), (3, 0.4, "b"), (4, 0.5, "a")].into_iter().enumerate()
     {
-        let mut search = search(&format!("s{at}"));
+        let mut search = search(&format!("s{at}"), &[]);
         (search.query_hash, search.focus, search.model) = ([query; 32], Some(focus), Some(model.to_owned()));
         log.record(&search).unwrap();
     }
     let focus = |limit: usize| {
-        let past = log.profile(&search("s").namespace, Some("a"), limit).unwrap();
+        let past = log.profile(&search("s", &[]).namespace, Some("a"), limit).unwrap();
         let mut focus: Vec<f64> = past.into_iter().filter_map(|query| query.focus).collect();
         focus.sort_by(f64::total_cmp);
         focus
@@ -258,5 +258,5 @@ fn the_profile_counts_each_query_of_a_namespace_and_model_once_and_the_latest_fi
     assert_eq!(focus(100), [0.2, 0.3, 0.5]);
     assert_eq!(focus(2), [0.3, 0.5]);
     assert!(log.profile("elsewhere", Some("a"), 9).unwrap().is_empty());
-    assert!(log.profile(&search("s").namespace, None, 9).unwrap().is_empty());
+    assert!(log.profile(&search("s", &[]).namespace, None, 9).unwrap().is_empty());
 }
