@@ -68,7 +68,7 @@ pub enum Command {
     Config(ConfigArguments),
     /// Look for what is wrong, and mend what can be rebuilt
     Doctor(DoctorArguments),
-    /// Cut the results of any other search engine: JSON Lines in, the relevant ones out
+    /// Cut the results of any other search engine: its lines in, the relevant ones out
     Cut(CutArguments),
     /// Measure ranking and cuts on collections whose answers are known
     Eval(Box<EvalArguments>),

@@ -42,9 +42,6 @@ pub struct SearchArguments {
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
 
-    #[command(flatten)]
-    pub aim: AimArguments,
-
     /// Only these languages, by name or file extension; repeat or separate with commas
     #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters")]
     pub languages: Vec<Vec<&'static str>>,
@@ -74,4 +71,8 @@ pub struct SearchArguments {
     /// Search the index as it is, without looking for changed files
     #[arg(long)]
     pub no_refresh: bool,
+
+    // Last, since its heading is also that of what follows.
+    #[command(flatten)]
+    pub aim: AimArguments,
 }
