@@ -7,7 +7,7 @@ use crate::evaluate::{EvaluationError, TestQuery, queries};
 use crate::index::{Index, Observer, Stage};
 use crate::search::SearchRequest;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use tamis_eval::QueryKind;
 use tamis_store::Store;
@@ -29,6 +29,17 @@ pub struct ImportReport {
     pub unknown_documents: u64,
     /// What people should know about the files.
     pub notes: Vec<String>,
+}
+
+/// Queries that are searched before their judgements are taken down: what is learnt from judgements is learnt anew once a
+/// batch, and an import that is stopped loses at most one.
+const BATCH: usize = 64;
+
+/// What is to be taken down of one search.
+struct Said {
+    id: String,
+    /// Passages and whether they are relevant, each once.
+    passages: Vec<(String, bool)>,
 }
 
 impl Index {
@@ -53,12 +64,22 @@ impl Index {
         let judged: Vec<TestQuery> = queries.into_iter().filter(|query| query.kind == QueryKind::Judged).collect();
         observer.stage(Stage::Answer, judged.len() as u64);
         let mut report = ImportReport { notes, ..ImportReport::default() };
-        for query in &judged {
-            if observer.cancelled() {
-                return Err(EvaluationError::Interrupted);
+        for batch in judged.chunks(BATCH) {
+            let mut said = Vec::with_capacity(batch.len());
+            for query in batch {
+                if observer.cancelled() {
+                    return Err(EvaluationError::Interrupted);
+                }
+                said.extend(self.ask(query, &mut report)?);
+                observer.advance(1);
             }
-            self.import_query(query, &mut report)?;
-            observer.advance(1);
+            let log = self.usage.log()?;
+            for Said { id, passages } in &said {
+                let passages: Vec<(&str, bool)> =
+                    passages.iter().map(|(passage, relevant)| (passage.as_str(), *relevant)).collect();
+                log.judge(id, &passages, now_ms()).map_err(Error::from)?;
+                report.queries += 1;
+            }
         }
         if report.queries == 0 {
             let reason = format!(
@@ -72,7 +93,8 @@ impl Index {
         Ok(report)
     }
 
-    fn import_query(&self, query: &TestQuery, report: &mut ImportReport) -> Result<(), EvaluationError> {
+    /// Searches a query and says what is to be taken down of it; nothing when none of its relevant documents is here.
+    fn ask(&self, query: &TestQuery, report: &mut ImportReport) -> Result<Option<Said>, EvaluationError> {
         let mut documents: Vec<(bool, Vec<String>)> = Vec::new();
         for (document, &grade) in &query.judged {
             match self.document_passages(document)? {
@@ -82,7 +104,7 @@ impl Index {
         }
         if !documents.iter().any(|(relevant, _)| *relevant) {
             report.skipped += 1;
-            return Ok(());
+            return Ok(None);
         }
         let request =
             SearchRequest { entry_point: Some(super::IMPORT.into()), ..SearchRequest::new(query.text.as_str()) };
@@ -92,31 +114,27 @@ impl Index {
             reason: self.recording_problem().unwrap_or_else(|| "the search could not be recorded".into()),
         })?;
 
-        let log = self.usage.log()?;
-        let candidates = log.search(&id).map_err(Error::from)?.map(|search| search.candidates).unwrap_or_default();
+        let search = self.usage.log()?.search(&id).map_err(Error::from)?;
+        let candidates = search.map(|search| search.candidates).unwrap_or_default();
         let ranks: HashMap<&str, usize> =
             candidates.iter().enumerate().map(|(rank, candidate)| (candidate.passage.as_str(), rank)).collect();
-        let mut said: Vec<(&str, bool)> = Vec::new();
-        for (relevant, passages) in &documents {
-            let mut ranked: Vec<&String> =
-                passages.iter().filter(|passage| ranks.contains_key(passage.as_str())).collect();
-            ranked.sort_by_key(|passage| ranks.get(passage.as_str()));
-            if *relevant {
+        // A passage that two documents name is relevant when either says so.
+        let mut said: BTreeMap<String, bool> = BTreeMap::new();
+        for (relevant, passages) in documents {
+            let ranked = passages.iter().filter(|passage| ranks.contains_key(passage.as_str()));
+            if relevant {
+                let best = ranked.min_by_key(|passage| ranks.get(passage.as_str()));
                 report.relevant += 1;
-                report.outside_pool += u64::from(ranked.is_empty());
-                said.extend(ranked.first().copied().or(passages.first()).map(|passage| (passage.as_str(), true)));
+                report.outside_pool += u64::from(best.is_none());
+                said.extend(best.or(passages.first()).map(|passage| (passage.clone(), true)));
             } else {
-                report.not_relevant += ranked.len() as u64;
-                said.extend(ranked.into_iter().map(|passage| (passage.as_str(), false)));
+                for passage in ranked {
+                    report.not_relevant += 1;
+                    said.entry(passage.clone()).or_insert(false);
+                }
             }
         }
-        // A passage that two documents name is relevant when either says so.
-        said.sort_by_key(|&(_, relevant)| !relevant);
-        let mut seen = HashSet::new();
-        said.retain(|&(passage, _)| seen.insert(passage));
-        log.judge(&id, &said, now_ms()).map_err(Error::from)?;
-        report.queries += 1;
-        Ok(())
+        Ok(Some(Said { id, passages: said.into_iter().collect() }))
     }
 
     /// The identifiers of the passages of the document at a path, or the passage of that identifier.
