@@ -64,8 +64,9 @@ const USUAL_PIVOT: f64 = 1.6;
 ///
 /// The evidence is the coverage, plus the best similarity as a share of the model's reference. A query is empty when
 /// that sum stays below `min_evidence`: meaning alone opens the gate when it is well above what the subject needs, words
-/// alone when all of the query's weight is in one passage (a coverage of 0.95), and less of each when both agree. The sum separates better than
-/// either leg, or than asking both in turn; the spread of the similarities says little (it was tried).
+/// alone when all of the query's weight is in one passage (a coverage of 0.95), and less of each when both agree. The
+/// sum separates better than either leg, or than asking both in turn; the spread of the similarities says little (it was
+/// tried).
 ///
 /// When only one leg ran, that one is held against its own bound. A model without a reference is given the mean of the
 /// background plus 4.5 of its standard deviations; without a background either, nothing can be said and the gate stays

@@ -37,7 +37,7 @@ impl Want {
     /// The relevance that the asker's word stands for: a level, and less spread, since the asker knows.
     pub(crate) fn apply(self, relevance: Relevance) -> Relevance {
         match self.level() {
-            Some(level) => Relevance { level, spread: 0.1, basis: Basis::Asked, ..relevance },
+            Some(level) => Relevance { level, spread: 0.06, basis: Basis::Asked, ..relevance },
             None => relevance,
         }
     }

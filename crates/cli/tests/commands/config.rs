@@ -15,7 +15,7 @@ fn value(tree: &Tree, environment: Option<&str>) -> String {
 #[test]
 fn the_stronger_origin_wins_from_the_file_to_the_result() {
     let tree = Tree::new();
-    assert_eq!(value(&tree, None), "\"background\"  # built-in");
+    assert_eq!(value(&tree, None), "\"auto\"  # built-in");
     std::fs::write(tree.home().join("config.toml"), "[search]\ncut = \"otsu\"\n").expect("written");
     assert!(value(&tree, None).starts_with("\"otsu\"  # ") && value(&tree, None).ends_with("config.toml"));
     tree.write(".tamis/config.toml", "[search]\ncut = \"fixed\"\n[cut.fixed]\nk = 4\n");
@@ -58,7 +58,7 @@ fn all_settings_are_printed_as_toml_that_can_be_read_back() {
 #[test]
 fn one_key_one_table_and_json() {
     let tree = Tree::new();
-    assert_eq!(run(tree.tamis(&["config", "search.cut"])).1, "background\n");
+    assert_eq!(run(tree.tamis(&["config", "search.cut"])).1, "auto\n");
     assert_eq!(run(tree.tamis(&["config", "search.top_k"])).1, "10\n");
     let (_, out, _) = run(tree.tamis(&["config", "rank"]));
     assert!(out.starts_with("[rank]\n") && !out.contains("[search]"), "{out}");

@@ -18,7 +18,7 @@ fn a_sound_index_is_well() {
 #[test]
 fn deleted_derived_indexes_come_back_and_lose_nothing() {
     let tree = Tree::indexed();
-    let ask = ["search", "--json", "--no-refresh", "how hot should the oven be"];
+    let ask = ["search", "--cut", "background", "--json", "--no-refresh", "how hot should the oven be"];
     let before = tree.json(&ask);
     fs::remove_dir_all(tree.root().join(".tamis/lexical")).expect("removed");
     fs::remove_dir_all(tree.root().join(".tamis/vectors")).expect("removed");

@@ -13,7 +13,7 @@ fn the_first_search_indexes_and_finds() {
     assert!(out.starts_with("docs/bread.md:"), "{out}");
     assert!(out.contains("│ Heat the oven to 240 degrees"), "{out}");
     let summary = out.lines().last().expect("a summary");
-    assert!(summary.contains(" relevant") && summary.contains("(background): "), "{summary}");
+    assert!(summary.contains(" relevant") && summary.contains("(auto): "), "{summary}");
     assert!(tree.root().join(".tamis/.gitignore").is_file(), "the index ignores itself");
 }
 
