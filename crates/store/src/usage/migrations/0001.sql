@@ -26,6 +26,8 @@ CREATE TABLE searches(
 ) STRICT;
 CREATE INDEX searches_unjudged ON searches(number) WHERE judged = 0;
 CREATE INDEX searches_judged ON searches(number) WHERE judged = 1;
+-- Holds all that a profile reads, so that it does not read the candidates.
+CREATE INDEX searches_profile ON searches(namespace, model, number, query_hash, focus, evidence_sum);
 
 -- What people said of a passage for a search. The last one counts, the earlier ones stay.
 CREATE TABLE judgements(
