@@ -202,10 +202,20 @@ impl Pool {
     /// How far each candidate stands between the background mean (0) and the best one (1), best first; `None` where the
     /// background is not known or the best does not stand out of it.
     pub fn heights(&self) -> Option<Vec<f64>> {
-        let values = self.descending();
         let mean = self.mirrored(self.background?.mean);
-        let range = values.first()? - mean;
-        (range > 0.0 && range.is_finite()).then(|| values.iter().map(|value| (value - mean) / range).collect())
+        (self.mirrored(self.best()?) > mean).then(|| self.heights_above(mean))
+    }
+
+    /// The heights above a mean on the scale of the [`descending`](Self::descending) list.
+    pub(crate) fn heights_above(&self, mean: f64) -> Vec<f64> {
+        let values = self.descending();
+        let best = values.first().copied().unwrap_or(mean);
+        let height = |value: f64| {
+            let height = (value - mean) / (best - mean);
+            // All equal, or so far apart that the difference overflows.
+            if height.is_finite() { height } else { f64::from(u8::from(value >= best)) }
+        };
+        values.into_iter().map(height).collect()
     }
 
     /// How many tokens of text the candidate at `rank` (from 0) has, where the pool says so.

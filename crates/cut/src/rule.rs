@@ -66,6 +66,11 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
     /// Decides how many of the pool's candidates to keep. Never panics, and gives equal pools equal answers.
     fn cut(&self, pool: &Pool) -> Cut;
 
+    /// Whether [`Pool::size`] makes a difference to it as it is set. Counting tokens takes time that other rules save.
+    fn reads_sizes(&self) -> bool {
+        false
+    }
+
     /// The method's name, as [`parse`](crate::parse()) takes it.
     fn name(&self) -> &'static str {
         self.method().name

@@ -43,7 +43,7 @@ mod status;
 
 pub use corpus::TextDocument;
 pub use error::Error;
-pub use feedback::{ImportReport, Judged, Relevance};
+pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};

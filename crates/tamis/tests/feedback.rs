@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use support::{Tree, ask, notes_tree, refresh, search};
 use tamis::cut::Guarantee;
-use tamis::{Answer, Error, Index, Relevance, SearchRequest};
+use tamis::{Answer, Error, Index, Label, SearchRequest};
 
 fn id(answer: &Answer) -> &str {
     answer.query_id.as_deref().expect("recorded")
@@ -24,11 +24,11 @@ fn an_answer_is_judged_by_rank_and_by_identifier_and_the_last_word_counts() {
     let index = indexed(&tree, &[]);
     let answer = ask(&index, "how hot must the oven be for bread");
     let first = answer.results[0].id.clone();
-    let judged = index.feedback(id(&answer), &["1", "2"], Relevance::Relevant).expect("judged");
+    let judged = index.feedback(id(&answer), &["1", "2"], Label::Relevant).expect("judged");
     assert_eq!((judged[0].passage.as_str(), judged[0].rank), (first.as_str(), Some(1)));
     assert_eq!(judged[0].place, Some(("oven.md".into(), answer.results[0].start_line)));
     assert_eq!(judged[1].rank, Some(2));
-    let again = index.feedback(id(&answer), &[&first[..6]], Relevance::NotRelevant).expect("judged");
+    let again = index.feedback(id(&answer), &[&first[..6]], Label::NotRelevant).expect("judged");
     assert_eq!((again[0].passage.as_str(), again[0].rank), (first.as_str(), Some(1)));
     let recorded = &index.recorded_searches(9).expect("read")[0];
     assert_eq!((recorded.id.as_str(), recorded.relevant, recorded.not_relevant), (id(&answer), 1, 1));
@@ -46,7 +46,7 @@ fn what_cannot_be_judged_is_said_and_nothing_is_taken_down() {
     let answer = ask(&index, "tuning a violin");
     let mut wrong = id(&answer).to_owned();
     wrong.replace_range(0..1, "?");
-    let error = index.feedback(&wrong, &["1"], Relevance::Relevant).expect_err("unknown").to_string();
+    let error = index.feedback(&wrong, &["1"], Label::Relevant).expect_err("unknown").to_string();
     assert!(
         error.contains("tamis feedback --list") && error.contains(&format!("did you mean {}?", id(&answer))),
         "{error}"
@@ -58,10 +58,10 @@ fn what_cannot_be_judged_is_said_and_nothing_is_taken_down() {
         ("", "the rank of a result"),
         ("abc", "the first four of its digits"),
     ] {
-        let error = index.feedback(id(&answer), &["1", passage], Relevance::Relevant).expect_err(passage).to_string();
+        let error = index.feedback(id(&answer), &["1", passage], Label::Relevant).expect_err(passage).to_string();
         assert!(error.contains(part), "{passage}: {error}");
     }
-    let error = index.feedback(id(&answer), &["1", "ffffffffffff"], Relevance::Relevant).expect_err("unknown");
+    let error = index.feedback(id(&answer), &["1", "ffffffffffff"], Label::Relevant).expect_err("unknown");
     assert!(matches!(error, Error::NotFound { .. }), "{error}");
     assert_eq!(index.recorded_searches(1).expect("read")[0].relevant, 0);
 }
@@ -73,7 +73,7 @@ fn a_passage_outside_of_the_pool_is_taken_down_and_marked() {
     let oven = ask(&index, "oven").results[0].id.clone();
     let request = SearchRequest { paths: vec!["violin.md".into()], ..SearchRequest::new("violin") };
     let answer = search(&index, request);
-    let judged = index.feedback(id(&answer), &[&oven], Relevance::Relevant).expect("judged");
+    let judged = index.feedback(id(&answer), &[&oven], Label::Relevant).expect("judged");
     assert_eq!((judged[0].rank, judged[0].place.as_ref().map(|place| place.0.as_str())), (None, Some("oven.md")));
 }
 
@@ -84,7 +84,7 @@ fn telemetry_off_records_nothing_and_feedback_says_why() {
     let answer = ask(&index, "oven");
     assert_eq!((answer.query_id.as_deref(), index.recording_problem()), (None, None));
     assert!(!tree.root().join(".tamis/usage.db").exists());
-    let error = index.feedback("7k2m9qrt", &["1"], Relevance::Relevant).expect_err("unknown").to_string();
+    let error = index.feedback("7k2m9qrt", &["1"], Label::Relevant).expect_err("unknown").to_string();
     assert!(error.contains("telemetry is off"), "{error}");
     let error = index.import_judgements(tree.root(), "test", &()).expect_err("off").to_string();
     assert!(error.contains("telemetry = off"), "{error}");
@@ -149,7 +149,7 @@ fn a_promise_is_refused_with_the_number_needed_and_kept_once_enough_is_judged() 
     let tree = notes_tree();
     let index = indexed(&tree, &[]);
     let answer = ask(&index, "when do ships wait for the tide");
-    index.feedback(id(&answer), &["1"], Relevance::Relevant).expect("judged");
+    index.feedback(id(&answer), &["1"], Label::Relevant).expect("judged");
     let refused = index.search(&promising("oven", "recall=0.9"), &Default::default()).expect_err("too few");
     assert!(matches!(refused, Error::Guarantee { .. }));
     let message = refused.to_string();

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 use tamis::evaluate::EvaluationError;
-use tamis::{Index, Relevance};
+use tamis::{Index, Label};
 
 /// Takes down judgements, or lists, imports or deletes them.
 ///
@@ -33,7 +33,7 @@ pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> R
         output.note(&format!("search {query_id} and its judgements are deleted"));
         return Ok(Exit::Found);
     }
-    let relevance = if arguments.relevant { Relevance::Relevant } else { Relevance::NotRelevant };
+    let relevance = if arguments.relevant { Label::Relevant } else { Label::NotRelevant };
     let passages: Vec<&str> = arguments.passages.iter().map(String::as_str).collect();
     let judged = index.feedback(arguments.query_id.as_deref().unwrap_or_default(), &passages, relevance)?;
     if arguments.json {

@@ -4,7 +4,7 @@ use super::table::Columns;
 use super::text::{ago, count, counted, visible};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis::{ImportReport, Judged, Relevance, SearchSummary};
+use tamis::{ImportReport, Judged, Label, SearchSummary};
 
 /// A line for each passage: where it is, what was said of it, and whether it was among the candidates.
 ///
@@ -14,8 +14,8 @@ pub fn judged(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
     for Judged { passage, place, relevance, rank } in judged {
         let place = place.as_ref().map_or_else(|| passage.clone(), |(path, line)| format!("{}:{line}", visible(path)));
         let said = match relevance {
-            Relevance::Relevant => "relevant",
-            Relevance::NotRelevant => "not relevant",
+            Label::Relevant => "relevant",
+            Label::NotRelevant => "not relevant",
         };
         match rank {
             Some(rank) => writeln!(out, "{said}: {place} (candidate {rank})")?,
@@ -87,10 +87,10 @@ mod tests {
         let first = Judged {
             passage: "3f9a1c2b4d5e".into(),
             place: Some(("src/lock.rs".into(), 8)),
-            relevance: Relevance::Relevant,
+            relevance: Label::Relevant,
             rank: Some(1),
         };
-        let gone = Judged { place: None, relevance: Relevance::NotRelevant, rank: None, ..first.clone() };
+        let gone = Judged { place: None, relevance: Label::NotRelevant, rank: None, ..first.clone() };
         insta::assert_snapshot!(plain(|out| judged(out, &[first, gone])), @r"
         relevant: src/lock.rs:8 (candidate 1)
         not relevant: 3f9a1c2b4d5e (outside the pool: it was no candidate, so no cut could keep it)

@@ -64,7 +64,7 @@ impl Rule for Auto {
             );
             return Cut::new("auto", pool, 0, reason).with("background", source);
         }
-        let heights: Vec<f64> = values.iter().map(|&value| height(value, mean, best)).collect();
+        let heights = pool.heights_above(mean);
         let relevance = self.want.apply(pool.relevance().copied().unwrap_or_default());
 
         let depth = heights.len().min(DEEPEST);
@@ -99,13 +99,10 @@ impl Rule for Auto {
         cut.probabilities = probabilities;
         cut
     }
-}
 
-/// How far a value stands between the background (0) and the best (1).
-fn height(value: f64, mean: f64, best: f64) -> f64 {
-    let height = (value - mean) / (best - mean);
-    // All equal, or so far apart that the difference overflows.
-    if height.is_finite() { height } else { f64::from(u8::from(value >= best)) }
+    fn reads_sizes(&self) -> bool {
+        self.budget_tokens > 0
+    }
 }
 
 impl Auto {
@@ -127,6 +124,7 @@ impl Auto {
         let precise = |kept: &usize| self.min_precision == 0.0 || table[*kept].precision >= self.min_precision;
         // Precision never rises with more candidates, so the first that is too low ends it.
         let most = (0..=within).take_while(precise).last().unwrap_or(0);
+        // Where most likely nothing is relevant, there is no recall to reach for, and keeping nothing stays a choice.
         if self.target_recall > 0.0 && table[0].f < 0.5 {
             let enough = (0..=most).find(|&kept| table[kept].recall >= self.target_recall);
             return match enough {

@@ -97,14 +97,15 @@ impl UsageLog {
         Ok(found.unwrap_or_default())
     }
 
-    /// A number that grows with every judgement.
+    /// How many judgements there are, and the number of the last one: together they change with every one that is given
+    /// or forgotten.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub fn last_judgement(&self) -> Result<i64> {
+    pub fn judgement_count(&self) -> Result<(i64, i64)> {
         let found = self.with(|connection| {
-            let mut statement = connection.prepare_cached("SELECT ifnull(max(number), 0) FROM judgements")?;
-            statement.query_row([], |row| row.get(0))
+            let mut statement = connection.prepare_cached("SELECT count(*), ifnull(max(number), 0) FROM judgements")?;
+            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
         })?;
         Ok(found.unwrap_or_default())
     }

@@ -1,17 +1,18 @@
 //! What an index's own past says of where relevance ends: its past queries, without any judgement, and those of them that
 //! people judged.
 
+use super::judged::{JudgedQuery, heights, judged_queries};
 use crate::index::Index;
 use crate::search::{Beliefs, Mode};
 use std::sync::Mutex;
 use tamis_cut::{JudgedPool, Profile, Relevance};
-use tamis_store::{JudgedSearch, RecordedSearch, UsageLog};
+use tamis_store::{RecordedSearch, UsageLog};
 
 /// Past queries that make the profile.
 pub(crate) const PAST_QUERIES: usize = 500;
 
-/// Judged searches that are learnt from, the latest ones.
-const JUDGED_SEARCHES: usize = 200;
+/// Judged queries that are learnt from, the latest ones.
+const JUDGED_QUERIES: usize = 200;
 
 /// The relevance fitted last, and what it was fitted to.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ pub(crate) struct Fitted(Mutex<Option<(Key, Relevance)>>);
 /// Nothing is fitted anew while this stays.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
-    last_judgement: i64,
+    judgements: (i64, i64),
     model: Option<String>,
     mode: String,
     scale: String,
@@ -44,12 +45,12 @@ impl Index {
 
     /// The relevance fitted to what people judged, with `prior` where they did not.
     fn fitted(&self, log: &UsageLog, prior: Relevance, model: Option<&str>, mode: Mode, scale: &str) -> Relevance {
-        let last_judgement = log.last_judgement().unwrap_or_default();
-        if last_judgement == 0 {
+        let judgements = log.judgement_count().unwrap_or_default();
+        if judgements.0 == 0 {
             return prior;
         }
         let key = Key {
-            last_judgement,
+            judgements,
             model: model.map(str::to_owned),
             mode: mode.to_string(),
             scale: scale.to_owned(),
@@ -61,37 +62,25 @@ impl Index {
         {
             return *relevance;
         }
-        let mut judged = log.judged().unwrap_or_default();
-        judged.retain(|judged| {
-            let RecordedSearch { mode, model, scale, namespace, .. } = &judged.search;
+        let judged = log.judged().unwrap_or_default();
+        let (queries, _) = judged_queries(&judged, |search| {
+            let RecordedSearch { mode, model, scale, namespace, .. } = search;
             *mode == key.mode && *model == key.model && *scale == key.scale && *namespace == self.namespace
         });
-        let latest = judged.len().saturating_sub(JUDGED_SEARCHES);
-        let pools: Vec<JudgedPool> = judged[latest..].iter().filter_map(pool).collect();
+        let latest = queries.len().saturating_sub(JUDGED_QUERIES);
+        let pools: Vec<JudgedPool> = queries[latest..].iter().filter_map(pool).collect();
         let relevance = prior.fit(&pools);
         *fitted = Some((key, relevance));
         relevance
     }
 }
 
-/// A judged search as heights with judgements; `None` where its best candidate does not stand out.
-fn pool(judged: &JudgedSearch) -> Option<JudgedPool> {
-    let search = &judged.search;
-    let background = search.score_background?;
-    let scores: Vec<f64> = search.candidates.iter().map_while(|candidate| candidate.score).map(f64::from).collect();
-    let range = scores.first()? - background;
-    if range <= 0.0 {
-        return None;
-    }
+/// A judged query as heights with judgements; `None` where its best candidate does not stand out.
+fn pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
+    let heights = heights(query.search)?;
     // A collection that was judged elsewhere lists what is relevant; what it does not list is not. People say something
     // of what they looked at, and nothing of the rest.
-    let unsaid = (search.entry_point == super::IMPORT).then_some(false);
-    let said = |passage: &str| {
-        judged.judgements.iter().find(|judgement| judgement.passage == passage).map(|judgement| judgement.relevant)
-    };
-    let relevant = search.candidates.iter().take(scores.len()).map(|candidate| said(&candidate.passage).or(unsaid));
-    Some(JudgedPool {
-        relevant: relevant.collect(),
-        heights: scores.iter().map(|score| (score - background) / range).collect(),
-    })
+    let unsaid = (query.search.entry_point == super::IMPORT).then_some(false);
+    let relevant = query.relevant(heights.len()).map(|relevant| relevant.or(unsaid)).collect();
+    Some(JudgedPool { heights, relevant })
 }

@@ -7,29 +7,22 @@
 //! Only searches whose heights are the same thing count: of the same model, mode and scale of scores. Judgements of the same
 //! query given at several searches count as one query.
 
+use super::judged::{JudgedQuery, heights, judged_queries, pool};
 use crate::Error;
 use crate::index::Index;
 use crate::search::CutReport;
-use std::collections::{BTreeMap, HashMap};
-use tamis_cut::{CalibrationQuery, Guarantee, Pool};
+use tamis_cut::{CalibrationQuery, Guarantee};
 use tamis_store::{JudgedSearch, RecordedSearch};
 
 /// What people read of the values.
 const VALUE: &str = "height (0: the background, 1: the best)";
 
-/// How far each candidate is on the way from the background to the best: not increasing, ending before the first that has
-/// no score. All are 0 where the best does not stand out.
-fn heights(search: &RecordedSearch) -> Vec<f64> {
-    let scores: Vec<f64> = search.candidates.iter().map_while(|candidate| candidate.score).map(f64::from).collect();
-    let background = search.score_background.unwrap_or_default();
-    let way = scores.first().copied().unwrap_or_default() - background;
-    let height = |score: f64| if way > 0.0 { ((score - background) / way).max(0.0) } else { 0.0 };
-    let mut lowest = f64::INFINITY;
-    let non_increasing = |score| {
-        lowest = height(score).min(lowest);
-        lowest
-    };
-    scores.into_iter().map(non_increasing).collect()
+/// How far each candidate is on the way from the background to the best, at least 0: all are 0 where the best does not
+/// stand out.
+fn values(search: &RecordedSearch) -> Vec<f64> {
+    let above = |heights: Vec<f64>| heights.into_iter().map(|height| height.max(0.0)).collect();
+    let none = || search.candidates.iter().map_while(|candidate| candidate.score).map(|_| 0.0).collect();
+    heights(search).map_or_else(none, above)
 }
 
 /// Whether the heights of two searches are the same thing.
@@ -54,9 +47,8 @@ impl Index {
             };
             Error::Guarantee { reason, others }
         })?;
-        let scores = search.candidates.iter().map_while(|candidate| candidate.score).map(f64::from);
-        let pool = Pool::scores(scores).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
-        let cut = calibrated.cut(&pool, &heights(search), VALUE);
+        let pool = pool(search).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
+        let cut = calibrated.cut(&pool, &values(search), VALUE);
         let mut report = CutReport::from(cut);
         report.dropped_non_finite = decided.dropped_non_finite;
         // What the rule would have done on its own.
@@ -66,33 +58,17 @@ impl Index {
     }
 }
 
-/// The judged queries that can be compared with `search`, and how many cannot.
+/// The judged queries that can be compared with `search`, and how many searches cannot.
 fn calibration_queries(judged: &[JudgedSearch], search: &RecordedSearch) -> (Vec<CalibrationQuery>, usize) {
-    let mut by_query: BTreeMap<[u8; 32], Vec<&JudgedSearch>> = BTreeMap::new();
-    let mut others = 0;
-    for judged in judged {
-        if comparable(search, &judged.search) {
-            by_query.entry(judged.search.query_hash).or_default().push(judged);
-        } else {
-            others += 1;
-        }
-    }
-    (by_query.into_values().filter_map(|searches| calibration_query(&searches)).collect(), others)
+    let (queries, others) = judged_queries(judged, |other| comparable(search, other));
+    (queries.iter().map(calibration_query).collect(), others)
 }
 
-/// One query from all of its judged searches, the earliest first: the pool of the last one with what was said at any.
-fn calibration_query(searches: &[&JudgedSearch]) -> Option<CalibrationQuery> {
-    let last = &searches.last()?.search;
-    let said = searches.iter().flat_map(|judged| &judged.judgements);
-    let mut said: Vec<_> = said.collect();
-    said.sort_by_key(|judgement| judgement.at_ms);
-    let mut said: HashMap<&str, bool> =
-        said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-    let values = heights(last);
-    let relevant = last.candidates.iter().take(values.len());
-    let relevant = relevant.map(|candidate| said.remove(candidate.passage.as_str()).unwrap_or(false)).collect();
-    let missed = said.into_values().filter(|&relevant| relevant).count();
-    Some(CalibrationQuery { values, relevant, missed })
+/// A passage that nobody judged is not relevant: a promise counts what people said.
+fn calibration_query(query: &JudgedQuery<'_>) -> CalibrationQuery {
+    let values = values(query.search);
+    let relevant = query.relevant(values.len()).map(|relevant| relevant.unwrap_or(false)).collect();
+    CalibrationQuery { missed: query.missed(values.len()), values, relevant }
 }
 
 #[cfg(test)]
@@ -141,13 +117,13 @@ mod tests {
 
     #[test]
     fn heights_are_shares_of_the_way_from_the_background_to_the_best() {
-        assert_eq!(heights(&search(1, &[0.75, 0.5, 0.25, 0.0])), [1.0, 0.5, 0.0, 0.0]);
-        assert_eq!(heights(&search(1, &[0.25, 0.125])), [0.0, 0.0], "nothing stands out");
-        assert_eq!(heights(&search(1, &[])), [0.0; 0]);
+        assert_eq!(values(&search(1, &[0.75, 0.5, 0.25, 0.0])), [1.0, 0.5, 0.0, 0.0]);
+        assert_eq!(values(&search(1, &[0.25, 0.125])), [0.0, 0.0], "nothing stands out");
+        assert_eq!(values(&search(1, &[])), [0.0; 0]);
         let mut uneven = search(1, &[0.75, 0.5, 0.625, 0.25]);
-        assert_eq!(heights(&uneven), [1.0, 0.5, 0.5, 0.0], "never increasing");
+        assert_eq!(values(&uneven), [1.0, 0.5, 0.5, 0.0], "never increasing");
         uneven.candidates[2].score = None;
-        assert_eq!(heights(&uneven), [1.0, 0.5], "a candidate without a score was not considered by the cut");
+        assert_eq!(values(&uneven), [1.0, 0.5], "a candidate without a score was not considered by the cut");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod beliefs;
 mod calibrate;
 mod import;
+mod judged;
 mod usage;
 
 pub(crate) use beliefs::{Fitted, PAST_QUERIES};
@@ -26,7 +27,7 @@ const IMPORT: &str = "import";
 /// Whether a passage answers a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Relevance {
+pub enum Label {
     /// It does.
     Relevant,
     /// It does not.
@@ -41,7 +42,7 @@ pub struct Judged {
     /// Where it is: path of the document and first line; `None` when the index does not hold it any more.
     pub place: Option<(String, u32)>,
     /// Whether it answers the query.
-    pub relevance: Relevance,
+    pub relevance: Label,
     /// Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut could have kept it.
     pub rank: Option<usize>,
 }
@@ -53,12 +54,12 @@ impl Index {
     ///
     /// # Errors
     /// No search of that identifier is recorded, a passage is not in the index, or the log cannot be written.
-    pub fn feedback(&self, query_id: &str, passages: &[&str], relevance: Relevance) -> Result<Vec<Judged>, Error> {
+    pub fn feedback(&self, query_id: &str, passages: &[&str], relevance: Label) -> Result<Vec<Judged>, Error> {
         let log = self.usage.log()?;
         let search = log.search(query_id)?.map_or_else(|| Err(self.unknown_query(log, query_id)), Ok)?;
         let judged: Vec<Judged> =
             passages.iter().map(|wanted| self.judged(&search, wanted, relevance)).collect::<Result<_, _>>()?;
-        let relevant = relevance == Relevance::Relevant;
+        let relevant = relevance == Label::Relevant;
         let said: Vec<(&str, bool)> = judged.iter().map(|judged| (judged.passage.as_str(), relevant)).collect();
         // Another process may have forgotten it in between.
         log.judge(query_id, &said, usage::now_ms())?.ok_or_else(|| self.unknown_query(log, query_id))?;
@@ -87,7 +88,7 @@ impl Index {
         self.usage.problem()
     }
 
-    fn judged(&self, search: &RecordedSearch, wanted: &str, relevance: Relevance) -> Result<Judged, Error> {
+    fn judged(&self, search: &RecordedSearch, wanted: &str, relevance: Label) -> Result<Judged, Error> {
         let (passage, rank) = self.passage_of(search, wanted)?;
         let found = self.store.find(&passage, 1)?.into_iter().find(|found| found.id == passage);
         let place = found.map(|found| (found.path, found.start_line));

@@ -58,8 +58,8 @@ pub(super) struct Decision {
     pub report: CutReport,
     /// The probability of relevance of each ranked candidate, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
-    /// How far each ranked candidate stands between the background and the best.
-    pub heights: Option<Vec<f64>>,
+    /// The values that the rule read, with their background.
+    pub pool: Pool,
     /// How far the first candidate stands out of the next ones.
     pub focus: Option<f64>,
     /// The gate's evidence, where both legs took part.
@@ -97,7 +97,11 @@ pub(super) fn decide(
             .with_background(background)
             .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
     }
-    let pool = pool.with_relevance(beliefs.relevance).with_sizes(sizes(rule, ranked));
+    pool = pool.with_relevance(beliefs.relevance);
+    if rule.reads_sizes() {
+        let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
+        pool = pool.with_sizes(ranked.iter().map(tokens).collect());
+    }
     let known = known(gathered, reference, beliefs.usual_evidence);
     let verdict = gate.filter(|_| !pool.is_empty()).map(|gate| gate.judge(&known));
     let cut = match &verdict {
@@ -111,16 +115,7 @@ pub(super) fn decide(
         report.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), json(value))));
     }
     let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
-    Ok(Decision { report, probabilities, heights: pool.heights(), focus: focus(&coverages), evidence: known.sum() })
-}
-
-/// Tokens of each candidate's text, for a rule that has a budget of them.
-fn sizes(rule: &dyn Rule, ranked: &[Ranked]) -> Vec<usize> {
-    let budget = rule.settings().into_iter().find(|(name, _)| *name == "budget_tokens");
-    match budget.and_then(|(_, value)| value.as_integer()) {
-        Some(1..) => ranked.iter().map(|ranked| tamis_text::estimate_tokens(&ranked.passage.text)).collect(),
-        _ => Vec::new(),
-    }
+    Ok(Decision { report, probabilities, pool, focus: focus(&coverages), evidence: known.sum() })
 }
 
 /// What is known of the best candidates in absolute terms.

@@ -54,9 +54,10 @@ impl Index {
             self.retrieve(request, &self.filter(request), self.config.search.pool, &mut clock)?;
         let mut decided = self.decide(&retrieved, passages, rule, None, &mut clock)?;
         let query = request.query.trim();
-        let recorded = self.recorded(query, &retrieved, &decided);
-        if let Some(guarantee) = guarantee {
-            decided.cut = self.guaranteed(guarantee, &recorded, &decided.cut)?;
+        let wanted = guarantee.is_some() || self.config.telemetry.record;
+        let recorded = wanted.then(|| self.recorded(query, &retrieved, &decided));
+        if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
+            decided.cut = self.guaranteed(guarantee, recorded, &decided.cut)?;
             clock.lap("guarantee");
         }
         asked.explain(&mut decided.cut);
@@ -72,7 +73,8 @@ impl Index {
         let pool = request.explain.then(|| entries(&ranked, cut.keep));
         clock.lap("present");
 
-        let query_id = self.record(recorded, &cut, request.entry_point.as_deref());
+        let recorded = recorded.filter(|_| self.config.telemetry.record);
+        let query_id = recorded.and_then(|search| self.record(search, &cut, request.entry_point.as_deref()));
         clock.lap("record");
 
         Ok(Answer {

@@ -4,7 +4,7 @@ use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::retrieve::{Decided, Retrieved};
 use crate::index::Index;
-use tamis_rank::{Evidence, Fusion, RolePrior};
+use tamis_rank::{Fusion, RolePrior};
 use tamis_store::{RecordedCandidate, RecordedSearch};
 
 /// Where a search came from that does not say it.
@@ -13,9 +13,7 @@ const ENTRY_POINT: &str = "library";
 impl Index {
     /// The search as it is taken down, but for its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
-        let Decided { ranked, cut, fusion, .. } = decided;
-        let evidence: Vec<Evidence> = ranked.iter().map(|ranked| ranked.candidate.evidence()).collect();
-        let scores = values(ranked, &evidence, *fusion, &self.config.roles);
+        let Decided { ranked, cut, fusion, pool, .. } = decided;
         let background = retrieved.gathered.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
         let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
@@ -23,7 +21,7 @@ impl Index {
             similarity: single(ranked.candidate.similarity),
             bm25: single(ranked.candidate.bm25),
             coverage: single(ranked.candidate.coverage),
-            score: single(scores.get(at).copied()),
+            score: single(pool.values().get(at).copied()),
             probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),
         };
         let semantic = retrieved.gathered.semantic.as_ref();
@@ -40,7 +38,7 @@ impl Index {
             scale: self.scale(*fusion),
             kept: cut.keep as u32,
             passages: retrieved.coverage.passages,
-            score_background: fusion.background(&evidence, background),
+            score_background: pool.background().map(|background| background.mean),
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
@@ -50,11 +48,8 @@ impl Index {
         }
     }
 
-    /// Takes the search down under `cut`, unless that is off or fails, and returns its identifier.
+    /// Takes the search down under `cut`, unless that fails, and returns its identifier.
     pub(super) fn record(&self, search: RecordedSearch, cut: &CutReport, entry_point: Option<&str>) -> Option<String> {
-        if !self.config.telemetry.record {
-            return None;
-        }
         self.usage.record(RecordedSearch {
             entry_point: entry_point.unwrap_or(ENTRY_POINT).to_owned(),
             method: cut.method.clone(),
@@ -73,13 +68,4 @@ impl Index {
         };
         format!("{fusion}, roles {test} {vendored} {changelog}, pool {}", self.config.search.pool)
     }
-}
-
-/// The finite values that the cut read, best first.
-fn values(ranked: &[Ranked], evidence: &[Evidence], fusion: Fusion, roles: &RolePrior) -> Vec<f64> {
-    let scores = fusion.fuse(evidence).into_iter().zip(ranked);
-    let mut scores: Vec<f64> = scores.map(|(score, ranked)| roles.apply(&ranked.passage.role, score)).collect();
-    scores.retain(|score| score.is_finite());
-    scores.sort_by(|a, b| b.total_cmp(a));
-    scores
 }

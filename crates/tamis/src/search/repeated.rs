@@ -96,7 +96,8 @@ impl Candidates<'_> {
         let passages = self.passages.clone();
         let started = Instant::now();
         let decided = self.index.decide(&self.retrieved, passages, rule, Some(*beliefs), &mut Clock::start())?;
-        let Decided { ranked, cut, probabilities, heights, focus, evidence, .. } = decided;
+        let Decided { ranked, cut, probabilities, pool, focus, evidence, .. } = decided;
+        let heights = pool.heights();
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
             characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),

@@ -14,7 +14,7 @@ use crate::index::Index;
 use crate::models;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tamis_cut::{Rule, Scale};
+use tamis_cut::{Pool, Rule, Scale};
 use tamis_embed::Embedder;
 use tamis_rank::Fusion;
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, Store, StoredPassage};
@@ -41,8 +41,8 @@ pub(super) struct Decided {
     pub fusion: Fusion,
     /// The probability of relevance of each of `ranked`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
-    /// How far each of `ranked` stands between the background and the best.
-    pub heights: Option<Vec<f64>>,
+    /// The values that the rule read, with their background.
+    pub pool: Pool,
     /// How far the first candidate stands out of the next ones, and the gate's evidence: what a collection's profile is
     /// made from.
     pub focus: Option<f64>,
@@ -121,8 +121,8 @@ impl Index {
         };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &ranked)?;
         clock.lap("cut");
-        let decide::Decision { report: cut, probabilities, heights, focus, evidence } = decision;
-        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities, heights, focus, evidence, replaced })
+        let decide::Decision { report: cut, probabilities, pool, focus, evidence } = decision;
+        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities, pool, focus, evidence, replaced })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.
