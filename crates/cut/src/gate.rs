@@ -8,6 +8,7 @@ use crate::cut::Cut;
 use crate::method::{Parameter, Range};
 use crate::parse::RuleError;
 use crate::pool::{Background, Pool};
+use crate::rule::Rule;
 use crate::text::figure;
 use crate::value::Value;
 
@@ -169,6 +170,22 @@ impl Gate {
             }
         }
         Ok(())
+    }
+
+    /// The gate's answer where it stays shut, else the rule's with the gate's figures, as `gate_…`, among its own. An
+    /// empty pool is the rule's to explain.
+    pub fn cut(&self, evidence: &Evidence, rule: &dyn Rule, pool: &Pool) -> Cut {
+        if pool.is_empty() {
+            return rule.cut(pool);
+        }
+        let verdict = self.judge(evidence);
+        if verdict.empty {
+            return verdict.into_cut(pool);
+        }
+        let mut cut = rule.cut(pool);
+        let figures = verdict.diagnostics.into_iter();
+        cut.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), value)));
+        cut
     }
 
     /// Judges the evidence. O(1), and never panics.

@@ -103,17 +103,12 @@ pub(super) fn decide(
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
     let known = known(gathered, reference, beliefs.usual_evidence);
-    let verdict = gate.filter(|_| !pool.is_empty()).map(|gate| gate.judge(&known));
-    let cut = match &verdict {
-        Some(verdict) if verdict.empty => verdict.clone().into_cut(&pool),
-        _ => rule.cut(&pool),
+    let cut = match gate {
+        Some(gate) => gate.cut(&known, rule, &pool),
+        None => rule.cut(&pool),
     };
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
-    let mut report = CutReport::from(cut);
-    if let Some(verdict) = verdict.filter(|verdict| !verdict.empty) {
-        let figures = verdict.diagnostics.into_iter();
-        report.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), json(value))));
-    }
+    let report = CutReport::from(cut);
     let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
     Ok(Decision { report, probabilities, pool, focus: focus(&coverages), evidence: known.sum() })
 }
@@ -135,8 +130,4 @@ fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tam
         reference,
         usual,
     }
-}
-
-fn json(value: tamis_cut::Value) -> serde_json::Value {
-    serde_json::to_value(value).unwrap_or_default()
 }

@@ -60,10 +60,8 @@ fn sample(arguments: &CutArguments) -> Result<Option<Input>> {
 
 /// A budget needs to know what each line costs.
 fn check_lengths(rows: &[Row], asked: &Asked) -> Result<()> {
-    let settings = asked.rule().settings();
-    let budget = settings.iter().find(|(name, _)| *name == "budget_tokens").and_then(|(_, value)| value.as_integer());
     match rows.iter().find(|row| row.values.tokens.is_none()) {
-        Some(row) if budget.is_some_and(|budget| budget > 0) => bail!(
+        Some(row) if asked.rule().reads_sizes() => bail!(
             "line {}: neither tokens, a number, nor text to count them in; without one of them no budget can be kept",
             row.number
         ),
@@ -85,19 +83,13 @@ fn reading(arguments: &CutArguments, input: &Input) -> Result<Reading> {
 /// The gate's answer where `auto` has evidence to ask it, and otherwise the rule's.
 fn decide(candidates: &Candidates, asked: &Asked, no_gate: bool) -> Cut {
     let Candidates { pool, evidence, values, .. } = candidates;
-    let asks = asked.rule().name() == "auto" && !no_gate && !pool.is_empty();
-    let verdict = asks.then(|| Gate::default().judge(evidence));
-    let mut cut = match &verdict {
-        Some(verdict) if verdict.empty => verdict.clone().into_cut(pool),
-        _ => asked.rule().cut(pool),
-    };
+    let asks = asked.rule().name() == "auto" && !no_gate;
+    let mut cut = if asks { Gate::default().cut(evidence, asked.rule(), pool) } else { asked.rule().cut(pool) };
     cut.diagnostics.insert("values".into(), Value::from(values.clone()));
-    if let Some(verdict) = verdict.filter(|verdict| !verdict.empty) {
+    if asks && cut.method != "gate" && !pool.is_empty() {
         // Without a figure to hold against a bound, the gate stayed open because it knew nothing.
-        let asked = verdict.diagnostics.contains_key("evidence");
-        cut.diagnostics.insert("gate".into(), Value::from(if asked { "open" } else { "not asked: nothing to go by" }));
-        let figures = verdict.diagnostics.into_iter();
-        cut.diagnostics.extend(figures.map(|(name, value)| (format!("gate_{name}"), value)));
+        let known = cut.diagnostics.contains_key("gate_evidence");
+        cut.diagnostics.insert("gate".into(), Value::from(if known { "open" } else { "not asked: nothing to go by" }));
     }
     if let Some(note) = asked.note(&cut.method) {
         cut.reason = format!("{}; {note}", cut.reason);
