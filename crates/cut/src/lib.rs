@@ -34,6 +34,7 @@
 //! # }
 //! ```
 
+mod admission;
 mod auto;
 mod cut;
 mod gate;
@@ -49,6 +50,7 @@ mod text;
 mod value;
 mod want;
 
+pub use admission::{Admission, Admitted, RawScores};
 pub use auto::{Auto, Basis, JudgedPool, Profile, Relevance, focus};
 pub use cut::Cut;
 pub use gate::{Evidence, Gate, Verdict};
@@ -60,6 +62,7 @@ pub use methods::background::BackgroundShare;
 pub use methods::elbow::Elbow;
 pub use methods::fixed::Fixed;
 pub use methods::kneedle::{Kneedle, Knees, Pick};
+pub use methods::language::LanguageThreshold;
 pub use methods::max_gap::MaxGap;
 pub use methods::otsu::Otsu;
 pub use methods::percentile::Percentile;

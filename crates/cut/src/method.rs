@@ -5,7 +5,8 @@ use std::fmt;
 use crate::auto::Auto;
 use crate::methods::{
     adaptive_k::AdaptiveK, autocut::Autocut, background::BackgroundShare, elbow::Elbow, fixed::Fixed, kneedle::Kneedle,
-    max_gap::MaxGap, otsu::Otsu, percentile::Percentile, relative::Relative, top_score::TopScore,
+    language::LanguageThreshold, max_gap::MaxGap, otsu::Otsu, percentile::Percentile, relative::Relative,
+    top_score::TopScore,
 };
 use crate::parse::RuleError;
 use crate::rule::{Rule, Scale};
@@ -16,6 +17,7 @@ pub static METHODS: &[&Method] = &[
     &Auto::METHOD,
     &BackgroundShare::METHOD,
     &MaxGap::METHOD,
+    &LanguageThreshold::METHOD,
     &TopScore::METHOD,
     &Kneedle::METHOD,
     &Autocut::METHOD,

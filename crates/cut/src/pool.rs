@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::admission::Admitted;
 use crate::auto::Relevance;
 
 /// Which end of the scale is good.
@@ -77,6 +78,7 @@ pub struct Pool {
     background: Option<Background>,
     relevance: Option<Relevance>,
     sizes: Vec<usize>,
+    admitted: Option<Admitted>,
 }
 
 impl Pool {
@@ -113,6 +115,7 @@ impl Pool {
             background: None,
             relevance: None,
             sizes: Vec::new(),
+            admitted: None,
         };
         for (position, value) in values.into_iter().enumerate() {
             if !value.is_finite() {
@@ -156,6 +159,13 @@ impl Pool {
     /// The pool with how many tokens of text each candidate has, in the order of the list as it was given.
     pub fn with_sizes(mut self, sizes: Vec<usize>) -> Self {
         self.sizes = sizes;
+        self
+    }
+
+    /// The pool with how many of its first candidates the rule has already admitted, each by its own raw scores
+    /// ([`Rule::admits`](crate::Rule::admits)).
+    pub fn with_admitted(mut self, admitted: Admitted) -> Self {
+        self.admitted = Some(admitted);
         self
     }
 
@@ -221,6 +231,11 @@ impl Pool {
     /// How many tokens of text the candidate at `rank` (from 0) has, where the pool says so.
     pub fn size(&self, rank: usize) -> Option<usize> {
         self.sizes.get(self.position(rank)?).copied()
+    }
+
+    /// How many of the first candidates were admitted before the list was made, where that was asked.
+    pub fn admitted(&self) -> Option<Admitted> {
+        self.admitted
     }
 
     /// Position, in the list as given, of the candidate at `rank` (from 0) among those with a finite value.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::admission::{Admission, RawScores};
 use crate::cut::Cut;
 use crate::method::Method;
 use crate::parse::RuleError;
@@ -69,6 +70,14 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
     /// Whether [`Pool::size`] makes a difference to it as it is set. Counting tokens takes time that other rules save.
     fn reads_sizes(&self) -> bool {
         false
+    }
+
+    /// Whether it admits a candidate by that one's own raw scores, before anything is fused or reranked; `None` for a rule
+    /// that looks at the list. A pool that was admitted to says so with [`Pool::with_admitted`], and then all who were
+    /// admitted are kept.
+    fn admits(&self, candidate: &RawScores) -> Option<Admission> {
+        let _ = candidate;
+        None
     }
 
     /// The method's name, as [`parse`](crate::parse()) takes it.

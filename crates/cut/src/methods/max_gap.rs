@@ -1,5 +1,6 @@
 //! `max_gap`: a threshold before the largest gap between neighbouring distances.
 
+use crate::admission::{Admission, RawScores};
 use crate::cut::Cut;
 use crate::method::{Range, declare};
 use crate::methods::percentile::value_at_share;
@@ -21,7 +22,8 @@ declare! {
     /// | more, and no gap of at least `min_gap` | `configured` | `configured` |
     ///
     /// The threshold is clamped to `floor` and `ceiling`; what is at or below it is kept. `adaptive = false` keeps
-    /// what is at or below `configured`, just as it is, and looks at nothing else.
+    /// what is at or below `configured`, just as it is, and looks at nothing else. In a search it then filters by the raw
+    /// distance, before any reranking.
     ///
     /// Distances given as distances are used untouched; a similarity s has distance 1 − s. O(n).
     ///
@@ -49,7 +51,20 @@ declare! {
 }
 
 impl Rule for MaxGap {
+    fn admits(&self, candidate: &RawScores) -> Option<Admission> {
+        let within = candidate.similarity.is_some_and(|similarity| 1.0 - similarity <= self.configured);
+        (!self.adaptive).then_some(if within { Admission::Similarity } else { Admission::Refused })
+    }
+
     fn cut(&self, pool: &Pool) -> Cut {
+        if let Some(admitted) = pool.admitted().filter(|_| !self.adaptive) {
+            let why = format!("the threshold is fixed at distance {}, before reranking", figure(self.configured));
+            return Cut::new("max_gap", pool, admitted.total(), why)
+                .with_distance_threshold(self.configured)
+                .with("threshold_on", "raw_distance")
+                .with("threshold_method", "configured")
+                .with("clamped", false);
+        }
         let distances = pool.as_distances();
         let gap = largest_gap(&distances);
         let (method, wanted, why) = self.threshold(&distances, gap);
@@ -131,6 +146,7 @@ fn largest_gap(ascending: &[f64]) -> Option<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::Admitted;
 
     fn cut(distances: &[f64]) -> Cut {
         MaxGap::default().cut(&Pool::distances(distances.iter().copied()).unwrap())
@@ -230,5 +246,18 @@ mod tests {
         let rule = MaxGap { floor: 0.9, ceiling: 0.1, ..MaxGap::default() };
         let cut = rule.cut(&Pool::distances([0.1, 0.2, 0.3]).unwrap());
         assert_eq!(cut.threshold, Some(0.1));
+    }
+
+    #[test]
+    fn a_fixed_threshold_filters_by_the_raw_distance_and_keeps_whatever_it_admitted() {
+        let fixed = MaxGap { adaptive: false, ..MaxGap::default() };
+        let raw = |similarity| RawScores { similarity, ..RawScores::default() };
+        assert_eq!(fixed.admits(&raw(Some(0.71))), Some(Admission::Similarity));
+        assert_eq!(fixed.admits(&raw(Some(0.69))), Some(Admission::Refused));
+        assert_eq!(fixed.admits(&raw(None)), Some(Admission::Refused));
+        assert_eq!(MaxGap::default().admits(&raw(Some(0.9))), None);
+        // Reranking moved the first two beyond the threshold; they were admitted before.
+        let pool = Pool::distances([0.35, 0.4, 0.6]).unwrap().with_admitted(Admitted { by_similarity: 2, by_words: 0 });
+        assert_eq!(fixed.cut(&pool).keep, 2);
     }
 }

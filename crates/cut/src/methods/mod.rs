@@ -6,6 +6,7 @@ pub(crate) mod background;
 pub(crate) mod elbow;
 pub(crate) mod fixed;
 pub(crate) mod kneedle;
+pub(crate) mod language;
 pub(crate) mod max_gap;
 pub(crate) mod otsu;
 pub(crate) mod percentile;

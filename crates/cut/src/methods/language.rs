@@ -1,0 +1,121 @@
+//! `language`: a similarity threshold for each programming language.
+
+use crate::admission::{Admission, RawScores};
+use crate::cut::Cut;
+use crate::method::{Range, declare};
+use crate::pool::Pool;
+use crate::rule::Rule;
+use crate::text::{candidates, figure};
+
+declare! {
+    /// Keeps what is as similar to the query as code of its language must be.
+    ///
+    /// The threshold of a language lies half-way between the similarity of symbols of one file and of symbols of
+    /// different files, under one model; a search brings it along with each candidate
+    /// ([`RawScores::threshold`](crate::RawScores)) and asks before fusion and reranking. A candidate without one, and a list
+    /// of plain similarities, is held against `default`. A candidate that is not similar enough, or has no similarity, is
+    /// still kept when it holds `min_coverage` of the query's words: a hit by words is not held to a similarity.
+    ///
+    /// O(1) a candidate.
+    pub struct LanguageThreshold = "language" on Score, "keeps what reaches the similarity threshold of its language" {
+        /// Similarity that is needed where the language has no threshold of its own.
+        pub default: f64 = 0.65, Range::Number { min: -1.0, max: 1.0 };
+        /// Share of the query's words, by IDF, that is enough without similarity; above 1: never enough.
+        pub min_coverage: f64 = 0.5, Range::Number { min: 0.0, max: 1.01 };
+    }
+}
+
+impl Rule for LanguageThreshold {
+    fn admits(&self, candidate: &RawScores) -> Option<Admission> {
+        let threshold = candidate.threshold.unwrap_or(self.default);
+        Some(if candidate.similarity.is_some_and(|similarity| similarity >= threshold) {
+            Admission::Similarity
+        } else if candidate.coverage.is_some_and(|coverage| coverage > 0.0 && coverage >= self.min_coverage) {
+            Admission::Words
+        } else {
+            Admission::Refused
+        })
+    }
+
+    fn cut(&self, pool: &Pool) -> Cut {
+        let share = figure(100.0 * self.min_coverage);
+        if let Some(admitted) = pool.admitted() {
+            let similar = candidates(admitted.by_similarity);
+            let reason = match (admitted.by_similarity, admitted.by_words) {
+                (0, 0) => {
+                    format!("no candidate reaches its language's threshold or holds {share}% of the query's words")
+                }
+                (0, words) => {
+                    format!("no candidate reaches its language's threshold; {words} hold {share}% of the query's words")
+                }
+                (_, 0) => format!("{similar} reach the threshold of their language"),
+                (_, words) => {
+                    format!(
+                        "{similar} reach the threshold of their language and {words} more hold {share}% of the query's words"
+                    )
+                }
+            };
+            return Cut::new("language", pool, admitted.total(), reason)
+                .with("by_similarity", admitted.by_similarity)
+                .with("by_words", admitted.by_words);
+        }
+        let keep = pool.as_similarities().partition_point(|&similarity| similarity >= self.default);
+        let reason = format!("the similarity that is needed is {}", figure(self.default));
+        let cut = Cut::new("language", pool, keep, reason);
+        match pool.orientation() {
+            crate::Orientation::Score => cut.with_score_threshold(self.default),
+            crate::Orientation::Distance => cut.with_distance_threshold(1.0 - self.default),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::Admitted;
+
+    fn raw(similarity: Option<f64>, coverage: Option<f64>, threshold: Option<f64>) -> RawScores {
+        RawScores { similarity, coverage, threshold }
+    }
+
+    #[test]
+    fn each_candidate_is_held_against_its_own_language() {
+        let rule = LanguageThreshold::default();
+        for (candidate, expected) in [
+            (raw(Some(0.7), None, Some(0.7)), Admission::Similarity),
+            (raw(Some(0.69), Some(0.2), Some(0.7)), Admission::Refused),
+            (raw(Some(0.61), None, Some(0.6)), Admission::Similarity),
+            (raw(Some(0.66), None, None), Admission::Similarity),
+            (raw(Some(0.64), None, None), Admission::Refused),
+            (raw(Some(f64::NAN), None, None), Admission::Refused),
+        ] {
+            assert_eq!(rule.admits(&candidate), Some(expected), "{candidate:?}");
+        }
+    }
+
+    #[test]
+    fn a_hit_by_words_is_not_held_to_a_similarity_that_it_has_not() {
+        let rule = LanguageThreshold::default();
+        assert_eq!(rule.admits(&raw(None, Some(0.5), Some(0.7))), Some(Admission::Words));
+        assert_eq!(rule.admits(&raw(Some(0.1), Some(0.9), Some(0.7))), Some(Admission::Words));
+        assert_eq!(rule.admits(&raw(None, Some(0.49), Some(0.7))), Some(Admission::Refused));
+        let any = LanguageThreshold { min_coverage: 0.0, ..rule };
+        assert_eq!(any.admits(&raw(None, Some(0.0), None)), Some(Admission::Refused), "no word at all is no hit");
+    }
+
+    #[test]
+    fn the_reason_says_what_admitted_and_a_plain_list_has_one_threshold() {
+        let pool = |similar, words| {
+            let admitted = Admitted { by_similarity: similar, by_words: words };
+            Pool::scores([0.9, 0.8, 0.7, 0.2]).unwrap().with_admitted(admitted)
+        };
+        let rule = LanguageThreshold::default();
+        assert_eq!(rule.cut(&pool(2, 1)).keep, 3);
+        assert!(rule.cut(&pool(0, 0)).reason.starts_with("no candidate reaches"));
+        assert!(rule.cut(&pool(0, 2)).reason.contains("2 hold 50%"));
+        let plain = Pool::scores([0.9, 0.65, 0.64]).unwrap();
+        assert_eq!((rule.cut(&plain).keep, rule.cut(&plain).threshold), (2, Some(0.65)));
+        let plain = Pool::distances([0.1, 0.35, 0.36]).unwrap();
+        assert_eq!(rule.cut(&plain).keep, 2);
+    }
+}
