@@ -92,5 +92,6 @@ pub use record::{
 pub use report::{Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary};
 pub use store::{Store, Writing};
 pub use usage::{
-    JudgedSearch, Judgement, PastQuery, RETAINED, RecordedCandidate, RecordedSearch, SearchSummary, UsageLog,
+    JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,
+    RecordedSearch, SearchSummary, UsageLog,
 };

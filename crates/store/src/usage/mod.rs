@@ -8,10 +8,17 @@
 //! Of the searches that nobody judged the last [`RETAINED`] stay, at 8 KB each for a pool of 200; judged ones stay until they are
 //! forgotten. Passages are named by their public identifiers, which survive a rebuilt index.
 //!
-//! `schema` opens and upgrades the file, `write` and `read` hold the statements, `evidence` the form of the candidates'
-//! figures.
+//! Beside the searches the table `retrieval_quality` has one small row for every query ([`QueryQuality`]), of which the
+//! last [`RETAINED_QUALITY`] stay: what statistics are made from.
+//!
+//! `schema` opens and upgrades the file, `write`, `read`, `quality` and `purge` hold the statements, `evidence` the form
+//! of the candidates' figures.
 
 mod evidence;
+mod purge;
+mod quality;
+#[cfg(test)]
+mod quality_tests;
 mod read;
 mod record;
 mod schema;
@@ -19,6 +26,8 @@ mod schema;
 mod tests;
 mod write;
 
+pub use purge::Purged;
+pub use quality::{QueryQuality, RETAINED_QUALITY};
 pub use record::{JudgedSearch, Judgement, PastQuery, RecordedCandidate, RecordedSearch, SearchSummary};
 
 use std::path::{Path, PathBuf};

@@ -61,6 +61,26 @@ impl UsageLog {
         Ok(found.unwrap_or_default())
     }
 
+    /// The identifiers of the searches at or after `since_ms` and before `until_ms` (milliseconds since 1970; `None`: no
+    /// bound), the earliest first, and of them the last `limit`.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn search_ids(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<String>> {
+        let found = self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id FROM searches WHERE at_ms >= ?1 AND at_ms < ?2 ORDER BY number DESC LIMIT ?3",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let bounds = rusqlite::params![since_ms.unwrap_or(i64::MIN), until_ms.unwrap_or(i64::MAX), limit];
+            let mut ids: Vec<String> =
+                statement.query_map(bounds, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            ids.reverse();
+            Ok(ids)
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Every search that has a judgement, the earliest first, with the judgements that count.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::{Result, StoreError};
 
 /// Migration n makes version n + 1. A released one never changes; each only adds.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// The version that this program writes.
 const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
@@ -46,7 +46,8 @@ pub(super) fn open_writable(path: &Path, busy_timeout: Duration) -> Result<Conne
     Ok(connection)
 }
 
-/// Opens an existing log for reading, also where its directory cannot be written.
+/// Opens an existing log for reading, also where its directory cannot be written. Migrations only add, so one of an
+/// earlier version is read as it is.
 pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Connection> {
     let failed = |error| StoreError::sqlite(path, error);
     let open = |uri: &str, flags: OpenFlags| {
@@ -73,9 +74,7 @@ pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Conn
         }
     };
     match version(&connection, path)? {
-        found if found < SCHEMA_VERSION => {
-            Err(StoreError::Older { path: path.to_owned(), found, supported: SCHEMA_VERSION })
-        }
+        found @ 0 => Err(StoreError::Older { path: path.to_owned(), found, supported: SCHEMA_VERSION }),
         _ => Ok(connection),
     }
 }

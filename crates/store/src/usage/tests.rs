@@ -5,7 +5,7 @@ use crate::StoreError;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn search(id: &str, passages: &[&str]) -> RecordedSearch {
+pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
     let candidate = |(at, passage): (usize, &&str)| RecordedCandidate {
         passage: (*passage).to_owned(),
         similarity: Some(0.8 - 0.01 * at as f32),
@@ -37,7 +37,7 @@ fn search(id: &str, passages: &[&str]) -> RecordedSearch {
     }
 }
 
-fn log() -> (tempfile::TempDir, UsageLog) {
+pub(super) fn log() -> (tempfile::TempDir, UsageLog) {
     let directory = tempfile::tempdir().unwrap();
     let log = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     (directory, log)

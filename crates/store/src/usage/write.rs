@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::record::{Judgement, RecordedSearch};
-use super::{IMPATIENT, PATIENT, RETAINED, UsageLog, evidence, schema};
+use super::{IMPATIENT, PATIENT, QueryQuality, RETAINED, UsageLog, evidence, quality, schema};
 use crate::error::{Result, StoreError};
 
 /// After so many records, those beyond the retained ones are deleted: their number is exact to this.
@@ -16,6 +16,14 @@ impl UsageLog {
     /// # Errors
     /// The log is read-only, busy or full, or the identifier is taken.
     pub fn record(&self, search: &RecordedSearch) -> Result<()> {
+        self.record_query(search, None)
+    }
+
+    /// Takes down a search and how its query was served, both or neither. Waits as [`UsageLog::record`] does.
+    ///
+    /// # Errors
+    /// As [`UsageLog::record`].
+    pub fn record_query(&self, search: &RecordedSearch, quality: Option<&QueryQuality>) -> Result<()> {
         let passages: Vec<&str> = search.candidates.iter().map(|candidate| candidate.passage.as_str()).collect();
         let invalid = |reason: String| StoreError::Invalid { what: format!("search {}", search.id), reason };
         let ids = serde_json::to_string(&passages).map_err(|error| invalid(error.to_string()))?;
@@ -59,6 +67,9 @@ impl UsageLog {
             };
             if number % PURGE_EVERY == 0 {
                 purge(&transaction, RETAINED)?;
+            }
+            if let Some(quality) = quality {
+                quality::insert(&transaction, quality, PURGE_EVERY)?;
             }
             transaction.commit()
         })
