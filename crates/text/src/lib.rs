@@ -39,7 +39,7 @@ mod tokens;
 
 pub use document::{Document, Note, Options, ParseFailure, Passage};
 pub use kind::Kind;
-pub use languages::{Category, LANGUAGES, Language};
+pub use languages::{Category, LANGUAGES, Language, Relation};
 pub use names::UnknownName;
 pub use read::read;
 pub use role::{Role, role};

@@ -1,5 +1,7 @@
-//! Languages: one table of names, extensions, file names and interpreters.
+//! Languages: one table of names, extensions, file names, interpreters and relations.
 
+mod relation;
+mod resolve;
 mod table;
 
 use std::collections::HashMap;
@@ -7,6 +9,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+pub use relation::Relation;
 pub use table::LANGUAGES;
 
 /// What kind of text a language is for.
@@ -38,16 +41,24 @@ pub(crate) enum Grammar {
 /// One language.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Language {
-    /// The canonical lowercase name, for example `cpp`.
+    /// The canonical lowercase name, for example `cpp`: what is stored, compared and filtered by.
     pub name: &'static str,
+    /// The name that people write, for example `C++`: for printing only.
+    pub display: &'static str,
+    /// Further names, lowercase. [`Language::resolve`] knows them together with the two above.
+    pub aliases: &'static [&'static str],
     /// What it is for.
     pub category: Category,
-    /// File name extensions without the dot, lowercase.
+    /// File name extensions without the first dot, lowercase.
     pub extensions: &'static [&'static str],
     /// Whole file names, lowercase.
     pub file_names: &'static [&'static str],
     /// Interpreters of a `#!` line, without version numbers.
     pub interpreters: &'static [&'static str],
+    /// The language that this one is a dialect of, by canonical name: `typescript` for `tsx`.
+    pub base: Option<&'static str>,
+    /// The languages that answer a question about this one almost as well, by canonical name. Not always mutual.
+    pub related: &'static [&'static str],
     pub(crate) grammar: Option<Grammar>,
 }
 
@@ -82,10 +93,17 @@ impl Language {
         if let Some(language) = index.file_names.get(stem) {
             return Some(language);
         }
-        interpreter(first_line).and_then(|interpreter| index.interpreters.get(interpreter).copied())
+        interpreter(first_line)
+            .and_then(|interpreter| index.interpreters.get(interpreter.to_ascii_lowercase().as_str()).copied())
     }
 
-    /// The language with this canonical name.
+    /// Whether files in it are divided by their symbols.
+    #[must_use]
+    pub fn has_symbols(&self) -> bool {
+        self.grammar.is_some()
+    }
+
+    /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] is for what people write.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         Index::get().names.get(name).copied()
@@ -146,6 +164,7 @@ mod tests {
             }
             for key in language.interpreters {
                 assert!(seen.insert(("interpreter", key)), "interpreter {key}");
+                assert_eq!(*key, key.to_ascii_lowercase());
             }
         }
     }

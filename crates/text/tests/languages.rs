@@ -1,0 +1,85 @@
+//! The table of languages against the file types of the `ignore` crate, which many people keep in order.
+
+use std::collections::BTreeMap;
+
+use ignore::types::TypesBuilder;
+use tamis_text::{LANGUAGES, Language};
+
+/// Extensions that both know and that mean different things, with the reason for ours.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("avsc", "Avro schemas are written in JSON"),
+    ("bib", "a bibliography is data, not the text that cites it"),
+    ("csh", "the C shell is another language than that of Bourne"),
+    ("ejs", "a template of its own, with JavaScript inside"),
+    ("gpr", "GNAT project files are written in a part of Ada"),
+    ("hpp", "C++ by convention; there it is in a type for headers of both"),
+    ("jsp", "a template of its own, with Java inside"),
+    ("jspx", "as jsp"),
+    ("properties", "keys and values, not Java"),
+    ("rmd", "Markdown with R inside: divided by its headings"),
+    ("sc", "Scala scripts are more common than Scheme's"),
+    ("scm", "Scheme has a name of its own here"),
+    ("tcsh", "as csh"),
+    ("ui", "interfaces of Qt and GTK are XML"),
+    ("xhtml", "read as HTML"),
+];
+
+/// The types under which `ignore` lists each plain extension.
+fn types_by_extension() -> BTreeMap<String, Vec<String>> {
+    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for definition in TypesBuilder::new().add_defaults().definitions() {
+        for glob in definition.globs() {
+            let Some(extension) = glob.strip_prefix("*.") else {
+                continue;
+            };
+            if extension.chars().all(|character| character.is_ascii_alphanumeric() || "+_".contains(character)) {
+                types.entry(extension.to_ascii_lowercase()).or_default().push(definition.name().to_owned());
+            }
+        }
+    }
+    types
+}
+
+#[test]
+fn an_extension_means_what_it_means_to_others() {
+    let mut differing = Vec::new();
+    for (extension, types) in types_by_extension() {
+        let Some(ours) = LANGUAGES.iter().find(|language| language.extensions.contains(&extension.as_str())) else {
+            continue;
+        };
+        let agrees = types
+            .iter()
+            .any(|name| Language::resolve(name).is_some_and(|theirs| theirs.base_name() == ours.base_name()));
+        let excepted = EXCEPTIONS.iter().any(|(excepted, _)| *excepted == extension);
+        if agrees == excepted {
+            differing.push(format!("{extension}: {} here, {types:?} there", ours.name));
+        }
+    }
+    assert_eq!(differing, [""; 0]);
+}
+
+#[test]
+fn a_file_name_means_what_it_means_to_others() {
+    for (path, expected) in [
+        ("Rakefile", "ruby"),
+        ("Gemfile", "ruby"),
+        (".irbrc", "ruby"),
+        ("CMakeLists.txt", "cmake"),
+        ("meson.build", "meson"),
+        ("GNUmakefile", "makefile"),
+        ("Makefile.am", "makefile"),
+        ("PKGBUILD", "shell"),
+        (".zlogin", "shell"),
+        (".gvimrc", "vim_script"),
+        ("Kconfig", "kconfig"),
+        ("app.Dockerfile", "dockerfile"),
+        ("WORKSPACE", "bazel"),
+        ("build.gradle.kts", "gradle"),
+        ("config.ru", "ruby"),
+        ("view.html.erb", "erb"),
+        ("page.blade.php", "blade"),
+        ("Package.swift", "swift"),
+    ] {
+        assert_eq!(Language::of(path, "").map(|language| language.name), Some(expected), "{path}");
+    }
+}
