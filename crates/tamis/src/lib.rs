@@ -40,6 +40,7 @@ mod location;
 mod models;
 mod search;
 mod status;
+mod telemetry;
 
 pub use corpus::TextDocument;
 pub use error::Error;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis_store::{Access, RecordedSearch, UsageLog};
+use tamis_store::{Access, QueryQuality, RecordedSearch, UsageLog};
 
 /// The alphabet of identifiers: digits and lower-case letters that cannot be taken for one another.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -36,12 +36,14 @@ impl Usage {
         Ok(self.log.get_or_init(|| log))
     }
 
-    /// Takes down a search and returns its identifier. A search is never failed and hardly delayed by that: when it
-    /// cannot be taken down now, it is not, and [`Usage::problem`] says why.
-    pub fn record(&self, mut search: RecordedSearch) -> Option<String> {
+    /// Takes down a search and how it was served, and returns its identifier. A search is never failed and hardly delayed
+    /// by that: when it cannot be taken down now, it is not, and [`Usage::problem`] says why.
+    pub fn record(&self, mut search: RecordedSearch, mut quality: QueryQuality) -> Option<String> {
         search.id = identifier();
         search.at_ms = now_ms();
-        let recorded = self.log().and_then(|log| Ok(log.record(&search)?));
+        quality.at_ms = search.at_ms;
+        quality.search_id = Some(search.id.clone());
+        let recorded = self.log().and_then(|log| Ok(log.record_query(&search, Some(&quality))?));
         let problem = recorded.err().map(|error| error.to_string());
         let recorded = problem.is_none();
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;

@@ -21,6 +21,15 @@ pub(super) struct Gathered {
     pub candidates: Vec<Candidate>,
     pub lexical: Option<LexicalStatistics>,
     pub semantic: Option<Background>,
+    /// How many candidates each leg found.
+    pub found: Found,
+}
+
+/// How many candidates each leg found; `None` for one that took no part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    pub lexical: Option<usize>,
+    pub semantic: Option<usize>,
 }
 
 impl Gathered {
@@ -69,8 +78,13 @@ pub(super) fn gather(
     if let Some(query) = semantic {
         complete_similarity(store, query, &mut candidates)?;
     }
+    let found = Found {
+        lexical: words.as_ref().map(|words| words.hits.len()),
+        semantic: vectors.as_ref().map(|vectors| vectors.hits.len()),
+    };
     Ok(Gathered {
         candidates,
+        found,
         lexical: words.map(|words| words.statistics),
         semantic: vectors.map(|vectors| vectors.background),
     })

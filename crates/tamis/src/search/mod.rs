@@ -20,6 +20,7 @@ pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
 
 use crate::Error;
 use crate::index::{Freshness, Index};
+use crate::telemetry::Served;
 use candidate::Ranked;
 use retrieve::{Decided, Retrieved};
 use std::collections::BTreeMap;
@@ -73,15 +74,29 @@ impl Index {
         let pool = request.explain.then(|| entries(&ranked, cut.keep));
         clock.lap("present");
 
+        let fallback_reason = retrieve::joined(fallback_reason, replaced);
         let recorded = recorded.filter(|_| self.config.telemetry.record);
-        let query_id = recorded.and_then(|search| self.record(search, &cut, request.entry_point.as_deref()));
+        let served = |clock: &Clock| Served {
+            cut: &cut,
+            collections: &request.collections,
+            lexical_found: gathered.found.lexical,
+            semantic_found: gathered.found.semantic,
+            hinted: &request.languages,
+            kept_languages: ranked.iter().take(cut.keep).map(|hit| hit.passage.language.as_deref()).collect(),
+            returned: limit,
+            top_k: request.limit.unwrap_or(self.config.search.top_k),
+            milliseconds: clock.laps.clone(),
+            total_ms: clock.elapsed_ms(),
+            fallback_reason: fallback_reason.clone(),
+        };
+        let query_id = recorded.and_then(|search| self.record(search, served(&clock), request.entry_point.as_deref()));
         clock.lap("record");
 
         Ok(Answer {
             query: query.to_owned(),
             query_id,
             mode_used: mode.to_string(),
-            fallback_reason: retrieve::joined(fallback_reason, replaced),
+            fallback_reason,
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,
             cut,
@@ -160,8 +175,12 @@ impl Clock {
         self.lap = now;
     }
 
+    fn elapsed_ms(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1000.0
+    }
+
     fn finish(mut self) -> BTreeMap<String, f64> {
-        self.laps.insert("total".to_owned(), self.started.elapsed().as_secs_f64() * 1000.0);
+        self.laps.insert("total".to_owned(), self.elapsed_ms());
         self.laps
     }
 }

@@ -4,6 +4,7 @@ use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::retrieve::{Decided, Retrieved};
 use crate::index::Index;
+use crate::telemetry::{Served, quality};
 use tamis_rank::{Fusion, RolePrior};
 use tamis_store::{RecordedCandidate, RecordedSearch};
 
@@ -48,14 +49,22 @@ impl Index {
         }
     }
 
-    /// Takes the search down under `cut`, unless that fails, and returns its identifier.
-    pub(super) fn record(&self, search: RecordedSearch, cut: &CutReport, entry_point: Option<&str>) -> Option<String> {
-        self.usage.record(RecordedSearch {
+    /// Takes the search down under its cut, and how it was served, unless that fails, and returns its identifier.
+    pub(super) fn record(
+        &self,
+        search: RecordedSearch,
+        served: Served<'_>,
+        entry_point: Option<&str>,
+    ) -> Option<String> {
+        let CutReport { method, keep, .. } = served.cut;
+        let search = RecordedSearch {
             entry_point: entry_point.unwrap_or(ENTRY_POINT).to_owned(),
-            method: cut.method.clone(),
-            kept: cut.keep as u32,
+            method: method.clone(),
+            kept: *keep as u32,
             ..search
-        })
+        };
+        let quality = quality(&search, served);
+        self.usage.record(search, quality)
     }
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.

@@ -71,7 +71,7 @@ impl Index {
 impl Candidates<'_> {
     /// The candidates that a smaller depth would have gathered: the best `depth` of each leg.
     pub fn at_depth(&self, depth: usize) -> Self {
-        let Gathered { candidates, lexical, semantic } = &self.retrieved.gathered;
+        let Gathered { candidates, lexical, semantic, found } = &self.retrieved.gathered;
         let words = best(candidates, depth, |candidate| candidate.bm25.filter(|_| lexical.is_some()));
         let vectors = best(candidates, depth, |candidate| candidate.similarity.filter(|_| semantic.is_some()));
         let kept: HashSet<PassageId> = words.chain(vectors).collect();
@@ -79,6 +79,7 @@ impl Candidates<'_> {
             candidates: candidates.iter().filter(|candidate| kept.contains(&candidate.passage)).cloned().collect(),
             lexical: lexical.clone(),
             semantic: semantic.clone(),
+            found: *found,
         };
         let retrieved = Retrieved {
             mode: self.retrieved.mode,
