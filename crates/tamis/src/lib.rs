@@ -8,6 +8,7 @@
 //! - [`Index::refresh`] brings the index up to date, [`Index::search`] answers a [`SearchRequest`] with an [`Answer`].
 //! - [`evaluate`] measures ranking and cuts on collections with judged answers.
 //! - [`Index::feedback`] takes down what people say of an answer, for guarantees to be calibrated on.
+//! - [`Index::stats`] tells how well past queries were served.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
 //! ```
@@ -54,5 +55,6 @@ pub use status::Status;
 pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
-pub use tamis_store::{Count, Findings, Part, Problem, Progress, SearchSummary, StoreError, Summary};
+pub use tamis_store::{Count, Findings, Part, Problem, Progress, Purged, SearchSummary, StoreError, Summary};
 pub use tamis_text::{LANGUAGES, Language, estimate_tokens};
+pub use telemetry::{Bucket, Day, Distribution, Drift, Latency, Share, Similarities, SlowQuery, Stats, StatsRequest};

@@ -1,8 +1,45 @@
 //! How well queries are served: taken down for every one of them, put together for people, and decided again with other
 //! cuts. Nothing leaves the machine.
 //!
-//! `quality` makes the row of a query, which `search::record` hands to the log with the search itself.
+//! `quality` makes the row of a query, which `search::record` hands to the log with the search itself. [`Index::stats`]
+//! puts the rows of a period together (`stats`, with `days`, `distribution` and `drift`). All but the reading is pure.
 
+mod days;
+mod distribution;
+mod drift;
 mod quality;
+mod stats;
 
+pub use days::Day;
+pub use distribution::{Bucket, Distribution, Latency};
+pub use drift::{Drift, Similarities};
 pub(crate) use quality::{Served, quality};
+pub use stats::{Share, SlowQuery, Stats, StatsRequest};
+
+use crate::Error;
+use crate::index::Index;
+use tamis_store::Purged;
+
+impl Index {
+    /// What was asked in a period and how it was served, from the rows that are taken down of every query. Without any
+    /// [`Stats::queries`] is 0.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn stats(&self, request: &StatsRequest) -> Result<Stats, Error> {
+        let mut rows = self.usage.log()?.quality(request.since_ms, request.until_ms, usize::MAX)?;
+        if let Some(namespace) = &request.namespace {
+            rows.retain(|row| row.namespace == *namespace);
+        }
+        Ok(Stats::of(&rows, request))
+    }
+
+    /// Deletes what was taken down of queries: how they were served, and the searches with their candidates. Searches that
+    /// people judged stay unless `judged` is set, since guarantees are calibrated on them.
+    ///
+    /// # Errors
+    /// The log cannot be written, or another process keeps it for seconds.
+    pub fn purge_telemetry(&self, judged: bool) -> Result<Purged, Error> {
+        Ok(self.usage.log()?.purge_telemetry(judged)?)
+    }
+}
