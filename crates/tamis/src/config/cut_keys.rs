@@ -54,8 +54,13 @@ pub(super) fn rule(settings: &BTreeMap<String, Setting>, specification: &str) ->
     tamis_cut::build(given.name(), merged)
 }
 
+/// The key of a parameter. Two belong to more than their cut and stand with what they go with.
 fn name(method: &str, parameter: &str) -> String {
-    format!("cut.{method}.{parameter}")
+    match (method, parameter) {
+        ("max_gap", "adaptive") => "search.adaptive".to_owned(),
+        ("language", "default") => "search.thresholds.default".to_owned(),
+        _ => format!("cut.{method}.{parameter}"),
+    }
 }
 
 fn clamp(bound: usize) -> i64 {

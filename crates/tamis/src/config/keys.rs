@@ -61,6 +61,18 @@ pub fn keys() -> Vec<Key> {
     );
     key("search.gate", Allowed::Flag, Value::Flag(true), "answer nothing when nothing in the corpus stands out");
     key(
+        "search.sharing",
+        Allowed::Flag,
+        Value::Flag(true),
+        "search also what the owner of the namespace shares from other ones",
+    );
+    key(
+        "search.shared_namespaces",
+        Allowed::Integer(0, 100),
+        Value::Integer(5),
+        "most shared namespaces searched, the largest first",
+    );
+    key(
         "search.mode",
         Allowed::OneOf(&["hybrid", "lexical", "semantic"]),
         text("hybrid"),
@@ -93,6 +105,66 @@ pub fn keys() -> Vec<Key> {
         "most new passages that a search embeds with the better model before it answers",
     );
     key("search.snippet_lines", Allowed::Integer(1, 50), Value::Integer(6), "lines of text shown for a result");
+    key(
+        "search.variants.intent_weight",
+        Allowed::Number(0.0, 1.0),
+        Value::Number(1.0),
+        "how much the ranks of the query itself and of other wordings of it count",
+    );
+    key(
+        "search.variants.paths_weight",
+        Allowed::Number(0.0, 1.0),
+        Value::Number(0.95),
+        "how much the ranks of a variant that names files count",
+    );
+    key(
+        "search.variants.code_weight",
+        Allowed::Number(0.0, 1.0),
+        Value::Number(0.9),
+        "how much the ranks of a variant in the shape of code count",
+    );
+    key(
+        "search.variants.max_characters",
+        Allowed::Integer(10, 100_000),
+        Value::Integer(800),
+        "longest variant of a query",
+    );
+    key(
+        "rank.same_language",
+        Allowed::Number(0.01, 1.0),
+        Value::Number(0.85),
+        "factor on the distance of passages in the language that the query hints at",
+    );
+    key(
+        "rank.related_language",
+        Allowed::Number(0.01, 1.0),
+        Value::Number(0.925),
+        "factor on the distance of passages in a related language",
+    );
+    key(
+        "rank.recency",
+        Allowed::OneOf(&["auto", "on", "off"]),
+        text("auto"),
+        "move older passages farther away; auto: with the cut max_gap, which is defined so",
+    );
+    key(
+        "rank.recency_half_life_days",
+        Allowed::Number(0.1, 36_500.0),
+        Value::Number(90.0),
+        "days after which half of a passage's recency is left",
+    );
+    key(
+        "rank.recency_floor",
+        Allowed::Number(0.0, 1.0),
+        Value::Number(0.15),
+        "least recency that an old passage keeps",
+    );
+    key(
+        "rank.severe_recency_floor",
+        Allowed::Number(0.0, 1.0),
+        Value::Number(0.30),
+        "least recency that an old passage of severity critical or major keeps",
+    );
     key("rank.test", Allowed::Number(0.01, 1.0), Value::Number(0.9), "factor on the ranking value of tests");
     key(
         "rank.vendored",

@@ -7,12 +7,14 @@ mod cut_keys;
 mod keys;
 mod layers;
 mod models;
+mod rank_keys;
 pub mod trust;
 mod value;
 
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
 pub use models::{Endpoint, ModelDefinition, Provider};
+pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
 pub use value::{Allowed, Value};
 
 use crate::search::Mode;
@@ -28,8 +30,10 @@ pub struct Config {
     pub search: SearchConfig,
     /// `telemetry` and `telemetry_text`.
     pub telemetry: TelemetryConfig,
-    /// `[rank]`.
+    /// `[rank]`, by role.
     pub roles: RolePrior,
+    /// `[rank]`, by language and age.
+    pub rank: RankConfig,
     /// `[index]`.
     pub index: IndexConfig,
     /// `[models.NAME]`.
@@ -64,6 +68,12 @@ pub struct SearchConfig {
     pub guarantee: Option<Guarantee>,
     /// Whether a query that nothing answers is answered by nothing.
     pub gate: bool,
+    /// Whether what the owner of a namespace shares is searched too.
+    pub sharing: bool,
+    /// Most shared namespaces searched.
+    pub shared_namespaces: usize,
+    /// How several phrasings of one need are taken.
+    pub variants: VariantConfig,
     /// Which legs gather.
     pub mode: Mode,
     /// Candidates from each leg.
@@ -114,6 +124,9 @@ impl Config {
                 want: read.text("search.want").parse().unwrap_or_default(),
                 guarantee: read.guarantee()?,
                 gate: read.flag("search.gate"),
+                sharing: read.flag("search.sharing"),
+                shared_namespaces: read.count("search.shared_namespaces"),
+                variants: rank_keys::variants(&read),
                 mode: read.text("search.mode").parse().unwrap_or_default(),
                 pool: read.count("search.pool").max(4 * read.count("search.top_k")),
                 fusion: read.text("search.fusion").to_owned(),
@@ -129,6 +142,7 @@ impl Config {
                 vendored: read.number("rank.vendored").unwrap_or(1.0),
                 changelog: read.number("rank.changelog").unwrap_or(1.0),
             },
+            rank: rank_keys::rank(&read),
             index: IndexConfig {
                 models: read.list("index.models"),
                 max_file_bytes: read.count("index.max_file_bytes") as u64,
