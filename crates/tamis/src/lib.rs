@@ -8,7 +8,7 @@
 //! - [`Index::refresh`] brings the index up to date, [`Index::search`] answers a [`SearchRequest`] with an [`Answer`].
 //! - [`evaluate`] measures ranking and cuts on collections with judged answers.
 //! - [`Index::feedback`] takes down what people say of an answer, for guarantees to be calibrated on.
-//! - [`Index::stats`] tells how well past queries were served.
+//! - [`Index::stats`] tells how well past queries were served, [`Index::replay`] what another cut would have kept of them.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
 //! ```
@@ -57,4 +57,7 @@ pub use tamis_eval as eval;
 pub use tamis_rank as rank;
 pub use tamis_store::{Count, Findings, Part, Problem, Progress, Purged, SearchSummary, StoreError, Summary};
 pub use tamis_text::{LANGUAGES, Language, estimate_tokens};
-pub use telemetry::{Bucket, Day, Distribution, Drift, Latency, Share, Similarities, SlowQuery, Stats, StatsRequest};
+pub use telemetry::{
+    Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, REPLAYED, Replay, ReplayRequest, Share,
+    Similarities, SlowQuery, Stats, StatsRequest,
+};

@@ -9,6 +9,7 @@ mod gather;
 mod query;
 mod record;
 mod repeated;
+mod replayed;
 mod retrieve;
 mod snippet;
 
@@ -17,6 +18,7 @@ pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
 pub(crate) use beliefs::Beliefs;
 pub use query::{Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
+pub(crate) use replayed::{ReplayGrounds, replayed, scale_under};
 
 use crate::Error;
 use crate::index::{Freshness, Index};

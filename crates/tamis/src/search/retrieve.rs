@@ -135,7 +135,7 @@ impl Index {
     }
 
     /// The rule that decides where there are no vectors to go by and `rule` reads similarities.
-    fn replacement(&self, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
+    pub(crate) fn replacement(&self, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
         if mode.semantic() || rule.scale() != Scale::Similarity {
             return Ok(None);
         }

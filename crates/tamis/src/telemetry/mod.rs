@@ -2,18 +2,24 @@
 //! cuts. Nothing leaves the machine.
 //!
 //! `quality` makes the row of a query, which `search::record` hands to the log with the search itself. [`Index::stats`]
-//! puts the rows of a period together (`stats`, with `days`, `distribution` and `drift`). All but the reading is pure.
+//! puts the rows of a period together (`stats`, with `days`, `distribution` and `drift`). [`Index::replay`] decides the
+//! recorded searches again with other cuts, by the gate and rules of a search (`search::replayed`), and compares them
+//! (`comparison`). All but the reading is pure.
 
+mod comparison;
 mod days;
 mod distribution;
 mod drift;
 mod quality;
+mod replay;
 mod stats;
 
+pub use comparison::{Comparison, CutSummary, Example};
 pub use days::Day;
 pub use distribution::{Bucket, Distribution, Latency};
 pub use drift::{Drift, Similarities};
 pub(crate) use quality::{Served, quality};
+pub use replay::{REPLAYED, Replay, ReplayRequest};
 pub use stats::{Share, SlowQuery, Stats, StatsRequest};
 
 use crate::Error;

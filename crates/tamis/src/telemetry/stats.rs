@@ -164,7 +164,7 @@ fn shares(rows: &[QueryQuality], name: impl Fn(&QueryQuality) -> Option<String>)
         mean_kept: mean(rows.iter().map(|row| f64::from(row.kept))).unwrap_or_default(),
     };
     let mut shares: Vec<Share> = groups.into_iter().map(share).collect();
-    shares.sort_by(|a, b| b.queries.cmp(&a.queries));
+    shares.sort_by_key(|share| std::cmp::Reverse(share.queries));
     shares
 }
 

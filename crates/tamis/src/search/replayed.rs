@@ -1,0 +1,276 @@
+//! A recorded search, decided again by another rule: what the search itself would have kept, from what was taken down of its
+//! candidates.
+
+use super::beliefs::Beliefs;
+use super::decide::Fusions;
+use crate::Error;
+use tamis_cut::{Admission, Background, Gate, Pool, RawScores, Rule};
+use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
+use tamis_store::RecordedSearch;
+
+/// What a decision goes by besides the rule and what was recorded.
+pub(crate) struct ReplayGrounds<'a> {
+    pub gate: Option<&'a Gate>,
+    /// The fusion of the configuration.
+    pub configured: Fusion,
+    /// The semantic leg's share in it.
+    pub weight: f64,
+    /// The similarity of a passage on a query's subject under the model.
+    pub reference: Option<f64>,
+    pub beliefs: Beliefs,
+}
+
+/// What a rule keeps of a recorded search.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Replayed {
+    /// Places of the kept candidates in the record, in the order of the rule.
+    pub kept: Vec<usize>,
+    /// The rule, or `gate`.
+    pub method: String,
+}
+
+/// Decides again. The values that the rule reads are those recorded where it reads the same ones; else they are fused anew
+/// from the raw scores, and what reranking had made of each candidate's value is carried over as a factor.
+///
+/// # Errors
+/// A background that is not finite.
+pub(crate) fn replayed(
+    search: &RecordedSearch,
+    rule: &dyn Rule,
+    grounds: &ReplayGrounds<'_>,
+) -> Result<Replayed, Error> {
+    let double = |value: Option<f32>| value.map(f64::from);
+    let evidence: Vec<Evidence> = search
+        .candidates
+        .iter()
+        .map(|candidate| Evidence { similarity: double(candidate.similarity), bm25: double(candidate.bm25) })
+        .collect();
+    let fusions = Fusions::new(rule, grounds.configured, grounds.weight);
+    let list = List::of(search, &evidence, &fusions, grounds.configured);
+
+    let mut order = list.order;
+    let admission = |&place: &usize| {
+        let candidate = &search.candidates[place];
+        let (similarity, coverage) = (double(candidate.similarity), double(candidate.coverage));
+        rule.admits(&RawScores { similarity, coverage, threshold: None })
+    };
+    let admissions: Option<Vec<Admission>> = (0..evidence.len()).map(|place| admission(&place)).collect();
+    let mut values = list.values;
+    values.sort_by(|a, b| b.total_cmp(a));
+    let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
+    if let Some(admissions) = admissions.filter(|admissions| !admissions.is_empty()) {
+        order.sort_by_key(|&place| admissions[place] == Admission::Refused);
+        pool = pool.with_admitted(admissions.into_iter().collect());
+    }
+    if let Some(mean) = list.background {
+        let background = Background { mean, deviation: 0.0, count: search.passages as usize };
+        pool = pool
+            .with_background(background)
+            .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
+    }
+    pool = pool.with_relevance(grounds.beliefs.relevance);
+    let cut = match grounds.gate {
+        Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
+        None => rule.cut(&pool),
+    };
+    order.truncate(cut.keep);
+    Ok(Replayed { kept: order, method: cut.method })
+}
+
+/// The candidates as a rule reads them.
+struct List {
+    /// The value of each candidate, in the record's order.
+    values: Vec<f64>,
+    /// The candidates' places, best first.
+    order: Vec<usize>,
+    background: Option<f64>,
+}
+
+impl List {
+    fn of(search: &RecordedSearch, evidence: &[Evidence], fusions: &Fusions, configured: Fusion) -> Self {
+        let recorded: Option<Vec<f64>> =
+            search.candidates.iter().map(|candidate| candidate.score.map(f64::from)).collect();
+        let recorded_by = fusion(&search.scale);
+        match (recorded, recorded_by) {
+            (Some(values), Some(by)) if by == fusions.cut => {
+                List { values, order: (0..evidence.len()).collect(), background: search.score_background }
+            }
+            (recorded, by) => {
+                // Reciprocal ranks order by other values than those that are recorded.
+                let aligned = recorded.zip(by).filter(|_| !matches!(configured, Fusion::Rrf { .. }));
+                let factors = aligned.and_then(|(values, by)| factors(&values, &by.fuse(evidence)));
+                let moved = |fusion: Fusion| -> Vec<f64> {
+                    let fused = fusion.fuse(evidence).into_iter().enumerate();
+                    let factor = |place: usize| factors.as_ref().map_or(1.0, |factors| factors[place]);
+                    fused.map(|(place, value)| if value > 0.0 { value * factor(place) } else { value }).collect()
+                };
+                let means = BackgroundEvidence { similarity: search.similarity_mean, bm25: search.bm25_mean };
+                let values = moved(fusions.cut);
+                let order = order(&if fusions.order == fusions.cut { values.clone() } else { moved(fusions.order) });
+                List { order, background: fusions.cut.background(evidence, means), values }
+            }
+        }
+    }
+}
+
+/// Factors farther from 1 than this are no work of reranking: the values are not those of the candidates.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.02..=4.0;
+
+/// What reranking made of each value.
+fn factors(recorded: &[f64], fused: &[f64]) -> Option<Vec<f64>> {
+    let factor = |(recorded, fused): (&f64, &f64)| if *fused > 0.0 { recorded / fused } else { 1.0 };
+    let factors: Vec<f64> = recorded.iter().zip(fused).map(factor).collect();
+    factors.iter().all(|factor| PLAUSIBLE.contains(factor)).then_some(factors)
+}
+
+/// The fusion that a record's scale names: its first word, and its number.
+fn fusion(scale: &str) -> Option<Fusion> {
+    let (name, rest) = scale.split(',').next()?.split_once(' ')?;
+    let number: f64 = rest.trim().parse().ok()?;
+    match name {
+        "rrf" => Some(Fusion::Rrf { k: number }),
+        name => Fusion::named(name, number).ok(),
+    }
+}
+
+/// The scale that the search would have been recorded with under `rule`: the same, with the rule's fusion.
+pub(crate) fn scale_under(search: &RecordedSearch, rule: &dyn Rule, configured: Fusion, weight: f64) -> String {
+    let rest = search.scale.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
+    let name = match Fusions::new(rule, configured, weight).cut {
+        Fusion::Convex { weight } => format!("convex {weight}"),
+        Fusion::Weighted { weight } => format!("weighted {weight}"),
+        Fusion::Rrf { k } => format!("rrf {k}"),
+    };
+    name + &rest
+}
+
+/// What is known of the best candidates in absolute terms.
+fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evidence {
+    let candidates = &search.candidates;
+    let best = |values: &mut dyn Iterator<Item = Option<f32>>| {
+        values.flatten().map(f64::from).filter(|value| value.is_finite()).reduce(f64::max)
+    };
+    let coverage = best(&mut candidates.iter().map(|candidate| candidate.coverage));
+    let background = search.similarity_mean.zip(search.similarity_deviation);
+    tamis_cut::Evidence {
+        coverage: coverage.or((search.mode != "semantic").then_some(0.0)),
+        best_similarity: best(&mut candidates.iter().map(|candidate| candidate.similarity)),
+        background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
+        reference: grounds.reference,
+        usual: grounds.beliefs.usual_evidence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_store::RecordedCandidate;
+
+    fn search(scale: &str, candidates: &[(f32, f32, f32)]) -> RecordedSearch {
+        let candidate = |(place, &(similarity, bm25, score)): (usize, &(f32, f32, f32))| RecordedCandidate {
+            passage: format!("p{place}"),
+            similarity: Some(similarity),
+            bm25: Some(bm25),
+            coverage: Some(if bm25 > 0.0 { 1.0 } else { 0.0 }),
+            score: Some(score),
+            probability: None,
+        };
+        RecordedSearch {
+            id: String::new(),
+            at_ms: 0,
+            entry_point: "cli".into(),
+            namespace: "here".into(),
+            query_hash: [1; 32],
+            query_text: None,
+            mode: "hybrid".into(),
+            model: Some("m".into()),
+            method: "auto".into(),
+            scale: scale.into(),
+            kept: 1,
+            passages: 9,
+            score_background: Some(0.25),
+            similarity_mean: Some(0.0),
+            similarity_deviation: Some(0.1),
+            bm25_mean: Some(0.0),
+            focus: None,
+            evidence: None,
+            candidates: candidates.iter().enumerate().map(candidate).collect(),
+        }
+    }
+
+    fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
+        let grounds = ReplayGrounds {
+            gate: None,
+            configured: Fusion::Convex { weight: 0.5 },
+            weight: 0.5,
+            reference: Some(0.5),
+            beliefs: Beliefs::default(),
+        };
+        replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
+    }
+
+    // Convex, half and half: (1 + 1) / 2, (0.75 + 0.5) / 2 and (0.5 + 0) / 2 for the first and the last two by hand.
+    const POOL: [(f32, f32, f32); 3] = [(1.0, 8.0, 1.0), (0.5, 4.0, 0.625), (0.0, 0.0, 0.25)];
+
+    #[test]
+    fn a_rule_on_the_recorded_values_reads_them() {
+        let search = search("convex 0.5, roles 1 1 1, pool 100", &POOL);
+        // Half-way between 0.25 and 1 is 0.625.
+        assert_eq!(kept(&search, "background:lambda=0.5"), [0, 1]);
+        assert_eq!(kept(&search, "background:lambda=0.6"), [0]);
+        assert_eq!(kept(&search, "fixed:k=2"), [0, 1]);
+    }
+
+    #[test]
+    fn a_rule_on_another_scale_has_the_pool_in_its_own_order() {
+        let search = search("convex 0.5, pool 100", &[(0.5, 8.0, 0.875), (1.0, 0.0, 0.5), (0.9, 0.0, 0.475)]);
+        // By similarity the second and third lie before the gap.
+        assert_eq!(kept(&search, "max_gap:min_candidates_for_gap=2"), [1, 2]);
+    }
+
+    #[test]
+    fn what_reranking_made_of_a_value_is_carried_over() {
+        // The second was ranked down to half of its fused 1, say as a test; at similarity 0.8 it is then read as 0.4.
+        let search = search("convex 0.5, pool 100", &[(0.6, 8.0, 0.9444444), (0.8, 8.0, 0.5)]);
+        assert_eq!(kept(&search, "max_gap:ceiling=0.45"), [0]);
+    }
+
+    #[test]
+    fn values_that_cannot_be_those_of_the_candidates_give_no_factors() {
+        assert_eq!(factors(&[1.0, 0.5], &[1.0, 1.0]), Some(vec![1.0, 0.5]));
+        assert_eq!(factors(&[1.0, 0.5], &[0.1, 1.0]), None);
+        assert_eq!(factors(&[0.5], &[0.0]), Some(vec![1.0]));
+    }
+
+    #[test]
+    fn the_scale_names_its_fusion() {
+        assert_eq!(fusion("convex 0.45, roles 0.9 0.85 0.85, pool 100"), Some(Fusion::Convex { weight: 0.45 }));
+        assert_eq!(fusion("weighted 1"), Some(Fusion::Weighted { weight: 1.0 }));
+        assert_eq!(fusion("rrf 60, pool 9"), Some(Fusion::Rrf { k: 60.0 }));
+        for other in ["", "convex", "convex 7", "other 0.5", "convex x, pool 2"] {
+            assert_eq!(fusion(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_scale_under_another_rule_differs_by_its_fusion_alone() {
+        let search = search("convex 0.5, roles 1 1 1, pool 100", &[]);
+        let scale = |rule: &str| {
+            let rule = tamis_cut::parse(rule).expect("a rule");
+            scale_under(&search, rule.as_ref(), Fusion::Convex { weight: 0.5 }, 0.5)
+        };
+        assert_eq!(scale("auto"), search.scale);
+        assert_eq!(scale("max_gap"), "weighted 1, roles 1 1 1, pool 100");
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_trouble() {
+        let empty = search("convex 0.5", &[]);
+        let mut unknown = search("", &POOL);
+        unknown.candidates.iter_mut().for_each(|candidate| *candidate = RecordedCandidate::default());
+        for method in tamis_cut::METHODS {
+            assert_eq!(kept(&empty, method.name), [0; 0], "{}", method.name);
+            assert!(kept(&unknown, method.name).len() <= 3, "{}", method.name);
+        }
+    }
+}
