@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let near = timed(&mut semantic, || store.nearest(&model.id, &vector, filter, 100))?;
             let by_words: Vec<_> = found.hits.iter().map(|hit| hit.passage).collect();
             let by_vector: Vec<_> = near.hits.iter().map(|hit| hit.passage).collect();
-            timed(&mut scores, || store.bm25(&query, &by_vector))?;
+            timed(&mut scores, || store.bm25(&query, filter, &by_vector))?;
             timed(&mut similarities, || store.similarities(&model.id, &vector, &by_words))?;
             timed(&mut reading, || store.passages(&by_words[..by_words.len().min(10)]))?;
         }
@@ -227,32 +227,14 @@ fn document(path: String, text: &str, code: bool) -> NewDocument {
         passages.push(passage(piece, start, line.max(1), form, role));
     }
     NewDocument {
-        namespace: "measured".into(),
-        collection: if code { "code" } else { "docs" }.into(),
         language: Some(if code { "rust" } else { "markdown" }.into()),
         role: role.into(),
-        title: None,
         size: text.len() as u64,
-        modified_ns: 0,
-        content_hash: [0; 32],
-        note: None,
         passages,
-        path,
+        ..NewDocument::new("measured", if code { "code" } else { "docs" }, path)
     }
 }
 
 fn passage(text: String, start_line: u32, end_line: u32, form: TextForm, role: &str) -> NewPassage {
-    NewPassage {
-        start_line,
-        end_line,
-        kind: "lines".into(),
-        symbol: None,
-        heading: None,
-        context: None,
-        embedded_text: text.clone(),
-        text,
-        role: role.into(),
-        language: None,
-        form,
-    }
+    NewPassage { role: role.into(), ..NewPassage::new("lines", start_line..=end_line, text, form) }
 }

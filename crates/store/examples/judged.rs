@@ -83,29 +83,9 @@ fn document(value: &Value, title_in_text: bool) -> NewDocument {
         (Some(title.to_owned()), body.to_owned())
     };
     NewDocument {
-        namespace: "judged".into(),
-        collection: "docs".into(),
-        path: text(value, "_id").to_owned(),
-        language: None,
-        role: "main".into(),
-        title: None,
         size: body.len() as u64,
-        modified_ns: 0,
-        content_hash: [0; 32],
-        note: None,
-        passages: vec![NewPassage {
-            start_line: 1,
-            end_line: 1,
-            kind: "section".into(),
-            symbol: None,
-            heading,
-            context: None,
-            embedded_text: body.clone(),
-            text: body,
-            role: "main".into(),
-            language: None,
-            form: TextForm::Prose,
-        }],
+        passages: vec![NewPassage { heading, ..NewPassage::new("section", 1..=1, body, TextForm::Prose) }],
+        ..NewDocument::new("judged", "docs", text(value, "_id"))
     }
 }
 

@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use crate::calibration::Calibration;
 use crate::check;
 use crate::error::{Result, StoreError};
 use crate::filter::{Filter, Selection};
 use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
 use crate::lexical::{Lexical, Reader, State, guarded};
 use crate::lock::{Hold, WriteLock};
+use crate::namespace::{Namespace, NewNamespace};
 use crate::record::{
     Applied, Change, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash, TextToEmbed,
 };
@@ -214,6 +216,20 @@ impl Store for EmbeddedStore {
         Ok(Writing::new(self.hold()?))
     }
 
+    fn namespaces(&self) -> Result<Vec<Namespace>> {
+        self.database.namespaces()
+    }
+
+    fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
+        let _hold = self.hold()?;
+        self.database.put_namespace(namespace)
+    }
+
+    fn remove_namespace(&self, name: &str) -> Result<Applied> {
+        let _hold = self.hold()?;
+        self.database.remove_namespace(name)
+    }
+
     fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>> {
         self.database.documents(namespace)
     }
@@ -229,6 +245,11 @@ impl Store for EmbeddedStore {
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
         let _hold = self.hold()?;
         self.database.apply(changes)
+    }
+
+    fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
+        let _hold = self.hold()?;
+        self.database.set_dates(namespace, dates)
     }
 
     fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()> {
@@ -259,7 +280,7 @@ impl Store for EmbeddedStore {
         Ok(found)
     }
 
-    fn bm25(&self, query: &LexicalQuery, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
+    fn bm25(&self, query: &LexicalQuery, _filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
         match self.reader()? {
             Some(reader) => self.tantivy(guarded(|| reader.score(&query.text, ids))),
             None => Ok(vec![LexicalScore::default(); ids.len()]),
@@ -350,6 +371,20 @@ impl Store for EmbeddedStore {
     fn set_property(&self, name: &str, value: &str) -> Result<()> {
         let _hold = self.hold()?;
         self.database.set_property(name, value)
+    }
+
+    fn calibrations(&self) -> Result<Vec<Calibration>> {
+        self.database.calibrations()
+    }
+
+    fn put_calibrations(&self, calibrations: &[Calibration]) -> Result<()> {
+        let _hold = self.hold()?;
+        self.database.put_calibrations(calibrations)
+    }
+
+    fn clear_calibrations(&self) -> Result<u64> {
+        let _hold = self.hold()?;
+        self.database.clear_calibrations()
     }
 
     fn check(&self) -> Result<Findings> {

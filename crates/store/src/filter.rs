@@ -34,6 +34,10 @@ pub struct Filter {
     pub path_globs: Vec<String>,
     /// Passages, any of them.
     pub ids: Vec<PassageId>,
+    /// Symbols by name, any of them, with upper and lower case told apart. `open` is the whole qualified name or its last
+    /// part; `Store::open`, with a separator of parts (`::`, `.`, `#` or `/`), the whole or what it ends with from the start
+    /// of a part on. An asterisk at the end, as in `open*`, leaves open how the name goes on.
+    pub symbols: Vec<String>,
 }
 
 impl Filter {
@@ -49,7 +53,7 @@ impl Filter {
 
     /// Whether documents alone decide it, where all passages are of their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
-        self.kinds.is_empty() && self.roles.is_empty() && self.ids.is_empty()
+        self.kinds.is_empty() && self.roles.is_empty() && self.ids.is_empty() && self.symbols.is_empty()
     }
 }
 

@@ -20,29 +20,14 @@
 //! let store = EmbeddedStore::open(directory.path(), Access::ReadWrite)?;
 //! let text = "A sieve keeps what is coarse and lets the rest through.";
 //! store.apply(&[Change::Put(NewDocument {
-//!     namespace: "kitchen".into(),
-//!     collection: "docs".into(),
-//!     path: "tools/sieve.md".into(),
 //!     language: Some("markdown".into()),
-//!     role: "main".into(),
 //!     title: Some("The sieve".into()),
 //!     size: text.len() as u64,
-//!     modified_ns: 0,
-//!     content_hash: [0; 32],
-//!     note: None,
 //!     passages: vec![NewPassage {
-//!         start_line: 1,
-//!         end_line: 1,
-//!         kind: "paragraph".into(),
-//!         symbol: None,
-//!         heading: None,
-//!         context: None,
-//!         text: text.into(),
 //!         embedded_text: format!("The sieve\n\n{text}"),
-//!         role: "main".into(),
-//!         language: None,
-//!         form: TextForm::Prose,
+//!         ..NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)
 //!     }],
+//!     ..NewDocument::new("kitchen", "docs", "tools/sieve.md")
 //! })])?;
 //!
 //! let model = ModelKey { id: "toy".into(), dimension: 2 };
@@ -61,6 +46,7 @@
 //! # }
 //! ```
 
+mod calibration;
 mod check;
 mod embedded;
 mod error;
@@ -68,15 +54,18 @@ mod filter;
 mod hits;
 mod lexical;
 mod lock;
+mod namespace;
 mod record;
 mod report;
 mod semantic;
 mod sqlite;
 mod stamp;
 mod store;
+mod symbols;
 mod usage;
 pub mod vectors;
 
+pub use calibration::Calibration;
 pub use embedded::{Access, EmbeddedStore};
 pub use error::{Result, StoreError};
 pub use filter::Filter;
@@ -85,6 +74,7 @@ pub use hits::{
     TermStatistics,
 };
 pub use lexical::{Highlighter, Mark};
+pub use namespace::{Namespace, NewNamespace};
 pub use record::{
     Applied, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,

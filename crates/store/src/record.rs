@@ -1,6 +1,10 @@
 //! What goes into a store and what comes out of it: documents, passages, texts to embed.
 
 use std::fmt;
+use std::ops::RangeInclusive;
+
+/// The role of what is neither a test nor another's.
+const MAIN: &str = "main";
 
 /// The store's own number of a document. It stays the same while the document is replaced or moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -67,6 +71,9 @@ pub struct NewDocument {
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970, as the file system gave it.
     pub modified_ns: i64,
+    /// The document's own date in nanoseconds since 1970, such as that of its last commit, where one is known. Apart from
+    /// `modified_ns`, which only serves to see changes.
+    pub dated_ns: Option<i64>,
     /// Hash of its content, whatever the indexer takes: the store only gives it back.
     pub content_hash: [u8; 32],
     /// What people should know about how it was read, where there is something.
@@ -84,8 +91,11 @@ pub struct NewPassage {
     pub end_line: u32,
     /// What it is: `function`, `type`, `section`, `lines` and so on.
     pub kind: String,
-    /// Qualified name of the symbol, in code.
+    /// Qualified name of the symbol, in code; several, separated by `, `, where it holds several small ones.
     pub symbol: Option<String>,
+    /// A fingerprint of the symbol's signature, opaque to the store: it tells symbols of one name apart, so that one keeps
+    /// its public identifier while others of its name come and go.
+    pub signature: Option<String>,
     /// Path of headings, in prose.
     pub heading: Option<String>,
     /// What its text leaves out and a reader needs: the enclosing type, the signature of a continued function.
@@ -102,8 +112,55 @@ pub struct NewPassage {
     pub form: TextForm,
 }
 
+impl NewDocument {
+    /// A document of which nothing but its place is known: without passages, in the role `main`.
+    pub fn new(namespace: impl Into<String>, collection: impl Into<String>, path: impl Into<String>) -> NewDocument {
+        NewDocument {
+            namespace: namespace.into(),
+            collection: collection.into(),
+            path: path.into(),
+            language: None,
+            role: MAIN.to_owned(),
+            title: None,
+            size: 0,
+            modified_ns: 0,
+            dated_ns: None,
+            content_hash: [0; 32],
+            note: None,
+            passages: Vec::new(),
+        }
+    }
+}
+
+impl NewPassage {
+    /// A passage that is embedded as it stands on its lines, without a name, in the role `main`.
+    pub fn new(
+        kind: impl Into<String>,
+        lines: RangeInclusive<u32>,
+        text: impl Into<String>,
+        form: TextForm,
+    ) -> NewPassage {
+        let text = text.into();
+        NewPassage {
+            start_line: *lines.start(),
+            end_line: *lines.end(),
+            kind: kind.into(),
+            symbol: None,
+            signature: None,
+            heading: None,
+            context: None,
+            embedded_text: text.clone(),
+            text,
+            role: MAIN.to_owned(),
+            language: None,
+            form,
+        }
+    }
+}
+
 /// One change of [`Store::apply`](crate::Store::apply).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every change is a `Put`, whose passages weigh more")]
 pub enum Change {
     /// Adds a document, or replaces the one at the same path of its namespace.
     Put(NewDocument),
@@ -177,6 +234,8 @@ pub struct DocumentState {
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970.
     pub modified_ns: i64,
+    /// The document's own date in nanoseconds since 1970, where one is known.
+    pub dated_ns: Option<i64>,
     /// Hash of its content as the indexer gave it.
     pub content_hash: [u8; 32],
     /// What people should know about how it was read.
@@ -190,8 +249,9 @@ pub struct DocumentState {
 pub struct StoredPassage {
     /// The store's own number of it.
     pub passage: PassageId,
-    /// The public identifier: 12 hexadecimal digits, more where those were taken. Made of namespace, path, kind and
-    /// symbol or heading, or the text where there is neither: indexing again gives the same one.
+    /// The public identifier: 12 hexadecimal digits, more where those were taken. Indexing again gives the same one. Of a
+    /// symbol it is made of namespace, language, path, kind, qualified name and the fingerprint of the signature; of
+    /// another passage of namespace, path, kind and heading, or the text where there is no heading.
     pub id: String,
     /// Its document.
     pub document: DocumentId,
@@ -205,6 +265,8 @@ pub struct StoredPassage {
     pub title: Option<String>,
     /// The document's time of modification in nanoseconds since 1970.
     pub modified_ns: i64,
+    /// The document's own date in nanoseconds since 1970, where one is known.
+    pub dated_ns: Option<i64>,
     /// Its place among the document's passages, from 0.
     pub ordinal: u32,
     /// First line, counted from 1.

@@ -1,8 +1,10 @@
 //! The seam between the pipeline and whatever keeps its passages.
 
+use crate::calibration::Calibration;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, Nearest};
+use crate::namespace::{Namespace, NewNamespace};
 use crate::record::{
     Applied, Change, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash, TextToEmbed,
 };
@@ -17,6 +19,15 @@ pub trait Store: Send + Sync {
     /// Holds the right to write over several calls. Every writing method takes it for its own duration otherwise.
     fn writer(&self) -> Result<Writing<'_>>;
 
+    /// All namespaces, by name: those that documents were put into and those that were made known.
+    fn namespaces(&self) -> Result<Vec<Namespace>>;
+
+    /// Makes a namespace known, or replaces what is known of it. Its documents stay as they are.
+    fn put_namespace(&self, namespace: &NewNamespace) -> Result<()>;
+
+    /// Removes a namespace with all its documents in one transaction. One that is not there is no error.
+    fn remove_namespace(&self, name: &str) -> Result<Applied>;
+
     /// All documents of a namespace, by path.
     fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>>;
 
@@ -29,6 +40,11 @@ pub trait Store: Send + Sync {
     /// Applies changes in one transaction, in their order: all or nothing, each document whole. Searches see them in the
     /// database at once and in the legs after [`publish`](Store::publish).
     fn apply(&self, changes: &[Change]) -> Result<Applied>;
+
+    /// Sets the own dates of documents at these paths, in nanoseconds since 1970. Neither passages nor the change number
+    /// move, and a path without a document is passed over. Returns how many dates are others now. A later
+    /// [`Put`](Change::Put) of the document brings its own.
+    fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64>;
 
     /// Brings the lexical index and the vector files up to date with the database.
     fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()>;
@@ -44,8 +60,9 @@ pub trait Store: Send + Sync {
     /// The `k` passages that match the query's words best.
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits>;
 
-    /// The scores that [`lexical`](Store::lexical) gives, for any passages, in their order.
-    fn bm25(&self, query: &LexicalQuery, ids: &[PassageId]) -> Result<Vec<LexicalScore>>;
+    /// The scores that [`lexical`](Store::lexical) gives with the same filter, for any passages, in their order. Only the
+    /// filter's namespaces matter, since all frequencies are of those; a passage of another one scores nothing.
+    fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>>;
 
     /// The `k` passages most similar to a vector. A model that the store has no vectors of finds nothing.
     fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest>;
@@ -78,6 +95,15 @@ pub trait Store: Send + Sync {
 
     /// Keeps a value of the index as a whole under a name, in place of the one there.
     fn set_property(&self, name: &str, value: &str) -> Result<()>;
+
+    /// All calibrated thresholds, by language, provider and model.
+    fn calibrations(&self) -> Result<Vec<Calibration>>;
+
+    /// Keeps calibrated thresholds, each in place of the one of the same language, provider and model: all or none.
+    fn put_calibrations(&self, calibrations: &[Calibration]) -> Result<()>;
+
+    /// Forgets all calibrated thresholds. Returns how many there were.
+    fn clear_calibrations(&self) -> Result<u64>;
 
     /// Looks for damage: in the database, and between it and the legs. Reads everything; changes nothing.
     fn check(&self) -> Result<Findings>;

@@ -45,6 +45,7 @@ impl Index {
             end_line: passage.end_line,
             kind: passage.kind.as_str().to_owned(),
             symbol: None,
+            signature: None,
             heading: title.clone(),
             context: None,
             embedded_text: match &title {
@@ -64,6 +65,7 @@ impl Index {
             role: read.role.as_str().to_owned(),
             size: document.text.len() as u64,
             modified_ns: 0,
+            dated_ns: None,
             content_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
             note: None,
             passages: read.passages.into_iter().map(passage).collect(),

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::Fault;
-use super::names::{PublicIds, spellings};
+use super::names::{Identity, PublicIds, spellings};
+use super::namespaces::register;
 use super::retired::retire;
 use super::write::{read_seq, write_seq};
 use crate::error::{Result, StoreError};
@@ -14,13 +15,21 @@ pub(super) struct Batch<'c> {
     connection: &'c Connection,
     seq: i64,
     applied: Applied,
+    /// The namespace last put into.
+    namespace: Option<String>,
     /// Texts that lost a passage: those without any at the end are forgotten.
     released: Vec<i64>,
 }
 
 impl<'c> Batch<'c> {
     pub(super) fn begin(connection: &'c Connection) -> Result<Batch<'c>, Fault> {
-        Ok(Batch { connection, seq: read_seq(connection)?, applied: Applied::default(), released: Vec::new() })
+        Ok(Batch {
+            connection,
+            seq: read_seq(connection)?,
+            applied: Applied::default(),
+            namespace: None,
+            released: Vec::new(),
+        })
     }
 
     pub(super) fn end(mut self) -> Result<Applied, Fault> {
@@ -46,66 +55,63 @@ impl<'c> Batch<'c> {
 
     fn put(&mut self, document: &NewDocument) -> Result<(), Fault> {
         validate(document)?;
+        self.register(&document.namespace)?;
         let known: Option<i64> = self
             .connection
             .prepare_cached("SELECT id FROM documents WHERE namespace = ?1 AND path = ?2")?
             .query_row([&document.namespace, &document.path], |row| row.get(0))
             .optional()?;
-        let id = match known {
-            Some(id) => {
-                self.delete_passages(id)?;
-                self.applied.replaced += 1;
-                self.connection
-                    .prepare_cached(
-                        "UPDATE documents SET collection = ?2, language = ?3, role = ?4, title = ?5, size = ?6, modified_ns = ?7, \
-                         content_hash = ?8, note = ?9, passages = ?10 WHERE id = ?1",
-                    )?
-                    .execute(params![
-                        id,
-                        document.collection,
-                        document.language,
-                        document.role,
-                        document.title,
-                        document.size as i64,
-                        document.modified_ns,
-                        document.content_hash,
-                        document.note,
-                        document.passages.len() as i64,
-                    ])?;
-                id
+        if let Some(id) = known {
+            self.delete_passages(id)?;
+            self.applied.replaced += 1;
+        } else {
+            self.applied.added += 1;
+        }
+        let id: i64 = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO documents(id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
+                 content_hash, note, passages) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+                 ON CONFLICT(id) DO UPDATE SET collection = excluded.collection, language = excluded.language, \
+                 role = excluded.role, title = excluded.title, size = excluded.size, modified_ns = excluded.modified_ns, \
+                 dated_ns = excluded.dated_ns, content_hash = excluded.content_hash, note = excluded.note, \
+                 passages = excluded.passages RETURNING id",
+            )?
+            .query_row(
+                params![
+                    known,
+                    document.namespace,
+                    document.collection,
+                    document.path,
+                    document.language,
+                    document.role,
+                    document.title,
+                    document.size as i64,
+                    document.modified_ns,
+                    document.dated_ns,
+                    document.content_hash,
+                    document.note,
+                    document.passages.len() as i64,
+                ],
+                |row| row.get(0),
+            )?;
+        if u32::try_from(id).is_err() {
+            return Err(StoreError::Invalid {
+                what: document.path.clone(),
+                reason: "the index has counted 4,294,967,295 documents; delete it and index again".to_owned(),
             }
-            None => {
-                self.applied.added += 1;
-                self.connection
-                    .prepare_cached(
-                        "INSERT INTO documents(namespace, collection, path, language, role, title, size, modified_ns, content_hash, note, passages) \
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                    )?
-                    .execute(params![
-                        document.namespace,
-                        document.collection,
-                        document.path,
-                        document.language,
-                        document.role,
-                        document.title,
-                        document.size as i64,
-                        document.modified_ns,
-                        document.content_hash,
-                        document.note,
-                        document.passages.len() as i64,
-                    ])?;
-                let id = self.connection.last_insert_rowid();
-                if u32::try_from(id).is_err() {
-                    return Err(StoreError::Invalid {
-                        what: document.path.clone(),
-                        reason: "the index has counted 4,294,967,295 documents; delete it and index again".to_owned(),
-                    }
-                    .into());
-                }
-                id
-            }
-        };
+            .into());
+        }
         self.insert_passages(id, document)
+    }
+
+    /// Gives a namespace its number. Documents of one come together: the last one needs no look.
+    fn register(&mut self, namespace: &str) -> Result<(), Fault> {
+        if self.namespace.as_deref() != Some(namespace) {
+            register(self.connection, namespace)?;
+            self.namespace = Some(namespace.to_owned());
+        }
+        Ok(())
     }
 
     fn insert_passages(&mut self, id: i64, document: &NewDocument) -> Result<(), Fault> {
@@ -113,14 +119,22 @@ impl<'c> Batch<'c> {
         for (ordinal, passage) in document.passages.iter().enumerate() {
             let hash = TextHash::of(&passage.embedded_text);
             let text = self.put_text(hash, &passage.embedded_text)?;
-            let name = names.next(&passage.kind, passage.symbol.as_deref(), passage.heading.as_deref(), hash);
+            let name = names.next(&Identity {
+                language: passage.language.as_deref().or(document.language.as_deref()),
+                kind: &passage.kind,
+                symbol: passage.symbol.as_deref(),
+                signature: passage.signature.as_deref(),
+                heading: passage.heading.as_deref(),
+                text: hash,
+            });
             let shared = passage.embedded_text.ends_with(&passage.text);
             let language = passage.language.as_ref().filter(|language| Some(*language) != document.language.as_ref());
             let seq = self.next_seq();
             let mut insert = self.connection.prepare_cached(
-                "INSERT INTO passages(id, document, ordinal, public_id, start_line, end_line, kind, symbol, heading, context, role, \
-                 language, prose, text_id, text_bytes, own_text) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT(public_id) DO NOTHING",
+                "INSERT INTO passages(id, document, ordinal, public_id, start_line, end_line, kind, symbol, signature, heading, \
+                 context, role, language, prose, text_id, text_bytes, own_text) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
+                 ON CONFLICT(public_id) DO NOTHING",
             )?;
             let mut inserted = false;
             for public_id in spellings(&name) {
@@ -133,6 +147,7 @@ impl<'c> Batch<'c> {
                     passage.end_line,
                     passage.kind,
                     passage.symbol,
+                    passage.signature,
                     passage.heading,
                     passage.context,
                     passage.role,
@@ -209,25 +224,33 @@ impl<'c> Batch<'c> {
         self.connection
             .prepare_cached("UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4 WHERE id = ?1")?
             .execute(params![document.0, path, size as i64, modified_ns])?;
-        type Row = (i64, String, Option<String>, Option<String>, [u8; 32]);
-        let rows: Vec<Row> = self
+        let mut names = PublicIds::new(&namespace, path);
+        let names: Vec<(i64, String)> = self
             .connection
             .prepare_cached(
-                "SELECT p.id, p.kind, p.symbol, p.heading, t.hash FROM passages p JOIN texts t ON t.id = p.text_id \
-                 WHERE p.document = ?1 ORDER BY p.ordinal",
+                "SELECT p.id, coalesce(p.language, d.language), p.kind, p.symbol, p.signature, p.heading, t.hash FROM passages p \
+                 JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal",
             )?
-            .query_map([document.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?
+            .query_map([document.0], |row| {
+                let name = names.next(&Identity {
+                    language: row.get_ref(1)?.as_str_or_null()?,
+                    kind: row.get_ref(2)?.as_str()?,
+                    symbol: row.get_ref(3)?.as_str_or_null()?,
+                    signature: row.get_ref(4)?.as_str_or_null()?,
+                    heading: row.get_ref(5)?.as_str_or_null()?,
+                    text: TextHash(row.get(6)?),
+                });
+                Ok((row.get(0)?, name))
+            })?
             .collect::<rusqlite::Result<_>>()?;
-        let mut names = PublicIds::new(&namespace, path);
-        for (id, kind, symbol, heading, hash) in &rows {
-            let name = names.next(kind, symbol.as_deref(), heading.as_deref(), TextHash(*hash));
+        for (id, name) in &names {
             self.bury(*id)?;
             let seq = self.next_seq();
             let mut update = self
                 .connection
                 .prepare_cached("UPDATE OR IGNORE passages SET id = ?2, public_id = ?3 WHERE id = ?1")?;
             let mut moved = false;
-            for public_id in spellings(&name) {
+            for public_id in spellings(name) {
                 moved = update.execute(params![id, seq, public_id])? == 1;
                 if moved {
                     break;
@@ -238,9 +261,19 @@ impl<'c> Batch<'c> {
             }
         }
         self.applied.moved += 1;
-        self.applied.passages_added += rows.len() as u64;
-        self.applied.passages_deleted += rows.len() as u64;
+        self.applied.passages_added += names.len() as u64;
+        self.applied.passages_deleted += names.len() as u64;
         Ok(())
+    }
+
+    /// All documents of a namespace go.
+    pub(super) fn empty(&mut self, namespace: &str) -> Result<(), Fault> {
+        let documents: Vec<u32> = self
+            .connection
+            .prepare_cached("SELECT id FROM documents WHERE namespace = ?1 ORDER BY id")?
+            .query_map([namespace], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        documents.into_iter().try_for_each(|document| self.delete(DocumentId(document)))
     }
 
     fn delete(&mut self, document: DocumentId) -> Result<(), Fault> {

@@ -8,7 +8,8 @@ use super::Fault;
 use crate::error::StoreError;
 
 /// Migration n makes version n + 1. A released one never changes.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];
 
 /// The version that this program writes.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;

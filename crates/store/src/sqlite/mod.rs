@@ -2,12 +2,14 @@
 //!
 //! `migrate` makes and upgrades it, `write` changes it (documents in a `batch`, passages named by `names`, what goes kept
 //! by `retired` for a while), `read` answers what people ask, `replay` hands the derived indexes what they lack, `select`
-//! resolves filters, `inspect` counts and checks.
+//! resolves filters, `inspect` counts and checks; `namespaces` and `calibration` keep what is said of them.
 
 mod batch;
+mod calibration;
 mod inspect;
 mod migrate;
 mod names;
+mod namespaces;
 mod read;
 pub(crate) mod replay;
 mod retired;
@@ -274,29 +276,8 @@ mod tests {
 
     fn document(path: &str, text: &str) -> Change {
         Change::Put(NewDocument {
-            namespace: "here".into(),
-            collection: "docs".into(),
-            path: path.into(),
-            language: None,
-            role: "main".into(),
-            title: None,
-            size: 1,
-            modified_ns: 1,
-            content_hash: [0; 32],
-            note: None,
-            passages: vec![NewPassage {
-                start_line: 1,
-                end_line: 1,
-                kind: "paragraph".into(),
-                symbol: None,
-                heading: None,
-                context: None,
-                text: text.into(),
-                embedded_text: text.into(),
-                role: "main".into(),
-                language: None,
-                form: TextForm::Prose,
-            }],
+            passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
+            ..NewDocument::new("here", "docs", path)
         })
     }
 

@@ -7,6 +7,18 @@ use crate::record::TextHash;
 /// Fewest hexadecimal digits of a public identifier.
 const DIGITS: usize = 12;
 
+/// What a passage is told from the others of its document by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Identity<'p> {
+    /// Its own language, else the document's.
+    pub(super) language: Option<&'p str>,
+    pub(super) kind: &'p str,
+    pub(super) symbol: Option<&'p str>,
+    pub(super) signature: Option<&'p str>,
+    pub(super) heading: Option<&'p str>,
+    pub(super) text: TextHash,
+}
+
 /// Names the passages of one document in their order.
 pub(super) struct PublicIds<'d> {
     namespace: &'d str,
@@ -21,17 +33,23 @@ impl<'d> PublicIds<'d> {
 
     /// The full name, in hexadecimal. What carries a name of its own keeps its identifier while its text changes; what
     /// does not keeps it wherever in the document the text goes. Equal ones are counted.
-    pub(super) fn next(&mut self, kind: &str, symbol: Option<&str>, heading: Option<&str>, text: TextHash) -> String {
+    pub(super) fn next(&mut self, passage: &Identity<'_>) -> String {
+        let Identity { language, kind, symbol, signature, heading, text } = *passage;
         let text = text.to_string();
-        let (tag, own) = match (symbol, heading) {
-            (Some(symbol), _) => ("symbol", symbol),
-            (None, Some(heading)) => ("heading", heading),
-            (None, None) => ("text", text.as_str()),
-        };
         let mut hasher = blake3::Hasher::new();
-        for part in [self.namespace, self.path, kind, tag, own] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
+        let mut update = |parts: &[&str]| {
+            for part in parts {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        };
+        match (symbol, heading) {
+            (Some(symbol), _) => {
+                let (language, signature) = (language.unwrap_or_default(), signature.unwrap_or_default());
+                update(&[self.namespace, language, self.path, kind, "symbol", symbol, signature]);
+            }
+            (None, Some(heading)) => update(&[self.namespace, self.path, kind, "heading", heading]),
+            (None, None) => update(&[self.namespace, self.path, kind, "text", &text]),
         }
         let count = self.seen.entry(*hasher.finalize().as_bytes()).or_default();
         hasher.update(&count.to_le_bytes());

@@ -10,8 +10,8 @@ use crate::filter::Selection;
 use crate::record::{DocumentId, DocumentState, PassageId, StoredPassage, TextHash, TextToEmbed};
 use crate::report::Coverage;
 
-const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, content_hash, note, passages FROM documents";
-const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, p.ordinal, p.start_line, \
+const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, content_hash, note, passages FROM documents";
+const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, d.dated_ns, p.ordinal, p.start_line, \
      p.end_line, p.kind, p.symbol, p.heading, p.context, t.text, p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, \
      p.prose, t.hash FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id";
 
@@ -233,9 +233,10 @@ fn document(row: &Row<'_>) -> rusqlite::Result<DocumentState> {
         title: row.get(6)?,
         size: row.get::<_, i64>(7)? as u64,
         modified_ns: row.get(8)?,
-        content_hash: row.get(9)?,
-        note: row.get(10)?,
-        passages: row.get(11)?,
+        dated_ns: row.get(9)?,
+        content_hash: row.get(10)?,
+        note: row.get(11)?,
+        passages: row.get(12)?,
     })
 }
 
@@ -246,8 +247,8 @@ pub(super) fn passage_by_id(connection: &Connection, id: PassageId) -> rusqlite:
 }
 
 fn passage(row: &Row<'_>) -> rusqlite::Result<StoredPassage> {
-    let embedded = row.get_ref(15)?.as_str_or_null()?.unwrap_or_default();
-    let text = own_text(embedded, row.get(16)?, row.get_ref(17)?.as_str_or_null()?);
+    let embedded = row.get_ref(16)?.as_str_or_null()?.unwrap_or_default();
+    let text = own_text(embedded, row.get(17)?, row.get_ref(18)?.as_str_or_null()?);
     Ok(StoredPassage {
         passage: PassageId(row.get::<_, i64>(0)? as u64),
         id: row.get(1)?,
@@ -257,17 +258,18 @@ fn passage(row: &Row<'_>) -> rusqlite::Result<StoredPassage> {
         path: row.get(5)?,
         title: row.get(6)?,
         modified_ns: row.get(7)?,
-        ordinal: row.get(8)?,
-        start_line: row.get(9)?,
-        end_line: row.get(10)?,
-        kind: row.get(11)?,
-        symbol: row.get(12)?,
-        heading: row.get(13)?,
-        context: row.get(14)?,
+        dated_ns: row.get(8)?,
+        ordinal: row.get(9)?,
+        start_line: row.get(10)?,
+        end_line: row.get(11)?,
+        kind: row.get(12)?,
+        symbol: row.get(13)?,
+        heading: row.get(14)?,
+        context: row.get(15)?,
         text: text.to_owned(),
-        language: row.get(18)?,
-        role: row.get(19)?,
-        form: form(row.get(20)?),
-        text_hash: TextHash(row.get(21)?),
+        language: row.get(19)?,
+        role: row.get(20)?,
+        form: form(row.get(21)?),
+        text_hash: TextHash(row.get(22)?),
     })
 }

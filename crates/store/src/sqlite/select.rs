@@ -1,11 +1,12 @@
 //! Filters resolved against the database.
 
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
 use super::{Database, Fault};
 use crate::error::Result;
 use crate::filter::{BitSet, Filter, PathGlobs, Selection};
 use crate::record::{DocumentId, PassageId, PassageRef};
+use crate::symbols::SymbolPatterns;
 
 impl Database {
     /// Which passages pass a filter. What turns out to be all of them is everything, and costs the legs nothing.
@@ -84,6 +85,7 @@ fn documents(
 }
 
 fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> Result<Selection, Fault> {
+    let symbols = SymbolPatterns::new(&filter.symbols);
     let (condition, values) = conditions(&[
         ("coalesce(p.language, d.language)", &filter.languages),
         ("p.kind", &filter.kinds),
@@ -91,19 +93,21 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> R
     ]);
     let mut bits = BitSet::default();
     let mut count = 0;
-    let mut take = |passage: i64, document: u32| {
-        let (passage, document) = (PassageId(passage as u64), DocumentId(document));
-        if documents.contains(passage, document) && !bits.contains(passage.0) {
+    let mut take = |row: &Row<'_>| -> Result<(), Fault> {
+        let (passage, document) = (PassageId(row.get::<_, i64>(0)? as u64), DocumentId(row.get(1)?));
+        let named = symbols.is_empty() || row.get_ref(2)?.as_str_or_null()?.is_some_and(|name| symbols.matches(name));
+        if named && documents.contains(passage, document) && !bits.contains(passage.0) {
             bits.insert(passage.0);
             count += 1;
         }
+        Ok(())
     };
-    let from = "SELECT p.id, p.document FROM passages p JOIN documents d ON d.id = p.document";
+    let from = "SELECT p.id, p.document, p.symbol FROM passages p JOIN documents d ON d.id = p.document";
     if filter.ids.is_empty() {
         let mut statement = connection.prepare(&format!("{from} WHERE {condition}"))?;
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
-            take(row.get(0)?, row.get(1)?);
+            take(row)?;
         }
     } else {
         let mut statement = connection.prepare(&format!("{from} WHERE {condition} AND p.id = ?"))?;
@@ -113,7 +117,7 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> R
             values.push(&id);
             let mut rows = statement.query(params_from_iter(values))?;
             if let Some(row) = rows.next()? {
-                take(row.get(0)?, row.get(1)?);
+                take(row)?;
             }
         }
     }

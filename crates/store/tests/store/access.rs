@@ -21,10 +21,24 @@ fn set_version(directory: &Path, version: u32) {
     connection.pragma_update(None, "user_version", version).unwrap();
 }
 
-#[test]
-fn a_database_of_schema_version_1_opens() {
+/// The same as version 2 left it.
+fn of_version_2() -> tempfile::TempDir {
     let directory = of_version_1();
-    let store = open(directory.path());
+    let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0002.sql")).unwrap();
+    set_version(directory.path(), 2);
+    directory
+}
+
+#[test]
+fn a_database_of_each_earlier_schema_version_opens() {
+    for directory in [of_version_1(), of_version_2()] {
+        holds_what_it_held(directory.path());
+    }
+}
+
+fn holds_what_it_held(directory: &Path) {
+    let store = open(directory);
     assert_eq!(
         store.documents("here").unwrap().iter().map(|state| state.path.as_str()).collect::<Vec<_>>(),
         ["guide.md", "src/sieve.rs"]
@@ -35,6 +49,13 @@ fn a_database_of_schema_version_1_opens() {
     assert_eq!((shake.symbol.as_deref(), shake.text.as_str()), (Some("shake"), "fn shake() {}"));
     assert_eq!(store.find(&shake.id, 2).unwrap(), [shake]);
     assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap().hits.len(), 3);
+    let namespaces = store.namespaces().unwrap();
+    assert_eq!(
+        namespaces.iter().map(|known| (known.name.as_str(), known.documents, known.passages)).collect::<Vec<_>>(),
+        [("here", 2, 3)]
+    );
+    assert_eq!(store.calibrations().unwrap(), []);
+    assert_eq!(store.document("here", "guide.md").unwrap().unwrap().dated_ns, None);
     assert_sound(&store);
 }
 
@@ -45,9 +66,9 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
     for access in [Access::ReadOnly, Access::ReadWrite] {
         let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
         let message = error.to_string();
-        assert!(matches!(error, StoreError::Newer { found: 99, supported: 2, .. }), "{message}");
+        assert!(matches!(error, StoreError::Newer { found: 99, supported: 3, .. }), "{message}");
         assert!(
-            message.contains("version 99") && message.contains("up to 2") && message.contains("upgrade"),
+            message.contains("version 99") && message.contains("up to 3") && message.contains("upgrade"),
             "{message}"
         );
     }
@@ -59,7 +80,7 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
 fn an_older_database_is_not_upgraded_by_a_reader() {
     let directory = of_version_1();
     let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
-    assert!(matches!(error, StoreError::Older { found: 1, supported: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::Older { found: 1, supported: 3, .. }), "{error}");
 }
 
 #[test]

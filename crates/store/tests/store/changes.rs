@@ -1,6 +1,6 @@
 //! What goes in comes out: documents, passages, identifiers, properties.
 
-use tamis_store::{Change, DocumentId, Filter, NewDocument, Store, StoreError, TextHash};
+use tamis_store::{Change, DocumentId, Filter, NewDocument, NewPassage, Store, StoreError, TextHash};
 
 use crate::common::*;
 
@@ -162,6 +162,53 @@ fn identifiers_survive_indexing_again_and_are_found_by_their_start() {
     let ambiguous: usize = (0..16).map(|digit| store.find(&format!("{digit:x}"), 100).unwrap().len()).sum();
     assert_eq!(ambiguous, 6);
     assert!((0..16).all(|digit| store.find(&format!("{digit:x}"), 1).unwrap().len() <= 1));
+}
+
+#[test]
+fn an_overload_above_moves_no_identifier() {
+    let directory = temporary();
+    let store = open(directory.path());
+    let overload = |signature: &str| NewPassage {
+        signature: Some(signature.into()),
+        ..function("Sieve::shake", &format!("fn shake({signature})"))
+    };
+    let ids = |path: &str| -> Vec<String> {
+        store.document_passages("here", path).unwrap().into_iter().map(|passage| passage.id).collect()
+    };
+    let rust = |passages| NewDocument { language: Some("rust".into()), ..document("a.rs", passages) };
+    put(&store, vec![rust(vec![overload("1f"), overload("2e"), overload("2e")])]);
+    let before = ids("a.rs");
+    put(
+        &store,
+        vec![rust(vec![overload("3d"), overload("1f"), passage("text between"), overload("2e"), overload("2e")])],
+    );
+    let after = ids("a.rs");
+    assert_eq!([&after[1], &after[3], &after[4]], [&before[0], &before[1], &before[2]]);
+    assert!(!before.contains(&after[0]));
+    put(&store, vec![NewDocument { language: Some("cpp".into()), ..rust(vec![overload("1f")]) }]);
+    assert_ne!(ids("a.rs")[0], before[0], "the language is part of it");
+
+    put(&store, vec![rust(vec![overload("1f"), overload("2e"), overload("2e")])]);
+    let change = Change::Move { document: id_of(&store, "a.rs"), path: "b.rs".into(), size: 1, modified_ns: 2 };
+    store.apply(&[change]).unwrap();
+    let moved = ids("b.rs");
+    store.apply(&[Change::Delete { document: id_of(&store, "b.rs") }]).unwrap();
+    put(
+        &store,
+        vec![NewDocument { path: "b.rs".into(), ..rust(vec![overload("1f"), overload("2e"), overload("2e")]) }],
+    );
+    assert_eq!(moved, ids("b.rs"), "a moved document has the identifiers it would have if it were read there");
+}
+
+#[test]
+fn a_replaced_document_uses_up_no_number() {
+    let directory = temporary();
+    let store = open(directory.path());
+    for _ in 0..5 {
+        put(&store, vec![prose("a.md", &["one"])]);
+    }
+    put(&store, vec![prose("b.md", &["two"])]);
+    assert_eq!(id_of(&store, "b.md").0, id_of(&store, "a.md").0 + 1);
 }
 
 #[test]

@@ -28,19 +28,7 @@ pub fn open(directory: &Path) -> EmbeddedStore {
 
 /// A passage of prose with a text and nothing else.
 pub fn passage(text: &str) -> NewPassage {
-    NewPassage {
-        start_line: 1,
-        end_line: 1,
-        kind: "paragraph".into(),
-        symbol: None,
-        heading: None,
-        context: None,
-        text: text.into(),
-        embedded_text: text.into(),
-        role: "main".into(),
-        language: None,
-        form: TextForm::Prose,
-    }
+    NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)
 }
 
 /// A passage of code that defines a symbol.
@@ -56,19 +44,7 @@ pub fn function(symbol: &str, text: &str) -> NewPassage {
 
 /// A document in the namespace `here`.
 pub fn document(path: &str, passages: Vec<NewPassage>) -> NewDocument {
-    NewDocument {
-        namespace: "here".into(),
-        collection: "docs".into(),
-        path: path.into(),
-        language: None,
-        role: "main".into(),
-        title: None,
-        size: 10,
-        modified_ns: 1,
-        content_hash: [1; 32],
-        note: None,
-        passages,
-    }
+    NewDocument { size: 10, modified_ns: 1, content_hash: [1; 32], passages, ..NewDocument::new("here", "docs", path) }
 }
 
 /// A document whose passages are these texts.

@@ -172,7 +172,7 @@ fn a_search_in_damaged_files_fails_or_answers_and_does_no_more() {
             let query = LexicalQuery::new("flour sand");
             for result in [
                 reader.lexical(&query, &Filter::default(), 9).map(|_| ()),
-                reader.bm25(&query, &all(&reader)).map(|_| ()),
+                reader.bm25(&query, &Filter::default(), &all(&reader)).map(|_| ()),
             ] {
                 assert!(
                     matches!(result, Ok(()) | Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. })),

@@ -82,6 +82,35 @@ fn each_part_of_a_filter_restricts() {
 }
 
 #[test]
+fn symbols_restrict_by_name() {
+    let directory = temporary();
+    let store = open(directory.path());
+    let code = document(
+        "src/store.rs",
+        vec![
+            function("Store::open", "needle one"),
+            function("Store::open_all", "needle two"),
+            function("MIN, MAX", "needle three"),
+            passage("needle four"),
+        ],
+    );
+    put(&store, vec![code.clone(), NewDocument { namespace: "there".into(), ..code }]);
+    embed(&store);
+    publish(&store);
+    let named = |symbols: &[&str]| {
+        let filter = Filter { symbols: owned(symbols), ..Filter::namespace("here") };
+        let ids: Vec<PassageId> = passing(&store, &filter).into_iter().collect();
+        texts(&store, &ids)
+    };
+    assert_eq!(named(&["open"]), ["needle one"]);
+    assert_eq!(named(&["Store::open"]), ["needle one"]);
+    assert_eq!(named(&["open*"]), ["needle one", "needle two"]);
+    assert_eq!(named(&["MAX", "open_all"]), ["needle two", "needle three"]);
+    assert_eq!(named(&["store::open"]), [""; 0]);
+    assert_eq!(named(&["Store"]), [""; 0]);
+}
+
+#[test]
 fn globs_restrict_by_path() {
     let directory = temporary();
     let store = filled(directory.path());

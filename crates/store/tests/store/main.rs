@@ -5,5 +5,6 @@ mod changes;
 mod common;
 mod derived;
 mod filters;
+mod namespaces;
 mod random;
 mod searching;

@@ -26,14 +26,14 @@ fn more_and_rarer_words_rank_higher_and_every_score_can_be_asked_for() {
     assert!(found.hits[0].score.bm25 > found.hits[1].score.bm25);
 
     let every = all(&store);
-    let scores = store.bm25(&query, &every).unwrap();
+    let scores = store.bm25(&query, &Filter::default(), &every).unwrap();
     for (id, score) in every.iter().zip(&scores) {
         match found.hits.iter().find(|hit| hit.passage == *id) {
             Some(hit) => assert_eq!(hit.score, *score),
             None => assert_eq!((score.bm25, score.coverage), (0.0, 0.0)),
         }
     }
-    assert_eq!(store.bm25(&query, &[PassageId(9_999)]).unwrap()[0].bm25, 0.0);
+    assert_eq!(store.bm25(&query, &Filter::default(), &[PassageId(9_999)]).unwrap()[0].bm25, 0.0);
 
     let statistics = &found.statistics;
     assert_eq!((statistics.passages, statistics.indexed), (6, 6));
@@ -56,7 +56,7 @@ fn bm25_is_the_textbook_formula() {
     // Lengths below 40 are kept exactly.
     put(&store, vec![prose("a.md", &["wheat wheat rye", "wheat oats", "barley"])]);
     publish(&store);
-    let score = store.bm25(&LexicalQuery::new("wheat"), &all(&store)).unwrap();
+    let score = store.bm25(&LexicalQuery::new("wheat"), &Filter::default(), &all(&store)).unwrap();
     let idf = (1.0f32 + (3.0 - 2.0 + 0.5) / (2.0 + 0.5)).ln();
     let bm25 = |frequency: f32, length: f32| idf * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / 2.0));
     assert!((score[0].bm25 - bm25(2.0, 3.0)).abs() < 1e-5);
@@ -70,12 +70,12 @@ fn words_of_most_passages_cover_nothing() {
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["mill sieve", "mill flour", "mill sand"])]);
     publish(&store);
-    let scores = store.bm25(&LexicalQuery::new("mill sieve"), &all(&store)).unwrap();
+    let scores = store.bm25(&LexicalQuery::new("mill sieve"), &Filter::default(), &all(&store)).unwrap();
     assert_eq!(scores[0].coverage, 1.0);
     assert!(scores[1].bm25 > 0.0);
     assert_eq!(scores[1].coverage, 0.0);
     // Where there is no other word, they are what there is.
-    assert_eq!(store.bm25(&LexicalQuery::new("mill"), &all(&store)).unwrap()[2].coverage, 1.0);
+    assert_eq!(store.bm25(&LexicalQuery::new("mill"), &Filter::default(), &all(&store)).unwrap()[2].coverage, 1.0);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_query_of_nothing_finds_nothing() {
     let directory = temporary();
     let store = open(directory.path());
     assert_eq!(found(&store, "anything"), [""; 0], "an index without passages");
-    assert_eq!(store.bm25(&LexicalQuery::new("anything"), &[PassageId(1)]).unwrap()[0].bm25, 0.0);
+    assert_eq!(store.bm25(&LexicalQuery::new("anything"), &Filter::default(), &[PassageId(1)]).unwrap()[0].bm25, 0.0);
     put(&store, vec![prose("a.md", &TEXTS)]);
     publish(&store);
     for query in ["", "  ", "?!", "___", "unicorn"] {

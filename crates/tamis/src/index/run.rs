@@ -22,7 +22,7 @@ const TEXTS_A_BATCH: usize = 1024;
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
 /// How the splitter divides files. Files are read again when this or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "1";
+pub(crate) const SPLITTER: &str = "2";
 
 /// What a run may spend.
 #[derive(Clone, Copy, Debug)]

@@ -73,7 +73,7 @@ pub(super) fn gather(
 
     let mut candidates: Vec<Candidate> = pool.into_values().collect();
     if let Some(query) = lexical {
-        complete_bm25(store, query, &mut candidates)?;
+        complete_bm25(store, query, filter, &mut candidates)?;
     }
     if let Some(query) = semantic {
         complete_similarity(store, query, &mut candidates)?;
@@ -90,9 +90,14 @@ pub(super) fn gather(
     })
 }
 
-fn complete_bm25(store: &dyn Store, query: &LexicalQuery, candidates: &mut [Candidate]) -> Result<(), StoreError> {
+fn complete_bm25(
+    store: &dyn Store,
+    query: &LexicalQuery,
+    filter: &Filter,
+    candidates: &mut [Candidate],
+) -> Result<(), StoreError> {
     let missing: Vec<PassageId> = candidates.iter().filter(|c| c.bm25.is_none()).map(|c| c.passage).collect();
-    let scores = store.bm25(query, &missing)?;
+    let scores = store.bm25(query, filter, &missing)?;
     for (candidate, score) in candidates.iter_mut().filter(|c| c.bm25.is_none()).zip(scores) {
         candidate.bm25 = Some(f64::from(score.bm25));
         candidate.coverage = Some(f64::from(score.coverage));
