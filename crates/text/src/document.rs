@@ -69,6 +69,12 @@ pub struct Passage {
     /// What the text itself does not say: the signature of the enclosing type, and for the later pieces of a divided
     /// symbol its own signature. One a line.
     pub context: Option<String>,
+    /// A fingerprint of the symbol's signature, 16 hexadecimal digits; none where there is no symbol.
+    ///
+    /// The same for as long as the signature is: white space, comments, attributes and the body do not count. It tells
+    /// overloads apart, and the methods that two traits or interfaces ask of one type. A group of declarations has one
+    /// fingerprint of all their signatures, and the pieces of a divided symbol share one.
+    pub signature: Option<String>,
     /// The lines themselves, with `\n` line ends whatever the file uses, and no line end after the last.
     pub text: String,
     /// What part this plays.
@@ -93,7 +99,7 @@ impl Passage {
         let context = self.context.as_deref().unwrap_or_default();
         if let Some(symbol) = &self.symbol {
             let told = |part: &str| self.text.contains(part) || context.contains(part);
-            if !symbol.split([':', '.', ',', ' ']).all(told) {
+            if !symbol.split([':', '.', '#', '\\', ',', ' ']).all(told) {
                 push_line(&mut head, symbol);
             }
         }
@@ -201,6 +207,7 @@ mod tests {
             symbol: None,
             heading: None,
             context: None,
+            signature: None,
             text: text.to_owned(),
             role: Role::Main,
         }

@@ -111,6 +111,7 @@ pub(crate) fn passage(lines: &Lines<'_>, piece: &Piece, kind: Kind, role: Role) 
         symbol: None,
         heading: None,
         context: None,
+        signature: None,
         text: piece.text(lines).to_owned(),
         role,
     }

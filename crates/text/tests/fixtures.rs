@@ -64,6 +64,12 @@ divides! {
     restructuredtext: "manual.rst",
     text: "notes.txt",
     asciidoc: "handbook.adoc",
+    csharp: "Ledger.cs",
+    ruby: "inventory.rb",
+    php: "Mailer.php",
+    kotlin: "Playlist.kt",
+    swift: "Recipe.swift",
     shell: "deploy.sh",
+    bash: "backup.bash",
     toml: "settings.toml",
 }

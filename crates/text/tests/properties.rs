@@ -28,7 +28,13 @@ const NAMES: &[&str] = &[
     "a.textile",
     "a.wiki",
     "a.txt",
+    "a.cs",
     "a.rb",
+    "a.php",
+    "a.kt",
+    "a.swift",
+    "a.sh",
+    "a.lua",
     "a.json",
     "unknown",
 ];

@@ -14,7 +14,7 @@ fn rows(document: &Document) -> Vec<(u32, u32, Option<&str>)> {
 fn a_checkout_with_crlf_embeds_nothing_anew() {
     let unix = "//! Title\n\nfn a() {\n    b();\n}\n\nfn c() {}\n";
     let windows = unix.replace('\n', "\r\n");
-    for path in ["a.rs", "a.md", "a.txt", "a.rb"] {
+    for path in ["a.rs", "a.md", "a.txt", "a.lua"] {
         let (unix, windows) = (default(path, unix.as_bytes()), default(path, windows.as_bytes()));
         assert_eq!(unix.passages, windows.passages, "{path}");
         assert_eq!(unix.title, windows.title);
@@ -50,7 +50,7 @@ fn a_byte_order_mark_is_not_part_of_the_first_symbol() {
 fn a_huge_line_is_divided_and_keeps_its_number() {
     let line = "let total = first + second; ".repeat(4_000);
     let text = format!("fn small() {{}}\n{line}\nfn other() {{}}\n");
-    for path in ["a.rs", "a.md", "a.txt", "a.rb"] {
+    for path in ["a.rs", "a.md", "a.txt", "a.lua"] {
         let document = default(path, text.as_bytes());
         let second =
             document.passages.iter().filter(|passage| (passage.start_line, passage.end_line) == (2, 2)).count();

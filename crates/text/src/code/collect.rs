@@ -7,6 +7,7 @@ use std::ops::Range;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, Tree};
 
+use super::fingerprint::{self, fingerprint};
 use super::grammar::{Capture, Compiled};
 use super::item::{Item, ItemKind};
 use crate::document::SYMBOL_SEPARATOR;
@@ -19,8 +20,8 @@ pub(super) struct Collected {
 }
 
 /// What the query found, before nesting.
-struct Found {
-    bytes: Range<usize>,
+struct Found<'tree> {
+    node: Node<'tree>,
     /// None for a wrapper.
     definition: Option<Definition>,
 }
@@ -30,6 +31,16 @@ struct Definition {
     name: Range<usize>,
     scope: Option<Range<usize>>,
     shape: Shape,
+    /// Belongs to the class rather than to its instances, where the name says so.
+    singleton: bool,
+}
+
+/// What the query found in a tree.
+struct Search<'tree> {
+    found: Vec<Found<'tree>>,
+    /// Where the namespaces that enclose what follows are named, in order.
+    namespaces: Vec<Range<usize>>,
+    leads: Vec<bool>,
 }
 
 /// What else of a definition's node matters.
@@ -55,34 +66,43 @@ pub(super) fn collect(
     lines: &Lines<'_>,
     max_tokens: usize,
 ) -> Collected {
-    let (mut found, leads) = search(cursor, compiled, tree, lines);
+    let Search { mut found, mut namespaces, leads } = search(cursor, compiled, tree, lines);
+    namespaces.sort_by_key(|name| name.start);
     // Outer before inner; of equals the wrapper first, then the kind that says most.
     found.sort_by_key(|found| {
         let kind = found.definition.as_ref().map(|definition| definition.kind);
-        (found.bytes.start, std::cmp::Reverse(found.bytes.end), kind.is_some(), std::cmp::Reverse(kind))
+        let bytes = found.node.byte_range();
+        (bytes.start, std::cmp::Reverse(bytes.end), kind.is_some(), std::cmp::Reverse(kind))
     });
-    let mut nest = Nest { lines, compiled, leads: &leads, max_tokens, items: Vec::new(), open: Vec::new() };
+    let (items, open) = (Vec::new(), Vec::new());
+    let mut nest = Nest { lines, compiled, namespaces: &namespaces, leads: &leads, max_tokens, items, open };
     for found in found {
         nest.add(found);
     }
     Collected { items: nest.items, leads }
 }
 
-fn search(cursor: &mut QueryCursor, compiled: &Compiled, tree: &Tree, lines: &Lines<'_>) -> (Vec<Found>, Vec<bool>) {
+fn search<'tree>(cursor: &mut QueryCursor, compiled: &Compiled, tree: &'tree Tree, lines: &Lines<'_>) -> Search<'tree> {
     cursor.set_match_limit(MATCH_LIMIT);
     cursor.set_max_start_depth(Some(compiled.depth));
     let mut leads = vec![false; lines.count()];
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<Found<'tree>> = Vec::new();
+    let mut namespaces = Vec::new();
     let mut by_name: HashMap<usize, usize> = HashMap::new();
     let mut matches = cursor.matches(&compiled.query, tree.root_node(), lines.text.as_bytes());
     while let Some(matched) = matches.next() {
-        let (mut name, mut scope, mut definition) = (None, None, None);
+        let (mut name, mut scope, mut definition): (Option<Range<usize>>, _, _) = (None, None, None);
         for capture in matched.captures() {
             match compiled.captures[capture.index as usize] {
-                Capture::Name => name = Some(capture.node.byte_range()),
+                // A name of two tokens, `operator` and `+`, reaches from the first to the second.
+                Capture::Name => {
+                    let start = name.map_or(capture.node.start_byte(), |name| name.start);
+                    name = Some(start..capture.node.end_byte());
+                }
                 Capture::Scope => scope = Some(capture.node.byte_range()),
                 Capture::Definition(kind) => definition = Some((kind, capture.node)),
-                Capture::Wrap => found.push(Found { bytes: capture.node.byte_range(), definition: None }),
+                Capture::Namespace => namespaces.push(capture.node.byte_range()),
+                Capture::Wrap => found.push(Found { node: capture.node, definition: None }),
                 Capture::Lead => mark_lead(&mut leads, lines, capture.node),
                 Capture::Other => {}
             }
@@ -93,14 +113,15 @@ fn search(cursor: &mut QueryCursor, compiled: &Compiled, tree: &Tree, lines: &Li
         let Some((kind, shape)) = shape(kind, node) else {
             continue;
         };
-        let next = Found { bytes: node.byte_range(), definition: Some(Definition { kind, name, scope, shape }) };
+        let definition = Definition { kind, name, scope, shape, singleton: is_singleton(node) };
+        let next = Found { node, definition: Some(definition) };
         keep_best(&mut found, &mut by_name, next);
     }
-    (found, leads)
+    Search { found, namespaces, leads }
 }
 
 /// Of several patterns that match one name the larger kind is kept, with the receiver if any of them knows it.
-fn keep_best(found: &mut Vec<Found>, by_name: &mut HashMap<usize, usize>, mut next: Found) {
+fn keep_best<'tree>(found: &mut Vec<Found<'tree>>, by_name: &mut HashMap<usize, usize>, mut next: Found<'tree>) {
     let Some(definition) = &mut next.definition else {
         return;
     };
@@ -134,12 +155,24 @@ fn shape(kind: ItemKind, node: Node<'_>) -> Option<(ItemKind, Shape)> {
         "function_declarator" => Some((kind, Shape::Declarator)),
         "function_signature" | "method_signature" | "abstract_method_signature" => Some((kind, Shape::Declaration)),
         "method_declaration" if !has_body() => Some((kind, Shape::Declaration)),
+        "function_declaration" if !has_body() && !has_child(node, "function_body") => Some((kind, Shape::Declaration)),
         "type_definition" if node.start_position().row == node.end_position().row => {
             Some((ItemKind::Alias, Shape::Whole))
         }
         _ if kind == ItemKind::Module && !has_body() => None,
         _ => Some((kind, Shape::Whole)),
     }
+}
+
+fn has_child(node: Node<'_>, kind: &str) -> bool {
+    node.named_children(&mut node.walk()).any(|child| child.kind() == kind)
+}
+
+/// Ruby's `def self.name`, and a method inside of `class << self`.
+fn is_singleton(node: Node<'_>) -> bool {
+    let around = || node.parent().and_then(|body| body.parent());
+    node.kind() == "singleton_method"
+        || (node.kind() == "method" && around().is_some_and(|around| around.kind() == "singleton_class"))
 }
 
 /// Marks the lines that hold nothing but this comment or attribute.
@@ -168,45 +201,46 @@ fn mark_lead(leads: &mut [bool], lines: &Lines<'_>, node: Node<'_>) {
 struct Nest<'a> {
     lines: &'a Lines<'a>,
     compiled: &'a Compiled,
+    namespaces: &'a [Range<usize>],
     leads: &'a [bool],
     max_tokens: usize,
     items: Vec<Item>,
-    open: Vec<Open>,
+    open: Vec<Open<'a>>,
 }
 
 /// What encloses the current place.
-struct Open {
+struct Open<'tree> {
     end: usize,
-    what: Enclosing,
+    what: Enclosing<'tree>,
 }
 
-enum Enclosing {
+enum Enclosing<'tree> {
     Item(usize),
-    /// A wrapper: its bytes, and whether a definition has taken it.
-    Wrap(Range<usize>, bool),
+    /// A wrapper, and whether a definition has taken it.
+    Wrap(Node<'tree>, bool),
 }
 
-impl Nest<'_> {
-    fn add(&mut self, found: Found) {
-        while self.open.last().is_some_and(|open| open.end <= found.bytes.start) {
+impl<'a> Nest<'a> {
+    fn add(&mut self, found: Found<'a>) {
+        while self.open.last().is_some_and(|open| open.end <= found.node.start_byte()) {
             self.open.pop();
         }
         match found.definition {
             None => {
-                let end = found.bytes.end;
-                self.open.push(Open { end, what: Enclosing::Wrap(found.bytes, false) });
+                let end = found.node.end_byte();
+                self.open.push(Open { end, what: Enclosing::Wrap(found.node, false) });
             }
-            Some(definition) => self.define(found.bytes, &definition),
+            Some(definition) => self.define(found.node, &definition),
         }
     }
 
-    fn define(&mut self, mut bytes: Range<usize>, definition: &Definition) {
+    fn define(&mut self, node: Node<'a>, definition: &Definition) {
         let mut wrapped = None;
         for open in self.open.iter_mut().rev() {
             match &mut open.what {
                 Enclosing::Wrap(wrap, taken) if !*taken => {
                     *taken = true;
-                    wrapped = Some(wrap.clone());
+                    wrapped = Some(*wrap);
                 }
                 _ => break,
             }
@@ -220,12 +254,11 @@ impl Nest<'_> {
             Shape::Declaration => true,
             Shape::Declarator => match &wrapped {
                 None => return,
-                Some(wrap) => !self.lines.text[..wrap.end].ends_with('}'),
+                Some(wrap) => !self.lines.text[..wrap.end_byte()].ends_with('}'),
             },
         };
-        if let Some(wrap) = wrapped {
-            bytes = wrap;
-        }
+        let node = wrapped.unwrap_or(node);
+        let bytes = node.byte_range();
         let start = self.lines.row_at(bytes.start);
         let end = self.lines.text[..bytes.end].trim_end().len().max(bytes.start + 1);
         let last = self.lines.row_at(end - 1);
@@ -238,8 +271,17 @@ impl Nest<'_> {
         let small = declaration || matches!(definition.kind, ItemKind::Constant | ItemKind::Alias);
         let test = parent.is_some_and(|parent| self.items[parent].test) || self.is_test(first, start);
         let symbol = self.symbol(definition, parent);
+        let own = fingerprint(node, self.lines.text);
+        let signature = match parent.map(|parent| &self.items[parent]) {
+            // Two traits of one type may ask for methods of one name.
+            Some(parent) if parent.kind == ItemKind::Implementation => {
+                fingerprint::combined([parent.signature, own.hash])
+            }
+            _ => own.hash,
+        };
         self.open.push(Open { end: bytes.end, what: Enclosing::Item(index) });
-        self.items.push(Item { kind: definition.kind, symbol, bytes, first, start, last, parent, small, test });
+        let (kind, head) = (definition.kind, own.head);
+        self.items.push(Item { kind, symbol, bytes, head, signature, first, start, last, parent, small, test });
     }
 
     /// `const a = 1, b = 2` is one declaration of two names.
@@ -303,15 +345,31 @@ impl Nest<'_> {
 
     fn symbol(&self, definition: &Definition, parent: Option<usize>) -> String {
         let text = |range: &Range<usize>| bare_name(&self.lines.text[range.clone()]);
-        let separator = self.compiled.separator;
+        let naming = &self.compiled.naming;
+        let before_name = match definition.kind {
+            ItemKind::Function | ItemKind::Method if definition.singleton => ".",
+            ItemKind::Function | ItemKind::Method => naming.member,
+            _ => naming.nested,
+        };
         let mut symbol = String::new();
-        if let Some(parent) = parent {
-            symbol.push_str(&self.items[parent].symbol);
-            symbol.push_str(separator);
+        match parent.map(|parent| &self.items[parent]) {
+            Some(parent) => {
+                symbol.push_str(&parent.symbol);
+                let module = parent.kind == ItemKind::Module && !naming.modules_have_methods;
+                symbol.push_str(if module || definition.scope.is_some() { naming.nested } else { before_name });
+            }
+            None => {
+                let before = self.namespaces.partition_point(|name| name.start < definition.name.start);
+                if let Some(namespace) = before.checked_sub(1).and_then(|last| self.namespaces.get(last)) {
+                    symbol.push_str(&self.lines.text[namespace.clone()]);
+                    symbol.push_str(naming.nested);
+                }
+            }
         }
         if let Some(scope) = &definition.scope {
-            symbol.push_str(&text(scope));
-            symbol.push_str(separator);
+            // Kotlin extends types that can be absent: `String?`.
+            symbol.push_str(text(scope).trim_end_matches('?'));
+            symbol.push_str(before_name);
         }
         if definition.kind == ItemKind::Implementation {
             let name = text(&definition.name);

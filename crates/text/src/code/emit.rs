@@ -5,6 +5,8 @@ use std::ops::Range;
 use tree_sitter::Tree;
 
 use super::boundaries::Boundaries;
+use super::fingerprint::combined;
+use super::grammar::Naming;
 use super::item::{Item, ItemKind};
 use super::segments::Segment;
 use super::signature::signature;
@@ -22,8 +24,7 @@ pub(super) struct Emission<'a> {
     pub(super) leads: &'a [bool],
     pub(super) max_tokens: usize,
     pub(super) role: Role,
-    /// Whether a colon ends a signature.
-    pub(super) colon_ends: bool,
+    pub(super) naming: &'a Naming,
 }
 
 impl Emission<'_> {
@@ -65,12 +66,19 @@ impl Emission<'_> {
             return passage;
         };
         let item = &self.items[index];
-        passage.kind = item.passage_kind(item.parent.map(|parent| self.items[parent].kind));
+        passage.kind =
+            item.passage_kind(item.parent.map(|parent| self.items[parent].kind), self.naming.modules_have_methods);
         if item.test && self.role == Role::Main {
             passage.role = Role::Test;
         }
         let names = std::iter::once(&index).chain(&segment.others).map(|index| self.items[*index].symbol.as_str());
         passage.symbol = Some(names.collect::<Vec<_>>().join(SYMBOL_SEPARATOR));
+        let others = segment.others.iter().map(|index| self.items[*index].signature);
+        let signature = match segment.others.is_empty() {
+            true => item.signature,
+            false => combined(std::iter::once(item.signature).chain(others)),
+        };
+        passage.signature = Some(format!("{signature:016x}"));
         let mut context: Vec<String> = Vec::new();
         context.extend(self.enclosing(item).map(|enclosing| self.signature(enclosing)));
         if !head {
@@ -95,6 +103,6 @@ impl Emission<'_> {
     }
 
     fn signature(&self, item: &Item) -> String {
-        signature(&self.lines.text[item.bytes.clone()], self.colon_ends)
+        signature(&self.lines.text[item.head..item.bytes.end], self.naming.ends)
     }
 }

@@ -1,10 +1,8 @@
 //! The grammars, and the queries that find the definitions in their trees.
 
-use std::cell::{Cell, RefCell};
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use tree_sitter::{CaptureQuantifier, ParseOptions, Parser, Query, QueryCursor, Tree};
+use tree_sitter::{CaptureQuantifier, Query};
 
 use super::item::ItemKind;
 use crate::languages::Grammar;
@@ -16,6 +14,8 @@ pub(super) enum Capture {
     Name,
     /// What the name belongs to although it does not enclose it: a receiver.
     Scope,
+    /// The namespace of everything that follows.
+    Namespace,
     /// The whole definition.
     Definition(ItemKind),
     /// A node around a definition that belongs to it: its decorators, its `export`.
@@ -31,10 +31,32 @@ pub(super) struct Compiled {
     pub(super) query: Query,
     /// By capture index.
     pub(super) captures: Vec<Capture>,
-    /// Between the parts of a qualified name.
-    pub(super) separator: &'static str,
+    pub(super) naming: Naming,
     /// How deep in the tree definitions are looked for.
     pub(super) depth: u32,
+}
+
+/// How a language writes a qualified name.
+pub(super) struct Naming {
+    /// Before a type or module inside of another.
+    pub(super) nested: &'static str,
+    /// Before a function of a type.
+    pub(super) member: &'static str,
+    /// Whether the functions of a module are methods, as they are where modules are mixed into classes.
+    pub(super) modules_have_methods: bool,
+    /// Where a signature ends when no bracket or `=` ends it.
+    pub(super) ends: Ends,
+}
+
+/// What ends a signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// An opening brace.
+    Brace,
+    /// A colon outside of brackets.
+    Colon,
+    /// The end of a line outside of brackets.
+    Line,
 }
 
 impl Compiled {
@@ -45,9 +67,9 @@ impl Compiled {
 }
 
 /// The number of variants of [`Grammar`].
-const GRAMMARS: usize = Grammar::Cpp as usize + 1;
+pub(super) const GRAMMARS: usize = Grammar::Bash as usize + 1;
 
-fn language(grammar: Grammar) -> tree_sitter::Language {
+pub(super) fn language(grammar: Grammar) -> tree_sitter::Language {
     match grammar {
         Grammar::Rust => tree_sitter_rust::LANGUAGE,
         Grammar::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
@@ -58,11 +80,18 @@ fn language(grammar: Grammar) -> tree_sitter::Language {
         Grammar::Java => tree_sitter_java::LANGUAGE,
         Grammar::C => tree_sitter_c::LANGUAGE,
         Grammar::Cpp => tree_sitter_cpp::LANGUAGE,
+        Grammar::CSharp => tree_sitter_c_sharp::LANGUAGE,
+        Grammar::Ruby => tree_sitter_ruby::LANGUAGE,
+        Grammar::Php => tree_sitter_php::LANGUAGE_PHP,
+        Grammar::Kotlin => tree_sitter_kotlin_ng::LANGUAGE,
+        Grammar::Swift => tree_sitter_swift::LANGUAGE,
+        Grammar::Bash => tree_sitter_bash::LANGUAGE,
     }
     .into()
 }
 
-/// The grammar's own tags and the additions to them.
+/// The grammar's own tags and the additions to them. The grammars of Kotlin and Bash have no tags, and those of Swift
+/// take the whole class for each of its methods.
 fn sources(grammar: Grammar) -> &'static [&'static str] {
     macro_rules! own {
         ($name:literal) => {
@@ -76,6 +105,12 @@ fn sources(grammar: Grammar) -> &'static [&'static str] {
         Grammar::Java => &[tree_sitter_java::TAGS_QUERY, own!("java")],
         Grammar::C => &[tree_sitter_c::TAGS_QUERY, own!("c")],
         Grammar::Cpp => &[tree_sitter_cpp::TAGS_QUERY, own!("c"), own!("cpp")],
+        Grammar::CSharp => &[tree_sitter_c_sharp::TAGS_QUERY, own!("csharp")],
+        Grammar::Ruby => &[tree_sitter_ruby::TAGS_QUERY, own!("ruby")],
+        Grammar::Php => &[tree_sitter_php::TAGS_QUERY, own!("php")],
+        Grammar::Kotlin => &[own!("kotlin")],
+        Grammar::Swift => &[own!("swift")],
+        Grammar::Bash => &[own!("bash")],
         Grammar::JavaScript => &[tree_sitter_javascript::TAGS_QUERY, own!("javascript"), own!("javascript_fields")],
         Grammar::TypeScript | Grammar::Tsx => &[
             tree_sitter_javascript::TAGS_QUERY,
@@ -96,7 +131,7 @@ fn compile(grammar: Grammar) -> Compiled {
         let quantifiers = query.capture_quantifiers(pattern);
         quantifiers.iter().zip(&captures).any(|(quantifier, capture)| {
             *quantifier != CaptureQuantifier::Zero
-                && matches!(capture, Capture::Definition(_) | Capture::Wrap | Capture::Lead)
+                && matches!(capture, Capture::Definition(_) | Capture::Wrap | Capture::Lead | Capture::Namespace)
         })
     };
     for pattern in 0..query.pattern_count() {
@@ -104,96 +139,47 @@ fn compile(grammar: Grammar) -> Compiled {
             query.disable_pattern(pattern);
         }
     }
-    let (separator, depth) = match grammar {
-        Grammar::Rust => ("::", 8),
-        Grammar::Cpp => ("::", 16),
-        Grammar::C => ("::", 12),
-        Grammar::Java | Grammar::Python => (".", 10),
-        Grammar::Go => (".", 4),
-        Grammar::JavaScript | Grammar::TypeScript | Grammar::Tsx => (".", 12),
+    Compiled { query, captures, naming: naming(grammar), depth: depth(grammar) }
+}
+
+/// Deep enough for types inside of types inside of namespaces, and no deeper, since it takes time.
+fn depth(grammar: Grammar) -> u32 {
+    match grammar {
+        Grammar::Go => 4,
+        Grammar::Rust | Grammar::Bash => 8,
+        Grammar::Java | Grammar::Python => 10,
+        Grammar::JavaScript | Grammar::TypeScript | Grammar::Tsx | Grammar::C => 12,
+        Grammar::CSharp | Grammar::Php | Grammar::Kotlin | Grammar::Swift => 12,
+        Grammar::Cpp | Grammar::Ruby => 16,
+    }
+}
+
+fn naming(grammar: Grammar) -> Naming {
+    let (nested, member) = match grammar {
+        Grammar::Rust | Grammar::C | Grammar::Cpp => ("::", "::"),
+        Grammar::Ruby => ("::", "#"),
+        Grammar::Php => ("\\", "::"),
+        _ => (".", "."),
     };
-    Compiled { query, captures, separator, depth }
+    let ends = match grammar {
+        Grammar::Python => Ends::Colon,
+        Grammar::Ruby => Ends::Line,
+        _ => Ends::Brace,
+    };
+    Naming { nested, member, modules_have_methods: grammar == Grammar::Ruby, ends }
 }
 
 fn capture(name: &str) -> Capture {
     match name {
         "name" => Capture::Name,
         "scope" => Capture::Scope,
+        "namespace" => Capture::Namespace,
         "wrap" => Capture::Wrap,
         "lead" => Capture::Lead,
         _ => match name.strip_prefix("definition.").and_then(ItemKind::of_tag) {
             Some(kind) => Capture::Definition(kind),
             None => Capture::Other,
         },
-    }
-}
-
-/// What a thread keeps between files.
-pub(super) struct Workshop {
-    parsers: [Option<Parser>; GRAMMARS],
-    pub(super) cursor: QueryCursor,
-}
-
-thread_local! {
-    static WORKSHOP: RefCell<Workshop> =
-        RefCell::new(Workshop { parsers: [const { None }; GRAMMARS], cursor: QueryCursor::new() });
-}
-
-impl Workshop {
-    pub(super) fn with<Result>(work: impl FnOnce(&mut Workshop) -> Result) -> Result {
-        WORKSHOP.with_borrow_mut(work)
-    }
-
-    /// The tree of `text`, or none when the parser's budget does not suffice.
-    ///
-    /// The budget counts the parser's own steps rather than time, so that the same file always gives the same answer.
-    pub(super) fn parse(&mut self, grammar: Grammar, text: &str) -> Option<Tree> {
-        self.parse_within(grammar, text, Budget::of(text))
-    }
-
-    fn parse_within(&mut self, grammar: Grammar, text: &str, budget: Budget) -> Option<Tree> {
-        let parser = self.parsers[grammar as usize].get_or_insert_with(Parser::new);
-        if parser.language().is_none() {
-            parser.set_language(&language(grammar)).ok()?;
-        }
-        let mut reports = 0;
-        let reads = Cell::new(0);
-        let mut progress = |_: &tree_sitter::ParseState| {
-            reports += 1;
-            let exhausted = reports > budget.reports || reads.get() > budget.reads;
-            if exhausted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let options = ParseOptions::new().progress_callback(&mut progress);
-        let bytes = text.as_bytes();
-        let mut read = |offset: usize, _| {
-            reads.set(reads.get() + 1);
-            // An early end makes the lexer return, so that the next report can stop the parser.
-            let end = if reads.get() > budget.reads { offset } else { (offset + CHUNK).min(bytes.len()) };
-            bytes.get(offset..end).unwrap_or_default()
-        };
-        let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| reads.get() <= budget.reads);
-        // A parser that was stopped would go on where it was.
-        parser.reset();
-        tree
-    }
-}
-
-/// How much work a parser may do: the reports it makes, one every 100 steps, and the chunks of text it asks for. The
-/// second catches what the first does not see, a lexer that reads to the end of the file again and again, looking for
-/// the end of a comment that has none.
-struct Budget {
-    reports: usize,
-    reads: usize,
-}
-
-/// Bytes that a parser gets at a time.
-const CHUNK: usize = 4 << 10;
-
-impl Budget {
-    /// Source takes one to two steps a byte (measured: at most 2.0 over the files of 400 packages), text that is no
-    /// source at all up to 5.3; this allows 10. Source is read about once, and this allows it 16 times.
-    fn of(text: &str) -> Self {
-        Self { reports: 2_000 + text.len() / 10, reads: 64 + 16 * (text.len() / CHUNK + 1) }
     }
 }
 
@@ -211,6 +197,12 @@ mod tests {
         Grammar::Java,
         Grammar::C,
         Grammar::Cpp,
+        Grammar::CSharp,
+        Grammar::Ruby,
+        Grammar::Php,
+        Grammar::Kotlin,
+        Grammar::Swift,
+        Grammar::Bash,
     ];
 
     #[test]
@@ -219,40 +211,8 @@ mod tests {
             let compiled = Compiled::get(grammar);
             assert!(compiled.captures.contains(&Capture::Name), "{grammar:?}");
             assert!(compiled.captures.contains(&Capture::Lead), "{grammar:?}");
-            assert!(compiled.captures.contains(&Capture::Definition(ItemKind::Type)), "{grammar:?}");
+            let functions = [ItemKind::Function, ItemKind::Method].map(Capture::Definition);
+            assert!(functions.iter().any(|function| compiled.captures.contains(function)), "{grammar:?}");
         }
-    }
-
-    #[test]
-    fn a_budget_stops_the_parser_and_leaves_it_usable() {
-        Workshop::with(|workshop| {
-            let long = "int a = (1 + 2) * b;\n".repeat(1_000);
-            for budget in [Budget { reports: 10, reads: 1_000 }, Budget { reports: 1_000_000, reads: 3 }] {
-                assert!(workshop.parse_within(Grammar::Cpp, &long, budget).is_none());
-                let tree = workshop.parse(Grammar::Cpp, "int main() {}").map(|tree| tree.root_node().has_error());
-                assert_eq!(tree, Some(false));
-            }
-            assert!(workshop.parse(Grammar::Cpp, &long).is_some());
-        });
-    }
-
-    #[test]
-    fn characters_across_chunks_are_read_whole() {
-        Workshop::with(|workshop| {
-            for shift in 0..4 {
-                let text = format!("// {}{}\nfn f() {{}}\n", "x".repeat(shift), "語".repeat(3_000));
-                let tree = workshop.parse(Grammar::Rust, &text).map(|tree| tree.root_node().to_sexp());
-                let tree = tree.unwrap_or_default();
-                assert!(
-                    tree.starts_with("(source_file (line_comment) (function_item") && !tree.contains("ERROR"),
-                    "{tree}"
-                );
-            }
-        });
-    }
-
-    #[test]
-    fn a_comment_without_an_end_takes_no_quadratic_time() {
-        Workshop::with(|workshop| assert!(workshop.parse(Grammar::C, &"/* ".repeat(100_000)).is_none()));
     }
 }

@@ -49,6 +49,10 @@ pub(super) struct Item {
     pub(super) symbol: String,
     /// The node, in bytes.
     pub(super) bytes: Range<usize>,
+    /// Where the signature begins, in bytes: after attributes and decorators.
+    pub(super) head: usize,
+    /// The fingerprint of the signature, with that of the implementation around it.
+    pub(super) signature: u64,
     /// First line, with the comments and attributes directly above.
     pub(super) first: usize,
     /// The line where the node itself begins.
@@ -63,8 +67,8 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// The kind of its passages.
-    pub(super) fn passage_kind(&self, parent: Option<ItemKind>) -> Kind {
+    /// The kind of its passages, inside of a definition of kind `parent`.
+    pub(super) fn passage_kind(&self, parent: Option<ItemKind>, modules_have_methods: bool) -> Kind {
         match self.kind {
             ItemKind::Constant => Kind::Constant,
             ItemKind::Module => Kind::Module,
@@ -73,9 +77,10 @@ impl Item {
             ItemKind::Trait => Kind::Trait,
             ItemKind::Function | ItemKind::Method => match parent {
                 Some(parent) if parent.is_type_like() => Kind::Method,
+                Some(ItemKind::Module) if modules_have_methods => Kind::Method,
                 Some(_) => Kind::Function,
                 // A method outside of its type says so by a qualified name.
-                None if self.kind == ItemKind::Method && self.symbol.contains([':', '.']) => Kind::Method,
+                None if self.kind == ItemKind::Method && self.symbol.contains([':', '.', '#']) => Kind::Method,
                 None => Kind::Function,
             },
         }

@@ -1,24 +1,27 @@
 //! Source code by its symbols.
 //!
-//! A file's way: `grammar` parses it and runs the grammar's tag query, `collect` nests and names the definitions that
-//! the query finds, `segments` gives every line to one of them, `emit` makes passages of the segments, cut at
+//! A file's way: `workshop` parses it, `collect` runs the query that `grammar` has for the language and nests, names and
+//! fingerprints the definitions that it finds, `segments` gives every line to one of them, `emit` makes passages of the segments, cut at
 //! `boundaries` where they are too large and with a `signature` where they stand apart from their beginning.
 
 mod boundaries;
 mod collect;
 mod emit;
 mod errors;
+mod fingerprint;
 mod grammar;
 mod item;
 mod segments;
 mod signature;
 mod title;
+mod workshop;
 
 use crate::Role;
 use crate::document::{ParseFailure, Passage};
 use crate::languages::Grammar;
 use crate::lines::Lines;
-use grammar::{Compiled, Workshop};
+use grammar::Compiled;
+use workshop::Workshop;
 
 /// A parsed file.
 pub(crate) struct Code {
@@ -45,7 +48,7 @@ pub(crate) fn read(grammar: Grammar, lines: &Lines<'_>, max_tokens: usize, role:
             leads: &collected.leads,
             max_tokens,
             role,
-            colon_ends: grammar == Grammar::Python,
+            naming: &compiled.naming,
         };
         let error_lines = if errors::are_notable(error_lines, lines) { error_lines } else { 0 };
         Ok(Code { title: title::title(grammar, lines), passages: emission.passages(&segments), error_lines })

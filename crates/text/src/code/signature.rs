@@ -1,5 +1,7 @@
 //! The first line of a definition, as context for what stands apart from it.
 
+use super::grammar::Ends;
+
 /// Longest signature, in characters.
 const LENGTH: usize = 160;
 /// How far a signature may reach into the text, in bytes.
@@ -7,10 +9,8 @@ const REACH: usize = 2_000;
 
 /// The text of a definition up to its body, in one line.
 ///
-/// Ends before an opening brace, after the colon of Python's `def` and `class`, before `=` or `;` outside of brackets.
-/// Decorators and annotations on lines of their own are left out.
-pub(super) fn signature(definition: &str, colon_ends: bool) -> String {
-    let text = skip_decorators(definition);
+/// Ends before an opening brace, `=` or `;` outside of brackets, and before what else `ends` it in its language.
+pub(super) fn signature(text: &str, ends: Ends) -> String {
     let mut depth = 0_i32;
     let mut signature = String::new();
     let mut space = false;
@@ -20,7 +20,8 @@ pub(super) fn signature(definition: &str, colon_ends: bool) -> String {
             '(' | '[' => depth += 1,
             ')' | ']' => depth -= 1,
             '{' | ';' if depth <= 0 => break,
-            ':' if colon_ends && depth <= 0 => break,
+            ':' if ends == Ends::Colon && depth <= 0 => break,
+            '\n' if ends == Ends::Line && depth <= 0 => break,
             '=' if depth <= 0
                 && !matches!(characters.peek(), Some((_, '=' | '>')))
                 && !after_operator(text, offset) =>
@@ -52,50 +53,37 @@ fn after_operator(text: &str, offset: usize) -> bool {
     text[..offset].ends_with(['=', '<', '>', '!']) || text[..offset].ends_with("operator")
 }
 
-fn skip_decorators(mut text: &str) -> &str {
-    while text.starts_with('@') && !text.starts_with("@interface") {
-        match text.split_once('\n') {
-            Some((_, rest)) => text = rest.trim_start(),
-            None => break,
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use super::signature;
+    use super::{Ends, signature};
 
     #[test]
     fn ends_before_the_body() {
-        for (definition, colon_ends, expected) in [
+        for (definition, ends, expected) in [
             (
                 "pub fn open(\n    path: &Path,\n) -> Result<Self> {\n body }",
-                false,
+                Ends::Brace,
                 "pub fn open( path: &Path, ) -> Result<Self>",
             ),
-            (
-                "@cached\n@wraps(f)\ndef get(self, key: str = ':') -> int:\n    pass",
-                true,
-                "def get(self, key: str = ':') -> int",
-            ),
-            ("class Store extends Base {", false, "class Store extends Base"),
-            ("const open = ({ path }) => {", false, "const open"),
-            ("bool operator==(const A& b) const { }", false, "bool operator==(const A& b) const"),
-            ("A& operator=(const A& b) {", false, "A& operator=(const A& b)"),
+            ("def get(self, key: str = ':') -> int:\n    pass", Ends::Colon, "def get(self, key: str = ':') -> int"),
+            ("class Store extends Base {", Ends::Brace, "class Store extends Base"),
+            ("def open(path,\n         mode)\n  File.new(path)", Ends::Line, "def open(path, mode)"),
+            ("const open = ({ path }) => {", Ends::Brace, "const open"),
+            ("bool operator==(const A& b) const { }", Ends::Brace, "bool operator==(const A& b) const"),
+            ("A& operator=(const A& b) {", Ends::Brace, "A& operator=(const A& b)"),
             (
                 "impl<T: Fn(u8) -> u8> Run for T\nwhere T: Clone {",
-                false,
+                Ends::Brace,
                 "impl<T: Fn(u8) -> u8> Run for T where T: Clone",
             ),
         ] {
-            assert_eq!(signature(definition, colon_ends), expected);
+            assert_eq!(signature(definition, ends), expected);
         }
     }
 
     #[test]
     fn is_never_long() {
-        assert_eq!(signature(&"é".repeat(5_000), false).chars().count(), 160);
-        assert_eq!(signature("", false), "");
+        assert_eq!(signature(&"é".repeat(5_000), Ends::Brace).chars().count(), 160);
+        assert_eq!(signature("", Ends::Brace), "");
     }
 }

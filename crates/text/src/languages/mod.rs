@@ -36,6 +36,12 @@ pub(crate) enum Grammar {
     Java,
     C,
     Cpp,
+    CSharp,
+    Ruby,
+    Php,
+    Kotlin,
+    Swift,
+    Bash,
 }
 
 /// One language.
