@@ -27,5 +27,5 @@ mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch, Recency};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
-pub use phrasings::{Phrasing, best_scores, merged_ranks};
+pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use role::RolePrior;

@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod calibrate;
 pub mod config;
 mod corpus;
 mod error;
@@ -43,6 +44,7 @@ mod search;
 mod status;
 mod telemetry;
 
+pub use calibrate::{ThresholdSource, Thresholds};
 pub use corpus::TextDocument;
 pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};
@@ -50,13 +52,16 @@ pub use get::Excerpt;
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;
-pub use search::{Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, Mode, PoolEntry, SearchRequest};
+pub use search::{
+    Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, Mode, PoolEntry, SearchRequest, Variant,
+    VariantKind,
+};
 pub use status::Status;
 pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
 pub use tamis_store::{Count, Findings, Part, Problem, Progress, Purged, SearchSummary, StoreError, Summary};
-pub use tamis_text::{LANGUAGES, Language, estimate_tokens};
+pub use tamis_text::{Kind, LANGUAGES, Language, estimate_tokens};
 pub use telemetry::{
     Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, REPLAYED, Replay, ReplayRequest, Share,
     Similarities, SlowQuery, Stats, StatsRequest,

@@ -107,7 +107,7 @@ fn trap_settings_reach_the_result() {
     write(&format!("{base}cut = \"fixed\"\ntop_k = 4\n[cut.fixed]\nk = 9\n"));
     let short = answer("harbour tide");
     assert_eq!((short.cut.keep, short.results.len()), (9, 4));
-    write(&format!("{base}cut = \"max_gap\"\n[cut.max_gap]\nadaptive = false\nconfigured = 0.0\n"));
+    write(&format!("{base}cut = \"max_gap\"\nadaptive = false\n[cut.max_gap]\nconfigured = 0.0\n"));
     assert_eq!(answer("harbour tide").cut.keep, 0);
     write(&format!("{base}mode = \"lexical\"\n"));
     let lexical = answer("harbour tide");

@@ -57,7 +57,7 @@ Exit status: 0 something was found, 1 nothing was, 2 an error, 130 stopped by Ct
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Answer a question with what is relevant, which can be nothing
-    Search(SearchArguments),
+    Search(Box<SearchArguments>),
     /// Bring the index up to date, with every model
     Index(IndexArguments),
     /// Show what the index holds and how fresh it is

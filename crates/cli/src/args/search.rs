@@ -1,6 +1,6 @@
 //! Flags of `tamis search`.
 
-use super::values::{context, language, limit};
+use super::values::{base_language, context, language, limit};
 use super::{AimArguments, methods};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -13,6 +13,7 @@ Examples:
   tamis search timeout --cut kneedle:sensitivity=2 --explain
   tamis search \"which model is the default\" --want one
   tamis search billing --cut auto --target-recall 0.9 --budget-tokens 4000
+  tamis search retry policy lang:rust --kind function --variant 'code:fn retry('
   tamis search timeout --json | jq '.results[].path'
 
 A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's
@@ -25,6 +26,10 @@ pub struct SearchArguments {
     /// The question, or some words; several are joined
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
+
+    /// The same need in other words, as intent:…, paths:… (files where it may be) or code:… (its shape); repeatable
+    #[arg(long = "variant", value_name = "[KIND:]WORDS")]
+    pub variants: Vec<String>,
 
     /// Where relevance ends: METHOD or METHOD:PARAM=VALUE,… (--help lists the methods)
     #[arg(long, value_name = "METHOD[:PARAM=VALUE,…]")]
@@ -45,12 +50,34 @@ pub struct SearchArguments {
     /// Only these languages, by name or file extension; repeat or separate with commas
     #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters")]
     pub languages: Vec<Vec<&'static str>>,
+    /// Only these kinds of passage, such as function, method, type, section; repeat or separate with commas
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::Kind::NAMES), hide_possible_values = true, help_heading = "Filters")]
+    pub kinds: Vec<String>,
+    /// Only symbols of this name, whole or its last parts (Store::open, open), or with a prefix (open*); repeatable
+    #[arg(long = "symbol", value_name = "NAME", help_heading = "Filters")]
+    pub symbols: Vec<String>,
+    /// Only these namespaces of an index that holds several, of equal standing; repeat or separate with commas
+    #[arg(long = "namespace", value_name = "NAME", value_delimiter = ',', help_heading = "Filters")]
+    pub namespaces: Vec<String>,
+    /// Search one's own namespace alone, without what its owner shares from others
+    #[arg(long, help_heading = "Filters")]
+    pub no_sharing: bool,
     /// Only these collections, such as code or docs; repeat or separate with commas
     #[arg(long = "collection", value_name = "NAME", value_delimiter = ',', help_heading = "Filters")]
     pub collections: Vec<String>,
     /// Only paths that match the glob, as in .gitignore; with ! in front, only those that do not; repeatable
     #[arg(long = "path", value_name = "GLOB", help_heading = "Filters")]
     pub paths: Vec<String>,
+
+    /// Prefer this language, without leaving others out; lang:NAME in the query does the same
+    #[arg(long, value_name = "LANG", value_parser = base_language, help_heading = "Ranking")]
+    pub prefer_lang: Option<&'static str>,
+    /// Prefer the language of this file, the one being looked at
+    #[arg(long, value_name = "FILE", help_heading = "Ranking")]
+    pub from: Option<String>,
+    /// Whether older passages come later: auto, on or off [default: rank.recency, auto: with the cut max_gap]
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["auto", "on", "off"]), hide_possible_values = true, help_heading = "Ranking")]
+    pub recency: Option<String>,
 
     /// Show why: the candidates around the cut, the curve with the cut drawn in, figures and timings
     #[arg(long, conflicts_with = "files", help_heading = "Output")]

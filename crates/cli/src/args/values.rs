@@ -43,6 +43,11 @@ pub fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".into())
 }
 
+/// The canonical name that a name, an alias or a file extension stands for.
+pub fn base_language(text: &str) -> Result<&'static str, String> {
+    Language::resolve(text).map(|language| language.name).ok_or_else(|| unknown(&text.trim().to_lowercase()))
+}
+
 /// A cut method with its parameters.
 pub fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
     parse(text).map_err(|error| error.to_string())

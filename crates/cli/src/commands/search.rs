@@ -18,7 +18,7 @@ use tamis::{Answer, Freshness, Index, SearchRequest};
 /// # Errors
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let mut request = request(arguments);
+    let mut request = request(arguments)?;
     // Before anything is indexed: a question that cannot be asked must not cost a run.
     request.check()?;
     let session = Session::start(global, flags(arguments))?;
@@ -81,6 +81,7 @@ fn flags(arguments: &SearchArguments) -> Vec<FlagSetting> {
         setting("search.want", "--want", arguments.aim.want.as_deref()),
         setting("search.mode", "--mode", arguments.mode.as_deref()),
         setting("search.model", "--model", arguments.model.as_deref()),
+        setting("rank.recency", "--recency", arguments.recency.as_deref()),
         setting("search.refresh", "--no-refresh", refresh),
     ]
     .into_iter()
@@ -88,14 +89,22 @@ fn flags(arguments: &SearchArguments) -> Vec<FlagSetting> {
     .collect()
 }
 
-fn request(arguments: &SearchArguments) -> SearchRequest {
+fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
     let mut languages: Vec<String> =
         arguments.languages.iter().flat_map(|names| names.iter().map(ToString::to_string)).collect();
     languages.sort();
     languages.dedup();
-    SearchRequest {
+    let variants = arguments.variants.iter().map(|variant| variant.parse());
+    Ok(SearchRequest {
+        variants: variants.collect::<Result<_, tamis::Error>>()?,
         limit: arguments.limit,
         languages,
+        language_hint: arguments.prefer_lang.map(str::to_owned),
+        caller_path: arguments.from.clone(),
+        kinds: arguments.kinds.clone(),
+        symbols: arguments.symbols.clone(),
+        namespaces: arguments.namespaces.clone(),
+        sharing: arguments.no_sharing.then_some(false),
         collections: arguments.collections.clone(),
         paths: arguments.paths.clone(),
         explain: arguments.explain,
@@ -103,7 +112,7 @@ fn request(arguments: &SearchArguments) -> SearchRequest {
         entry_point: Some("cli".into()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
         ..SearchRequest::new(arguments.query.join(" "))
-    }
+    })
 }
 
 fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
@@ -114,6 +123,7 @@ fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
     if let Some(reason) = &answer.fallback_reason {
         output.warn(&format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
     }
+    answer.warnings.iter().for_each(|warning| output.warn(warning));
     let unreadable = freshness.report.as_ref().map_or(0, |report| report.unreadable.len() as u64);
     if unreadable > 0 {
         output.warn(&format!("{} could not be read: `tamis index -v` lists them", counted(unreadable, "file")));
@@ -146,6 +156,11 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
     if !request.collections.is_empty() {
         output.note(&format!("the collections here are {}", names(&summary.collections)));
     }
+    if !request.symbols.is_empty() {
+        output.note(
+            "--symbol takes a name as it is written, whole (Store::open), its last part (open), or a prefix (op*)",
+        );
+    }
     if !request.languages.is_empty() {
         output.note(&format!("the languages here are {}", names(&summary.languages)));
     }
@@ -168,7 +183,7 @@ fn print(answer: &Answer, arguments: &SearchArguments, files: usize, output: &Ou
         return Ok(());
     }
     let mut out = output.styled();
-    answer::hits(&mut out, &answer.results)?;
+    answer::hits(&mut out, answer)?;
     writeln!(out, "{summary}")?;
     if arguments.explain {
         explain::explanation(&mut out, answer)?;

@@ -11,8 +11,13 @@ use tamis::{Answer, Hit};
 const LONGEST_LINE: usize = 240;
 
 /// Every result: place, symbol, kind, heading, and the lines that answer best.
-pub fn hits(out: &mut dyn Write, results: &[Hit]) -> io::Result<()> {
-    for hit in results {
+///
+/// Where several namespaces were searched, each place says which one it is in.
+pub fn hits(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+    for hit in &answer.results {
+        if answer.index.namespaces.len() > 1 {
+            write!(out, "{} ", visible(&hit.namespace).cyan())?;
+        }
         write!(out, "{}:{}-{}", visible(&hit.path).purple(), hit.start_line.green(), hit.end_line.green())?;
         if let Some(symbol) = &hit.symbol {
             write!(out, "  {}", visible(symbol).bold())?;

@@ -32,26 +32,39 @@ pub fn explanation(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
 
 /// The threshold on the scale of the scores.
 fn threshold(answer: &Answer) -> Option<f64> {
-    let on_distance = answer.cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "distance");
+    let scale = answer.cut.diagnostics.get("threshold_on").and_then(|scale| scale.as_str());
+    let on_distance = scale.is_some_and(|scale| scale.ends_with("distance"));
     answer.cut.threshold.map(|threshold| if on_distance { 1.0 - threshold } else { threshold })
 }
 
 fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()> {
     let first = keep.saturating_sub(AROUND);
     let last = (keep + AROUND).min(pool.len());
-    let mut table = Columns::new(&[">", "", ">score", ">bm25", ">similarity", ">coverage", "role", "where", "symbol"]);
+    // Language and age have their columns where they moved anything.
+    let moved = pool.iter().any(|entry| entry.distance_factor != 1.0);
+    let aged = pool.iter().any(|entry| entry.age_days.is_some());
+    let mut heads = vec![">", "", ">score", ">bm25", ">similarity", ">coverage"];
+    heads.extend(moved.then_some(">distance ×"));
+    heads.extend(aged.then_some(">days old"));
+    heads.extend(["role", "where", "symbol"]);
+    let mut table = Columns::new(&heads);
     for (index, entry) in pool.iter().enumerate().take(last).skip(first) {
-        table.row([
+        let mut row = vec![
             (index + 1).to_string(),
             if entry.kept { "kept".into() } else { "·".into() },
             number(entry.score),
             maybe(entry.bm25),
             maybe(entry.similarity),
             maybe(entry.coverage),
+        ];
+        row.extend(moved.then(|| number(entry.distance_factor)));
+        row.extend(aged.then(|| entry.age_days.map_or_else(|| "?".into(), |days| format!("{days:.0}"))));
+        row.extend([
             entry.role.clone(),
             shortened(&format!("{}:{}", visible(&entry.path), entry.start_line)),
             shortened(&visible(entry.symbol.as_deref().unwrap_or_default())),
         ]);
+        table.row(row);
     }
     table.write(out)?;
     let hidden = pool.len() - (last - first);
@@ -80,6 +93,9 @@ fn figures(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     }
     for (name, value) in &cut.diagnostics {
         rows.push((name.replace('_', " "), diagnostic(value)));
+    }
+    if let Some(language) = &answer.language_hint {
+        rows.push(("language preferred".to_owned(), language.clone()));
     }
     rows.push(("mode".to_owned(), answer.mode_used.clone()));
     rows.push(("model".to_owned(), answer.model.clone().unwrap_or_else(|| "none".into())));

@@ -10,6 +10,7 @@ pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
         id: "0123456789abcdef".into(),
         collection: "code".into(),
         namespace: "sample".into(),
+        shared: false,
         path: path.into(),
         start_line,
         end_line,
@@ -31,8 +32,10 @@ pub fn answer() -> Answer {
     Answer {
         query: "lock".into(),
         query_id: None,
+        language_hint: None,
         mode_used: "hybrid".into(),
         fallback_reason: None,
+        warnings: Vec::new(),
         model: Some("static".into()),
         results: Vec::new(),
         cut: CutReport {
@@ -46,7 +49,7 @@ pub fn answer() -> Answer {
             diagnostics: BTreeMap::new(),
         },
         timings_ms: BTreeMap::new(),
-        index: IndexReport { passages: 1, embedded: 1, stale: Some(0) },
+        index: IndexReport { passages: 1, embedded: 1, stale: Some(0), namespaces: vec!["sample".into()] },
         pool: None,
     }
 }
@@ -55,6 +58,9 @@ pub fn answer() -> Answer {
 pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
     PoolEntry {
         kept,
+        namespace: "sample".into(),
+        distance_factor: 1.0,
+        age_days: None,
         path: path.into(),
         start_line: 7,
         symbol: None,

@@ -22,6 +22,7 @@ pub(crate) struct Fitted(Mutex<Option<(Key, Relevance)>>);
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     judgements: (i64, i64),
+    namespace: String,
     model: Option<String>,
     mode: String,
     scale: String,
@@ -31,26 +32,35 @@ struct Key {
 
 impl Index {
     /// What is believed before the query is looked at. A log that cannot be read says nothing.
-    pub(crate) fn beliefs(&self, model: Option<&str>, mode: Mode, scale: &str) -> Beliefs {
+    pub(crate) fn beliefs(&self, namespace: &str, model: Option<&str>, mode: Mode, scale: &str) -> Beliefs {
         if !self.config.telemetry.record {
             return Beliefs::default();
         }
         let Ok(log) = self.usage.log() else { return Beliefs::default() };
-        let Ok(past) = log.profile(&self.namespace, model, PAST_QUERIES) else { return Beliefs::default() };
+        let Ok(past) = log.profile(namespace, model, PAST_QUERIES) else { return Beliefs::default() };
         let profile = Profile::of(past.into_iter().map(|query| (query.focus, query.evidence)));
         let mut beliefs = Beliefs::from(&profile);
-        beliefs.relevance = self.fitted(log, beliefs.relevance, model, mode, scale);
+        beliefs.relevance = self.fitted(log, beliefs.relevance, namespace, model, mode, scale);
         beliefs
     }
 
     /// The relevance fitted to what people judged, with `prior` where they did not.
-    fn fitted(&self, log: &UsageLog, prior: Relevance, model: Option<&str>, mode: Mode, scale: &str) -> Relevance {
+    fn fitted(
+        &self,
+        log: &UsageLog,
+        prior: Relevance,
+        namespace: &str,
+        model: Option<&str>,
+        mode: Mode,
+        scale: &str,
+    ) -> Relevance {
         let judgements = log.judgement_count().unwrap_or_default();
         if judgements.0 == 0 {
             return prior;
         }
         let key = Key {
             judgements,
+            namespace: namespace.to_owned(),
             model: model.map(str::to_owned),
             mode: mode.to_string(),
             scale: scale.to_owned(),
@@ -65,7 +75,7 @@ impl Index {
         let judged = log.judged().unwrap_or_default();
         let (queries, _) = judged_queries(&judged, |search| {
             let RecordedSearch { mode, model, scale, namespace, .. } = search;
-            *mode == key.mode && *model == key.model && *scale == key.scale && *namespace == self.namespace
+            *mode == key.mode && *model == key.model && *scale == key.scale && *namespace == key.namespace
         });
         let latest = queries.len().saturating_sub(JUDGED_QUERIES);
         let pools: Vec<JudgedPool> = queries[latest..].iter().filter_map(pool).collect();

@@ -222,6 +222,11 @@ impl Index {
         &self.namespace
     }
 
+    /// The namespace that a search from here reads first; `None` where all are of equal standing.
+    pub fn own_namespace(&self) -> Option<&str> {
+        Some(&self.namespace)
+    }
+
     /// The models of the configuration.
     pub fn models(&self) -> &Models {
         &self.models

@@ -13,10 +13,14 @@ pub struct Answer {
     pub query: String,
     /// The identifier under which the search is recorded, for `tamis feedback`; null where it is not.
     pub query_id: Option<String>,
+    /// The language that was preferred, by canonical name; null without a hint.
+    pub language_hint: Option<String>,
     /// The legs that took part: `hybrid`, `lexical` or `semantic`.
     pub mode_used: String,
     /// Why that is not the mode, or not the model, that was asked for.
     pub fallback_reason: Option<String>,
+    /// What did not go as it should, such as a variant or a shared namespace that was left out.
+    pub warnings: Vec<String>,
     /// The model of the semantic leg.
     pub model: Option<String>,
     /// The relevant passages, best first, shortened to the limit.
@@ -43,6 +47,8 @@ pub struct Hit {
     pub collection: String,
     /// The repository or project it belongs to.
     pub namespace: String,
+    /// Whether that is one which its owner shares, and not the one that was searched first.
+    pub shared: bool,
     /// Path of the document under the root, with forward slashes.
     pub path: String,
     /// First line, from 1.
@@ -117,6 +123,8 @@ pub struct IndexReport {
     pub passages: u64,
     /// Those of them that have a vector of the model used.
     pub embedded: u64,
+    /// The namespaces searched, one's own first.
+    pub namespaces: Vec<String>,
     /// Files known to differ from the index; `null` where that was not checked.
     pub stale: Option<u64>,
 }
@@ -126,7 +134,13 @@ pub struct IndexReport {
 pub struct PoolEntry {
     /// Whether the cut kept it.
     pub kept: bool,
-    /// Path and first line.
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// What language and age multiply its distance by; 1: nothing.
+    pub distance_factor: f64,
+    /// Age in days, where age moves candidates and the date is known.
+    pub age_days: Option<f64>,
+    /// Path of the document.
     pub path: String,
     /// First line of the passage.
     pub start_line: u32,

@@ -1,6 +1,6 @@
 //! A passage on its way through a search.
 
-use tamis_rank::Evidence;
+use tamis_rank::{Adjustment, Evidence};
 use tamis_store::{PassageId, StoredPassage};
 
 /// A passage that a leg proposed, with what is known of it so far.
@@ -20,8 +20,12 @@ impl Candidate {
         Candidate { passage, similarity: None, bm25: None, coverage: None }
     }
 
-    pub fn evidence(&self) -> Evidence {
-        Evidence { similarity: self.similarity, bm25: self.bm25 }
+    /// The raw scores as language and age move them.
+    pub fn evidence(&self, adjustment: Adjustment) -> Evidence {
+        Evidence {
+            similarity: self.similarity.map(|similarity| adjustment.similarity(similarity)),
+            bm25: self.bm25.map(|bm25| adjustment.bm25(bm25)),
+        }
     }
 }
 
@@ -30,5 +34,7 @@ impl Candidate {
 pub(super) struct Ranked {
     pub candidate: Candidate,
     pub passage: StoredPassage,
+    /// What moved it besides the query.
+    pub adjustment: Adjustment,
     pub score: f64,
 }

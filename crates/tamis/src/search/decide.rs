@@ -4,13 +4,19 @@ use super::answer::CutReport;
 use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
 use super::gather::Gathered;
+use super::rerank::Rerank;
+use super::variants::Phrased;
 use crate::Error;
-use tamis_cut::{Background, Gate, Pool, Rule, Scale, focus};
-use tamis_rank::{Evidence, Fusion, RolePrior, order};
-use tamis_store::StoredPassage;
+use std::collections::HashMap;
+use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, focus};
+use tamis_rank::{
+    Adjustment, Evidence, Fusion, Phrasing, RolePrior, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks, order,
+};
+use tamis_store::{PassageId, StoredPassage};
 
 /// What orders the pool under a rule, and what gives the values that the rule reads. They differ for reciprocal ranks
 /// alone, which carry no evidence of relevance: those order, and the rule reads the convex values.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Fusions {
     pub order: Fusion,
     pub cut: Fusion,
@@ -29,28 +35,127 @@ impl Fusions {
     }
 }
 
-/// Orders the pool by `fusion` and the prior of each passage's role, best first; equals by passage. `passages` are
-/// those of the candidates, in their order.
-pub(super) fn rank(
+/// What a list is made by, besides the candidates.
+pub(super) struct Steps<'a> {
+    pub fusions: Fusions,
+    pub roles: &'a RolePrior,
+    pub rerank: Rerank,
+}
+
+/// The pool in its order, with the values that the rule reads.
+pub(super) struct Listed {
+    /// Best first; those that the rule has admitted before the others, where it admits by raw scores.
+    pub ranked: Vec<Ranked>,
+    /// The values that the rule reads, descending.
+    pub values: Vec<f64>,
+    /// What the value is for a passage that has nothing to do with the query.
+    pub background: Option<f64>,
+    /// How many of the first were admitted, and by what, where the rule admits by raw scores.
+    pub admitted: Option<Admitted>,
+}
+
+/// Orders the pool: fusion of the raw scores as language and age move them, times the prior of each passage's role, best
+/// first; equals by passage. `passages` are those of the candidates, in their order; `threshold` gives the similarity that
+/// each must have for a rule that asks for one.
+pub(super) fn list(
     gathered: &Gathered,
     passages: Vec<StoredPassage>,
-    fusion: Fusion,
-    roles: &RolePrior,
-) -> Vec<Ranked> {
-    let evidence: Vec<Evidence> = gathered.candidates.iter().map(|candidate| candidate.evidence()).collect();
-    let scores = fusion.fuse(&evidence);
-    let mut ranked: Vec<Option<Ranked>> = gathered
-        .candidates
-        .iter()
-        .zip(passages)
-        .zip(scores)
-        .map(|((candidate, passage), score)| {
-            let score = roles.apply(&passage.role, score);
-            Some(Ranked { candidate: candidate.clone(), passage, score })
+    rule: &dyn Rule,
+    steps: &Steps<'_>,
+    threshold: impl Fn(&StoredPassage) -> Option<f64>,
+) -> Listed {
+    let adjustments: Vec<Adjustment> = passages.iter().map(|passage| steps.rerank.of(passage)).collect();
+    let by_role = |scores: Vec<f64>| -> Vec<f64> {
+        let scores = scores.into_iter().zip(&passages);
+        scores.map(|(score, passage)| steps.roles.apply(&passage.role, score)).collect()
+    };
+    let Fusions { order: ordering, cut } = steps.fusions;
+    let fused = Fused::of(gathered, &adjustments, cut);
+    let mut values = by_role(fused.values);
+    let scores = match ordering {
+        _ if !gathered.phrased.is_empty() => by_role(Fused::ranks(gathered, &adjustments, ordering)),
+        same if same == cut => values.clone(),
+        other => by_role(Fused::of(gathered, &adjustments, other).values),
+    };
+    let mut order = order(&values);
+    // Equal reciprocal ranks, and those without any, stand by their values.
+    let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
+    order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
+    values.sort_by(|a, b| b.total_cmp(a));
+
+    let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
+        let Candidate { similarity, coverage, .. } = *candidate;
+        rule.admits(&RawScores { similarity, coverage, threshold: threshold(passage) })
+    };
+    // `None` at the first candidate: the rule looks at the list.
+    let admissions: Option<Vec<Admission>> = gathered.candidates.iter().zip(&passages).map(admission).collect();
+    let admissions = admissions.filter(|admissions| !admissions.is_empty());
+    let admitted = admissions.as_ref().map(|admissions| admissions.iter().copied().collect());
+
+    if let Some(admissions) = admissions {
+        order.sort_by_key(|&position| admissions[position] == Admission::Refused);
+    }
+    let mut passages: Vec<Option<StoredPassage>> = passages.into_iter().map(Some).collect();
+    let ranked = order.into_iter().filter_map(|position| {
+        Some(Ranked {
+            candidate: gathered.candidates[position].clone(),
+            passage: passages[position].take()?,
+            adjustment: adjustments[position],
+            score: scores[position],
         })
-        .collect();
-    let adjusted: Vec<f64> = ranked.iter().flatten().map(|candidate| candidate.score).collect();
-    order(&adjusted).into_iter().filter_map(|position| ranked[position].take()).collect()
+    });
+    Listed { ranked: ranked.collect(), values, background: fused.background, admitted }
+}
+
+/// One value a candidate, in the candidates' order, and the same of a passage that has nothing to do with the query.
+struct Fused {
+    values: Vec<f64>,
+    background: Option<f64>,
+}
+
+impl Fused {
+    /// What a cut reads: the fused raw scores; of several phrasings the best, each times its weight.
+    fn of(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Self {
+        if gathered.phrased.is_empty() {
+            let evidence =
+                gathered.candidates.iter().zip(adjustments).map(|(candidate, moved)| candidate.evidence(*moved));
+            let evidence: Vec<Evidence> = evidence.collect();
+            let background = fusion.background(&evidence, gathered.background());
+            return Fused { values: fusion.fuse(&evidence), background };
+        }
+        let phrasings = fuse_phrasings(&phrasings(gathered, adjustments), fusion);
+        let background = |phrasing: &ScoredPhrasing| phrasing.background.map(|value| phrasing.weight * value);
+        Fused {
+            values: best_scores(&phrasings, gathered.candidates.len()),
+            background: phrasings.iter().filter_map(background).reduce(f64::max),
+        }
+    }
+
+    /// What several phrasings order by.
+    fn ranks(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Vec<f64> {
+        merged_ranks(&fuse_phrasings(&phrasings(gathered, adjustments), fusion), gathered.candidates.len())
+    }
+}
+
+/// Each phrasing with its candidates by their position among all.
+fn phrasings(gathered: &Gathered, adjustments: &[Adjustment]) -> Vec<Phrasing> {
+    let positions: HashMap<PassageId, usize> =
+        gathered.candidates.iter().enumerate().map(|(position, candidate)| (candidate.passage, position)).collect();
+    let phrasing = |phrased: &Phrased| {
+        // A passage that is gone by now has no place any more.
+        let found = phrased.candidates.iter().filter_map(|candidate| {
+            let position = *positions.get(&candidate.passage)?;
+            Some((position, candidate.evidence(adjustments[position])))
+        });
+        let coverages = phrased.candidates.iter().filter_map(|candidate| candidate.coverage);
+        Phrasing {
+            weight: phrased.weight,
+            coverage: coverages.reduce(f64::max),
+            found: found.collect(),
+            background: phrased.background,
+        }
+    };
+    gathered.phrased.iter().map(phrasing).collect()
 }
 
 /// What was decided, and what of the query is worth remembering.
@@ -69,33 +174,31 @@ pub(super) struct Decision {
 /// What a decision goes by besides the rule and the candidates.
 pub(super) struct Grounds<'a> {
     pub gate: Option<&'a Gate>,
-    /// What gives the values that the rule reads.
-    pub fusion: Fusion,
-    pub roles: &'a RolePrior,
     /// The similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
     pub beliefs: Beliefs,
 }
 
-/// Decides how many of the ranked candidates are relevant.
+/// Decides how many of the listed candidates are relevant.
 pub(super) fn decide(
     rule: &dyn Rule,
     grounds: &Grounds<'_>,
     gathered: &Gathered,
-    ranked: &[Ranked],
+    listed: &mut Listed,
 ) -> Result<Decision, Error> {
-    let &Grounds { gate, fusion, roles, reference, beliefs } = grounds;
-    let evidence: Vec<Evidence> = ranked.iter().map(|candidate| candidate.candidate.evidence()).collect();
-    let scores = fusion.fuse(&evidence).into_iter().zip(ranked);
-    let mut scores: Vec<f64> = scores.map(|(score, ranked)| roles.apply(&ranked.passage.role, score)).collect();
-    scores.sort_by(|a, b| b.total_cmp(a));
-    let mut pool = Pool::scores(scores).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
-    if let Some(mean) = fusion.background(&evidence, gathered.background()) {
+    let &mut Listed { ref ranked, ref mut values, background, admitted } = listed;
+    let &Grounds { gate, reference, beliefs } = grounds;
+    let values = std::mem::take(values);
+    let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
+    if let Some(mean) = background {
         let count = gathered.semantic.as_ref().map_or(0, |background| background.count as usize);
         let background = Background { mean, deviation: 0.0, count };
         pool = pool
             .with_background(background)
             .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
+    }
+    if let Some(admitted) = admitted {
+        pool = pool.with_admitted(admitted);
     }
     pool = pool.with_relevance(beliefs.relevance);
     if rule.reads_sizes() {
@@ -113,10 +216,12 @@ pub(super) fn decide(
     Ok(Decision { report, probabilities, pool, focus: focus(&coverages), evidence: known.sum() })
 }
 
-/// What is known of the best candidates in absolute terms.
+/// What is known of the best candidates in absolute terms, of whatever phrasing.
 fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tamis_cut::Evidence {
+    let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
+    let candidates: Vec<&Candidate> = gathered.candidates.iter().chain(phrased).collect();
     let best = |score: fn(&Candidate) -> Option<f64>| {
-        gathered.candidates.iter().filter_map(score).filter(|value| value.is_finite()).reduce(f64::max)
+        candidates.iter().filter_map(|candidate| score(candidate)).filter(|value| value.is_finite()).reduce(f64::max)
     };
     let background = gathered.semantic.as_ref().map(|background| Background {
         mean: f64::from(background.mean),

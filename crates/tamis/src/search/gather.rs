@@ -2,6 +2,7 @@
 //! in the other computed, so that no score is missing because of where a passage was found.
 
 use super::candidate::Candidate;
+use super::variants::Phrased;
 use std::collections::BTreeMap;
 use tamis_rank::BackgroundEvidence;
 use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
@@ -15,6 +16,12 @@ pub(super) struct SemanticQuery<'a> {
     pub vector: &'a [f32],
 }
 
+/// What each leg looks for; a leg without it takes no part.
+pub(super) struct Asked<'a> {
+    pub lexical: Option<LexicalQuery>,
+    pub semantic: Option<SemanticQuery<'a>>,
+}
+
 /// The candidates of both legs, and what each leg knows of passages at large.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
@@ -23,6 +30,8 @@ pub(super) struct Gathered {
     pub semantic: Option<Background>,
     /// How many candidates each leg found.
     pub found: Found,
+    /// Each phrasing of the query with its own candidates, the query itself first; empty where there is but one.
+    pub phrased: Vec<Phrased>,
 }
 
 /// How many candidates each leg found; `None` for one that took no part.
@@ -46,17 +55,17 @@ impl Gathered {
     }
 }
 
-/// Asks the legs that are given for `depth` candidates each.
+/// Asks the legs for `depth` candidates each.
 pub(super) fn gather(
     store: &dyn Store,
-    lexical: Option<&LexicalQuery>,
-    semantic: Option<&SemanticQuery<'_>>,
+    asked: &Asked<'_>,
     filter: &Filter,
     depth: usize,
 ) -> Result<Gathered, StoreError> {
+    let Asked { lexical, semantic } = asked;
     let (words, vectors) = rayon::join(
-        || lexical.map(|query| store.lexical(query, filter, depth)).transpose(),
-        || semantic.map(|query| store.nearest(query.model, query.vector, filter, depth)).transpose(),
+        || lexical.as_ref().map(|query| store.lexical(query, filter, depth)).transpose(),
+        || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, depth)).transpose(),
     );
     let (words, vectors) = (words?, vectors?);
 
@@ -72,12 +81,7 @@ pub(super) fn gather(
     }
 
     let mut candidates: Vec<Candidate> = pool.into_values().collect();
-    if let Some(query) = lexical {
-        complete_bm25(store, query, filter, &mut candidates)?;
-    }
-    if let Some(query) = semantic {
-        complete_similarity(store, query, &mut candidates)?;
-    }
+    complete(store, asked, filter, &mut candidates)?;
     let found = Found {
         lexical: words.as_ref().map(|words| words.hits.len()),
         semantic: vectors.as_ref().map(|vectors| vectors.hits.len()),
@@ -87,33 +91,31 @@ pub(super) fn gather(
         found,
         lexical: words.map(|words| words.statistics),
         semantic: vectors.map(|vectors| vectors.background),
+        phrased: Vec::new(),
     })
 }
 
-fn complete_bm25(
+/// Gives every candidate the raw scores that it lacks. `filter` names the namespaces whose statistics count.
+pub(super) fn complete(
     store: &dyn Store,
-    query: &LexicalQuery,
+    asked: &Asked<'_>,
     filter: &Filter,
     candidates: &mut [Candidate],
 ) -> Result<(), StoreError> {
-    let missing: Vec<PassageId> = candidates.iter().filter(|c| c.bm25.is_none()).map(|c| c.passage).collect();
-    let scores = store.bm25(query, filter, &missing)?;
-    for (candidate, score) in candidates.iter_mut().filter(|c| c.bm25.is_none()).zip(scores) {
-        candidate.bm25 = Some(f64::from(score.bm25));
-        candidate.coverage = Some(f64::from(score.coverage));
+    if let Some(query) = &asked.lexical {
+        let missing: Vec<PassageId> = candidates.iter().filter(|c| c.bm25.is_none()).map(|c| c.passage).collect();
+        let scores = store.bm25(query, filter, &missing)?;
+        for (candidate, score) in candidates.iter_mut().filter(|c| c.bm25.is_none()).zip(scores) {
+            candidate.bm25 = Some(f64::from(score.bm25));
+            candidate.coverage = Some(f64::from(score.coverage));
+        }
     }
-    Ok(())
-}
-
-fn complete_similarity(
-    store: &dyn Store,
-    query: &SemanticQuery<'_>,
-    candidates: &mut [Candidate],
-) -> Result<(), StoreError> {
-    let missing: Vec<PassageId> = candidates.iter().filter(|c| c.similarity.is_none()).map(|c| c.passage).collect();
-    let similarities = store.similarities(query.model, query.vector, &missing)?;
-    for (candidate, similarity) in candidates.iter_mut().filter(|c| c.similarity.is_none()).zip(similarities) {
-        candidate.similarity = similarity.map(f64::from);
+    if let Some(query) = &asked.semantic {
+        let missing: Vec<PassageId> = candidates.iter().filter(|c| c.similarity.is_none()).map(|c| c.passage).collect();
+        let similarities = store.similarities(query.model, query.vector, &missing)?;
+        for (candidate, similarity) in candidates.iter_mut().filter(|c| c.similarity.is_none()).zip(similarities) {
+            candidate.similarity = similarity.map(f64::from);
+        }
     }
     Ok(())
 }

@@ -6,24 +6,33 @@ mod beliefs;
 mod candidate;
 mod decide;
 mod gather;
+mod hint;
 mod query;
+mod question;
 mod record;
 mod repeated;
 mod replayed;
+mod rerank;
 mod retrieve;
+mod scope;
+mod shared;
 mod snippet;
+mod variants;
 
 pub use aim::{Aim, AimError, Asked};
 pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
 pub(crate) use beliefs::Beliefs;
-pub use query::{Mode, SearchRequest};
+pub use query::{MAX_VARIANTS, Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
 pub(crate) use replayed::{ReplayGrounds, replayed, scale_under};
+pub use variants::{Variant, VariantKind};
 
 use crate::Error;
 use crate::index::{Freshness, Index};
 use crate::telemetry::Served;
 use candidate::Ranked;
+use question::Question;
+use rerank::Rerank;
 use retrieve::{Decided, Retrieved};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -56,24 +65,25 @@ impl Index {
         let (retrieved, passages) =
             self.retrieve(request, &self.filter(request), self.config.search.pool, &mut clock)?;
         let mut decided = self.decide(&retrieved, passages, rule, None, &mut clock)?;
-        let query = request.query.trim();
+        let query = retrieved.question.text.clone();
         let wanted = guarantee.is_some() || self.config.telemetry.record;
-        let recorded = wanted.then(|| self.recorded(query, &retrieved, &decided));
+        let recorded = wanted.then(|| self.recorded(&query, &retrieved, &decided));
         if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
             decided.cut = self.guaranteed(guarantee, recorded, &decided.cut)?;
             clock.lap("guarantee");
         }
         asked.explain(&mut decided.cut);
 
-        let Decided { ranked, cut, replaced, .. } = decided;
+        let Decided { ranked, cut, mode, rerank, replaced, warning, .. } = decided;
         let limit = request.limit.unwrap_or(self.config.search.top_k).min(cut.keep);
-        let Retrieved { mode, model, coverage, fallback_reason, gathered } = retrieved;
+        let Retrieved { model, coverage, fallback_reason, gathered, question, mut warnings, .. } = retrieved;
+        warnings.extend(warning);
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(self.config.search.snippet_lines);
         let results = ranked.iter().take(limit).zip(1..);
-        let results = results.map(|(hit, rank)| present(rank, hit, highlighter.as_ref(), lines)).collect();
-        let pool = request.explain.then(|| entries(&ranked, cut.keep));
+        let results = results.map(|(hit, rank)| present(rank, hit, &question, highlighter.as_ref(), lines)).collect();
+        let pool = request.explain.then(|| entries(&ranked, cut.keep, &rerank, question.now_ns));
         clock.lap("present");
 
         let fallback_reason = retrieve::joined(fallback_reason, replaced);
@@ -83,7 +93,7 @@ impl Index {
             collections: &request.collections,
             lexical_found: gathered.found.lexical,
             semantic_found: gathered.found.semantic,
-            hinted: &request.languages,
+            hint: question.hint,
             kept_languages: ranked.iter().take(cut.keep).map(|hit| hit.passage.language.as_deref()).collect(),
             returned: limit,
             top_k: request.limit.unwrap_or(self.config.search.top_k),
@@ -95,15 +105,22 @@ impl Index {
         clock.lap("record");
 
         Ok(Answer {
-            query: query.to_owned(),
+            query,
             query_id,
+            language_hint: question.hint.map(str::to_owned),
             mode_used: mode.to_string(),
             fallback_reason,
+            warnings,
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,
             cut,
             timings_ms: clock.finish(),
-            index: IndexReport { passages: coverage.passages, embedded: coverage.embedded, stale: freshness.stale },
+            index: IndexReport {
+                passages: coverage.passages,
+                embedded: coverage.embedded,
+                namespaces: question.scope.names,
+                stale: freshness.stale,
+            },
             pool,
         })
     }
@@ -113,13 +130,14 @@ impl Index {
             collections: request.collections.clone(),
             languages: request.languages.clone(),
             path_globs: request.paths.clone(),
-            // A store of one namespace needs no filter for it, which keeps the legs on their fast path.
+            kinds: request.kinds.clone(),
+            symbols: request.symbols.clone(),
             ..Filter::default()
         }
     }
 }
 
-fn present(rank: usize, hit: &Ranked, highlighter: Option<&Highlighter>, lines: usize) -> Hit {
+fn present(rank: usize, hit: &Ranked, question: &Question, highlighter: Option<&Highlighter>, lines: usize) -> Hit {
     let passage = &hit.passage;
     let snippet = snippet::best(&passage.text, passage.start_line, passage.form, highlighter, lines);
     Hit {
@@ -127,6 +145,7 @@ fn present(rank: usize, hit: &Ranked, highlighter: Option<&Highlighter>, lines: 
         id: passage.id.clone(),
         collection: passage.collection.clone(),
         namespace: passage.namespace.clone(),
+        shared: question.scope.shared.contains(&passage.namespace),
         path: passage.path.clone(),
         start_line: passage.start_line,
         end_line: passage.end_line,
@@ -143,9 +162,13 @@ fn present(rank: usize, hit: &Ranked, highlighter: Option<&Highlighter>, lines: 
     }
 }
 
-fn entries(ranked: &[Ranked], keep: usize) -> Vec<PoolEntry> {
+fn entries(ranked: &[Ranked], keep: usize, rerank: &Rerank, now_ns: i64) -> Vec<PoolEntry> {
+    let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
     let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
         kept: at < keep,
+        namespace: hit.passage.namespace.clone(),
+        distance_factor: hit.adjustment.factor,
+        age_days: Rerank::date(&hit.passage).map(days).filter(|_| rerank.by_age()),
         path: hit.passage.path.clone(),
         start_line: hit.passage.start_line,
         symbol: hit.passage.symbol.clone(),

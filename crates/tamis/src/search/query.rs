@@ -1,11 +1,17 @@
 //! What is asked: parsed and checked before anything is read.
 
 use super::aim::Aim;
+use super::hint::Parsed;
+use super::variants::Variant;
 use crate::Error;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 use tamis_cut::{Guarantee, Rule, Want};
+use tamis_text::{Kind, Language};
+
+/// Most other phrasings of a query.
+pub const MAX_VARIANTS: usize = 8;
 
 /// The legs that gather candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -61,8 +67,10 @@ impl FromStr for Mode {
 /// One question to the index. [`SearchRequest::new`] asks with the configuration's own settings.
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
-    /// The question.
+    /// The question. A word `lang:rust` or `language:rust` in it is a hint, not a word to search for.
     pub query: String,
+    /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
+    pub variants: Vec<Variant>,
     /// Most results shown, 1 to 1000; it only shortens what the cut has decided. `None`: `search.top_k`.
     pub limit: Option<usize>,
     /// Another cut than the configuration's.
@@ -78,14 +86,33 @@ pub struct SearchRequest {
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.
     pub languages: Vec<String>,
+    /// The language to prefer, by canonical name, over one in the query, that of `languages` and that of `caller_path`.
+    pub language_hint: Option<String>,
+    /// The file that the caller looks at, whose language is preferred.
+    pub caller_path: Option<String>,
+    /// The namespace that is searched first, with what its owner shares added. `None`: the index's own where it has one,
+    /// else all of equal standing.
+    pub namespace: Option<String>,
+    /// Only these namespaces, of equal standing, in place of one's own and the shared ones; empty: see `namespace`.
+    pub namespaces: Vec<String>,
+    /// The namespaces that the caller may read; nothing of others is touched. `None`: all.
+    pub allowed_namespaces: Option<Vec<String>>,
+    /// Whether what the owner of the namespace shares is searched too. `None`: `search.sharing`.
+    pub sharing: Option<bool>,
     /// Only these collections; empty: all.
     pub collections: Vec<String>,
+    /// Only these kinds of passage, such as `function`; empty: all.
+    pub kinds: Vec<String>,
+    /// Only symbols with one of these names, or with a prefix of them written `name*`; empty: all.
+    pub symbols: Vec<String>,
     /// Only paths that match one of these globs; empty: all.
     pub paths: Vec<String>,
     /// Whether the whole pool comes with the answer.
     pub explain: bool,
     /// Lines of a snippet; `None`: `search.snippet_lines`.
     pub snippet_lines: Option<usize>,
+    /// The time that the age of passages is counted from, in nanoseconds since 1970. `None`: the clock's.
+    pub now_ns: Option<i64>,
     /// Where the search comes from, as it is recorded; `None`: `library`.
     pub entry_point: Option<String>,
 }
@@ -99,10 +126,23 @@ impl SearchRequest {
     /// Checks what the types do not.
     ///
     /// # Errors
-    /// An empty query or a limit out of range, with what is allowed.
+    /// An empty query, too many variants, an unknown language or kind, or a limit out of range, with what is allowed.
     pub fn check(&self) -> Result<(), Error> {
-        if self.query.trim().is_empty() {
-            return Err(Error::argument("query", "\"\"", "a question or some words"));
+        if Parsed::of(&self.query).text.is_empty() {
+            return Err(Error::argument("query", format!("{:?}", self.query), "a question or some words"));
+        }
+        if self.variants.len() > MAX_VARIANTS {
+            return Err(Error::argument(
+                "variants",
+                self.variants.len().to_string(),
+                format!("at most {MAX_VARIANTS}"),
+            ));
+        }
+        if let Some(hint) = self.language_hint.as_ref().filter(|hint| Language::named(hint).is_none()) {
+            return Err(Error::argument("language", format!("{hint:?}"), "a language's canonical name, such as rust"));
+        }
+        if let Some(kind) = self.kinds.iter().find(|kind| kind.parse::<Kind>().is_err()) {
+            return Err(Error::argument("kind", format!("{kind:?}"), format!("one of {}", Kind::NAMES.join(", "))));
         }
         match self.limit {
             Some(limit) if !(1..=1000).contains(&limit) => {

@@ -2,6 +2,7 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
+use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use crate::index::Index;
 use crate::telemetry::{Served, quality};
@@ -14,7 +15,7 @@ const ENTRY_POINT: &str = "library";
 impl Index {
     /// The search as it is taken down, but for its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
-        let Decided { ranked, cut, fusion, pool, .. } = decided;
+        let Decided { ranked, cut, mode, scale, pool, .. } = decided;
         let background = retrieved.gathered.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
         let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
@@ -30,13 +31,13 @@ impl Index {
             id: String::new(),
             at_ms: 0,
             entry_point: ENTRY_POINT.to_owned(),
-            namespace: self.namespace.clone(),
+            namespace: retrieved.question.scope.label(&self.namespace),
             query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
             query_text: self.config.telemetry.text.then(|| query.to_owned()),
-            mode: retrieved.mode.to_string(),
+            mode: mode.to_string(),
             model: retrieved.model.as_ref().map(|model| model.model().id.clone()),
             method: cut.method.clone(),
-            scale: self.scale(*fusion),
+            scale: scale.clone(),
             kept: cut.keep as u32,
             passages: retrieved.coverage.passages,
             score_background: pool.background().map(|background| background.mean),
@@ -68,13 +69,14 @@ impl Index {
     }
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
-    pub(super) fn scale(&self, fusion: Fusion) -> String {
+    pub(super) fn scale(&self, fusion: Fusion, rerank: &Rerank) -> String {
         let RolePrior { test, vendored, changelog } = self.config.roles;
         let fusion = match fusion {
             Fusion::Convex { weight } => format!("convex {weight}"),
             Fusion::Weighted { weight } => format!("weighted {weight}"),
             Fusion::Rrf { k } => format!("rrf {k}"),
         };
-        format!("{fusion}, roles {test} {vendored} {changelog}, pool {}", self.config.search.pool)
+        let moved = rerank.scale();
+        format!("{fusion}, roles {test} {vendored} {changelog}{moved}, pool {}", self.config.search.pool)
     }
 }

@@ -71,7 +71,7 @@ impl Index {
 impl Candidates<'_> {
     /// The candidates that a smaller depth would have gathered: the best `depth` of each leg.
     pub fn at_depth(&self, depth: usize) -> Self {
-        let Gathered { candidates, lexical, semantic, found } = &self.retrieved.gathered;
+        let Gathered { candidates, lexical, semantic, found, phrased } = &self.retrieved.gathered;
         let words = best(candidates, depth, |candidate| candidate.bm25.filter(|_| lexical.is_some()));
         let vectors = best(candidates, depth, |candidate| candidate.similarity.filter(|_| semantic.is_some()));
         let kept: HashSet<PassageId> = words.chain(vectors).collect();
@@ -80,12 +80,15 @@ impl Candidates<'_> {
             lexical: lexical.clone(),
             semantic: semantic.clone(),
             found: *found,
+            phrased: phrased.clone(),
         };
         let retrieved = Retrieved {
             mode: self.retrieved.mode,
             model: self.retrieved.model.clone(),
             coverage: self.retrieved.coverage,
             fallback_reason: self.retrieved.fallback_reason.clone(),
+            question: self.retrieved.question.clone(),
+            warnings: self.retrieved.warnings.clone(),
             gathered,
         };
         let passages = self.passages.iter().filter(|passage| kept.contains(&passage.passage)).cloned().collect();

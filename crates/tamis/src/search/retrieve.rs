@@ -6,18 +6,23 @@ use super::Clock;
 use super::answer::CutReport;
 use super::beliefs::Beliefs;
 use super::candidate::Ranked;
-use super::decide::{self, Fusions};
-use super::gather::{Gathered, SemanticQuery, gather};
+use super::decide::{self, Fusions, Listed, Steps};
+use super::gather::{Asked, Gathered, SemanticQuery, complete};
 use super::query::{Mode, SearchRequest};
+use super::question::Question;
+use super::rerank::Rerank;
+use super::shared::gather_within;
+use super::variants::{Phrased, merge};
 use crate::Error;
+use crate::calibrate::Thresholds;
 use crate::index::Index;
 use crate::models;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tamis_cut::{Pool, Rule, Scale};
 use tamis_embed::Embedder;
 use tamis_rank::Fusion;
-use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, Store, StoredPassage};
+use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, Store, StoredPassage, TextHash};
 
 /// What a query's legs brought in, and by what way. The texts of the candidates are apart, since a decision takes them.
 pub(super) struct Retrieved {
@@ -31,14 +36,22 @@ pub(super) struct Retrieved {
     pub fallback_reason: Option<String>,
     /// The candidates with their raw scores.
     pub gathered: Gathered,
+    /// What was asked, made ready.
+    pub question: Question,
+    /// What did not go as it should and did not keep the answer from being one.
+    pub warnings: Vec<String>,
 }
 
 /// The pool in the order of a rule, and where the rule ends it.
 pub(super) struct Decided {
     pub ranked: Vec<Ranked>,
     pub cut: CutReport,
-    /// What gave the values that the rule read.
-    pub fusion: Fusion,
+    /// The legs that decided: thresholds can leave nothing of the semantic one.
+    pub mode: Mode,
+    /// What the values are that the rule read, in words: those of two searches are comparable where this is equal.
+    pub scale: String,
+    /// What moved the candidates besides the query.
+    pub rerank: Rerank,
     /// The probability of relevance of each of `ranked`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
@@ -47,8 +60,10 @@ pub(super) struct Decided {
     /// made from.
     pub focus: Option<f64>,
     pub evidence: Option<f64>,
-    /// That another rule decided, and why.
+    /// That another rule, or fewer legs, decided, and why.
     pub replaced: Option<String>,
+    /// What the user should know of the thresholds in use.
+    pub warning: Option<String>,
 }
 
 impl Index {
@@ -60,32 +75,72 @@ impl Index {
         depth: usize,
         clock: &mut Clock,
     ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
-        let mut plan = self.plan(request, filter)?;
+        let question = self.question(request)?;
+        let mut plan = self.plan(request, &question.scope.of_all(filter))?;
         clock.lap("query");
 
-        let mut vector = match &plan.model {
-            Some(model) => Some(models::outside_pool(|| model.embed_query(request.query.trim()))?),
-            None => None,
-        };
-        if vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0)) && plan.mode.lexical() {
-            let model = plan.model.take().map(|model| model.model().id.clone()).unwrap_or_default();
-            plan = Plan::words_alone(plan.coverage, Some(format!("{model} knows no word of the query")));
+        let mut vector = plan.embed(&question.text)?;
+        let unknown = vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0));
+        if unknown && plan.mode.lexical() {
+            let reason = plan.model.as_ref().map(|model| format!("{} knows no word of the query", model.model().id));
+            // Of other phrasings it may know some.
+            match question.variants.is_empty() {
+                true => plan = Plan::words_alone(plan.coverage, reason),
+                false => plan.fallback_reason = joined(plan.fallback_reason.take(), reason),
+            }
             vector = None;
         }
         clock.lap("embed");
 
-        let lexical = plan.mode.lexical().then(|| LexicalQuery::new(request.query.trim()));
-        let semantic = plan
-            .model
-            .as_ref()
-            .zip(vector.as_deref())
-            .map(|(model, vector)| SemanticQuery { model: &model.model().id, vector });
-        let mut gathered = gather(&self.store, lexical.as_ref(), semantic.as_ref(), filter, depth)?;
-        let passages = fetch(&self.store, &mut gathered)?;
+        let asked = plan.asked(&question.text, vector.as_deref());
+        let (mut gathered, left_out) = gather_within(&self.store, &asked, &question.scope, filter, depth)?;
+        let mut warnings = Vec::from_iter(left_out);
+        if !question.variants.is_empty() {
+            let others = self.gather_variants(&plan, &question, filter, depth, &mut warnings);
+            let own = Phrased::new(self.config.search.variants.intent_weight, &gathered);
+            let phrased: Vec<Phrased> = std::iter::once(own).chain(others).collect();
+            merge(&mut gathered, &phrased);
+            complete(&self.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
+            gathered.phrased = phrased;
+        }
+        let passages = fetch(&self.store, &mut gathered, &question.scope.own)?;
         clock.lap("gather");
 
         let Plan { mode, model, coverage, fallback_reason } = plan;
-        Ok((Retrieved { mode, model, coverage, fallback_reason, gathered }, passages))
+        Ok((Retrieved { mode, model, coverage, fallback_reason, gathered, question, warnings }, passages))
+    }
+
+    /// What the other phrasings find, side by side. One that fails is left out, and the reason is added to `warnings`.
+    fn gather_variants(
+        &self,
+        plan: &Plan,
+        question: &Question,
+        filter: &Filter,
+        depth: usize,
+        warnings: &mut Vec<String>,
+    ) -> Vec<Phrased> {
+        let gather = |text: &str, weight: f64| -> Result<Phrased, Error> {
+            // A phrasing of which the model knows no word is asked by words alone.
+            let vector = plan.embed(text)?.filter(|vector| vector.iter().any(|&entry| entry != 0.0));
+            let asked = plan.asked(text, vector.as_deref());
+            let (gathered, _) = gather_within(&self.store, &asked, &question.scope, filter, depth)?;
+            Ok(Phrased::new(weight, &gathered))
+        };
+        let gather = &gather;
+        let gathered: Vec<Result<Phrased, Error>> = std::thread::scope(|scope| {
+            let variants = question.variants.iter();
+            let asked: Vec<_> = variants.map(|(text, weight)| scope.spawn(move || gather(text, *weight))).collect();
+            let joined = asked.into_iter().map(|thread| thread.join());
+            joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        let mut phrased = Vec::new();
+        for (result, (text, _)) in gathered.into_iter().zip(&question.variants) {
+            match result {
+                Ok(found) => phrased.push(found),
+                Err(error) => warnings.push(format!("variant {text:?} was left out: {error}")),
+            }
+        }
+        phrased
     }
 
     /// Orders what was retrieved as the rule wants it and decides where it ends. `passages` are those of the
@@ -104,25 +159,39 @@ impl Index {
             .map(|other| format!("cut {} in place of {}, which reads similarities", other.name(), rule.name()));
         let rule = replacement.as_deref().unwrap_or(rule);
 
+        let model = retrieved.model.as_deref().map(Embedder::model);
+        let thresholds = (rule.name() == "language").then(|| self.thresholds(model)).transpose()?;
         let fusions = self.fusions(rule, retrieved.model.as_deref())?;
-        let ranked = decide::rank(&retrieved.gathered, passages, fusions.order, &self.config.roles);
+        let Question { hint, now_ns, scope, .. } = &retrieved.question;
+        let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
+        let steps = Steps { fusions, roles: &self.config.roles, rerank };
+        let threshold = |passage: &StoredPassage| {
+            let language = hint.or_else(|| rerank.language_of(passage));
+            thresholds.as_ref().map(|thresholds| thresholds.of(language))
+        };
+        let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
 
-        let model = retrieved.model.as_deref().map(Embedder::model);
-        let own_past = || self.beliefs(model.map(|model| model.id.as_str()), retrieved.mode, &self.scale(fusions.cut));
+        let scale = self.scale(fusions.cut, &rerank);
+        let namespace = scope.label(&self.namespace);
+        let own_past = || self.beliefs(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
         let beliefs = beliefs.unwrap_or_else(own_past);
         clock.lap("beliefs");
         let grounds = decide::Grounds {
             gate: self.config.search.gate.then_some(&self.config.gate),
-            fusion: fusions.cut,
-            roles: &self.config.roles,
             reference: model.and_then(models::reference),
             beliefs,
         };
-        let decision = decide::decide(rule, &grounds, &retrieved.gathered, &ranked)?;
+        let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
         let decide::Decision { report: cut, probabilities, pool, focus, evidence } = decision;
-        Ok(Decided { ranked, cut, fusion: fusions.cut, probabilities, pool, focus, evidence, replaced })
+        let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
+        let decided_by_words =
+            listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
+        let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
+        let warning = thresholds.and_then(|thresholds| thresholds.warning);
+        let ranked = listed.ranked;
+        Ok(Decided { ranked, cut, mode, scale, rerank, probabilities, pool, focus, evidence, replaced, warning })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.
@@ -202,6 +271,21 @@ struct Plan {
 }
 
 impl Plan {
+    /// The query's vector, where there is a model to make it.
+    fn embed(&self, text: &str) -> Result<Option<Vec<f32>>, Error> {
+        let embed = |model: &Arc<dyn Embedder>| models::outside_pool(|| model.embed_query(text));
+        Ok(self.model.as_ref().map(embed).transpose()?)
+    }
+
+    /// What each leg looks for.
+    fn asked<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> Asked<'a> {
+        let semantic = self.model.as_ref().zip(vector);
+        Asked {
+            lexical: self.mode.lexical().then(|| LexicalQuery::new(text)),
+            semantic: semantic.map(|(model, vector)| SemanticQuery { model: &model.model().id, vector }),
+        }
+    }
+
     /// No vectors to go by.
     fn words_alone(coverage: Coverage, fallback_reason: Option<String>) -> Self {
         Plan { mode: Mode::Lexical, model: None, coverage, fallback_reason }
@@ -216,11 +300,33 @@ pub(super) fn joined(first: Option<String>, second: Option<String>) -> Option<St
     }
 }
 
-/// The texts of all candidates, in their order. A candidate whose passage is gone by now is left out of both.
-fn fetch(store: &dyn Store, gathered: &mut Gathered) -> Result<Vec<StoredPassage>, Error> {
+/// That the thresholds refused every candidate that meaning brought in.
+fn rejected(listed: &Listed, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
+    let thresholds = thresholds.filter(|_| listed.admitted.is_none_or(|admitted| admitted.by_similarity == 0))?;
+    retrieved.gathered.semantic.as_ref()?;
+    let similarity = |ranked: &&Ranked| ranked.candidate.similarity.unwrap_or(f64::NEG_INFINITY);
+    let best = listed.ranked.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    let language = retrieved.question.hint.or(best.passage.language.as_deref());
+    Some(format!(
+        "every candidate is below the threshold of its language, the best with similarity {:.2} under {:.2} for {}",
+        best.candidate.similarity?,
+        thresholds.of(language),
+        language.unwrap_or("any language"),
+    ))
+}
+
+/// The texts of all candidates, in their order. A candidate whose passage is gone by now is left out of both, and so is one
+/// of a shared namespace that stands in one's `own` word for word.
+fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) -> Result<Vec<StoredPassage>, Error> {
     let ids: Vec<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
     let mut passages: HashMap<PassageId, StoredPassage> =
         store.passages(&ids)?.into_iter().map(|passage| (passage.passage, passage)).collect();
+    if !own.is_empty() {
+        let is_own = |passage: &StoredPassage| own.contains(&passage.namespace);
+        let texts: HashSet<TextHash> =
+            passages.values().filter(|p| is_own(p)).map(|passage| passage.text_hash).collect();
+        passages.retain(|_, passage| is_own(passage) || !texts.contains(&passage.text_hash));
+    }
     gathered.candidates.retain(|candidate| passages.contains_key(&candidate.passage));
     Ok(gathered.candidates.iter().filter_map(|candidate| passages.remove(&candidate.passage)).collect())
 }

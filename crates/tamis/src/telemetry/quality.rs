@@ -3,6 +3,7 @@
 use crate::search::CutReport;
 use std::collections::BTreeMap;
 use tamis_store::{QueryQuality, RecordedSearch};
+use tamis_text::{Language, Relation};
 
 /// The collections of a query that names none.
 const EVERYTHING: &str = "all";
@@ -17,8 +18,8 @@ pub(crate) struct Served<'a> {
     pub lexical_found: Option<usize>,
     /// Candidates that the semantic leg found; `None` where it took no part.
     pub semantic_found: Option<usize>,
-    /// The languages hinted at, by canonical name; empty: no hint.
-    pub hinted: &'a [String],
+    /// The language hinted at, by canonical name.
+    pub hint: Option<&'a str>,
     /// The language of each candidate that the cut kept.
     pub kept_languages: Vec<Option<&'a str>>,
     /// Results that are returned.
@@ -42,8 +43,9 @@ pub(crate) fn quality(search: &RecordedSearch, served: Served<'_>) -> QueryQuali
         let similarities = search.candidates.iter().take(candidates).filter_map(|candidate| candidate.similarity);
         similarities.map(f64::from).filter(|similarity| similarity.is_finite())
     };
+    let same = |hint: &str, language: &str| Language::relation(hint, language) == Relation::Same;
     let matching =
-        |language: &&Option<&str>| language.is_some_and(|language| served.hinted.iter().any(|h| h == language));
+        |language: &&Option<&str>| served.hint.zip(**language).is_some_and(|(hint, found)| same(hint, found));
     let matches = served.kept_languages.iter().filter(matching).count();
     QueryQuality {
         at_ms: 0,
@@ -66,7 +68,7 @@ pub(crate) fn quality(search: &RecordedSearch, served: Served<'_>) -> QueryQuali
         threshold_method: method.unwrap_or(&cut.method).to_owned(),
         gap_size: number("gap_size"),
         mean_kept_distance: mean(similarities(cut.keep).map(|similarity| 1.0 - similarity)),
-        language_match_ratio: (!served.hinted.is_empty() && !served.kept_languages.is_empty())
+        language_match_ratio: (served.hint.is_some() && !served.kept_languages.is_empty())
             .then(|| matches as f64 / served.kept_languages.len() as f64),
         best_similarity: similarities(usize::MAX).reduce(f64::max),
         similarity_mean: search.similarity_mean,
@@ -125,13 +127,13 @@ mod tests {
         }
     }
 
-    fn served<'a>(cut: &'a CutReport, hinted: &'a [String], kept_languages: Vec<Option<&'a str>>) -> Served<'a> {
+    fn served<'a>(cut: &'a CutReport, hint: Option<&'a str>, kept_languages: Vec<Option<&'a str>>) -> Served<'a> {
         Served {
             cut,
             collections: &[],
             lexical_found: Some(2),
             semantic_found: None,
-            hinted,
+            hint,
             kept_languages,
             returned: 1,
             top_k: 1,
@@ -146,8 +148,8 @@ mod tests {
         let mut report = cut("max_gap", 3, 4);
         report.diagnostics.insert("threshold_method".into(), "adaptive".into());
         report.diagnostics.insert("gap_size".into(), 0.25.into());
-        let (hinted, languages) = (["rust".to_owned()], vec![Some("rust"), Some("python"), None]);
-        let row = quality(&search(&[Some(0.5), None, Some(0.75), Some(0.875)]), served(&report, &hinted, languages));
+        let (hint, languages) = (Some("rust"), vec![Some("rust"), Some("python"), None]);
+        let row = quality(&search(&[Some(0.5), None, Some(0.75), Some(0.875)]), served(&report, hint, languages));
         assert_eq!((row.candidates, row.kept, row.dropped, row.returned, row.top_k), (4, 3, 1, 1, 1));
         assert_eq!((row.lexical_candidates, row.semantic_candidates), (Some(2), None));
         assert_eq!((row.threshold_method.as_str(), row.gap_size), ("adaptive", Some(0.25)));
@@ -160,10 +162,10 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_zero() {
         let report = cut("gate", 0, 2);
-        let row = quality(&search(&[None, None]), served(&report, &["rust".to_owned()], vec![]));
+        let row = quality(&search(&[None, None]), served(&report, Some("rust"), vec![]));
         assert_eq!((row.threshold_method.as_str(), row.kept), ("gate", 0));
         assert_eq!((row.mean_kept_distance, row.language_match_ratio, row.best_similarity), (None, None, None));
-        let row = quality(&search(&[Some(0.5)]), served(&cut("fixed", 1, 1), &[], vec![Some("rust")]));
+        let row = quality(&search(&[Some(0.5)]), served(&cut("fixed", 1, 1), None, vec![Some("rust")]));
         assert_eq!(row.language_match_ratio, None, "nothing was hinted at");
     }
 }

@@ -163,7 +163,7 @@ struct Grounds<'a> {
 }
 
 /// What beliefs belong to: model, mode and scale.
-type BeliefKey = (Option<String>, String, String);
+type BeliefKey = (String, Option<String>, String, String);
 
 impl<'a> Grounds<'a> {
     fn new(index: &'a Index) -> Self {
@@ -194,8 +194,9 @@ impl<'a> Grounds<'a> {
 
     fn beliefs(&mut self, search: &RecordedSearch, mode: Mode, scale: String) -> Beliefs {
         let index = self.index;
-        let key = (search.model.clone(), search.mode.clone(), scale);
-        let believed = |(model, _, scale): &BeliefKey| index.beliefs(model.as_deref(), mode, scale);
+        let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scale);
+        let believed =
+            |(namespace, model, _, scale): &BeliefKey| index.beliefs(namespace, model.as_deref(), mode, scale);
         *self.beliefs.entry(key).or_insert_with_key(believed)
     }
 }

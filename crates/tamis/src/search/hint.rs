@@ -1,0 +1,96 @@
+//! The language that a query is about: said in it, by a filter, or by the file that the caller looks at.
+
+use super::query::SearchRequest;
+use tamis_text::Language;
+
+/// A query without its hints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parsed {
+    /// The words to search for.
+    pub text: String,
+    /// The language that the query names, by canonical name.
+    pub language: Option<&'static str>,
+}
+
+impl Parsed {
+    /// Takes `lang:NAME` and `language:NAME` out of a query; of several the last one counts. What names no language is
+    /// left where it is: it may be what is looked for.
+    pub fn of(query: &str) -> Self {
+        let mut language = None;
+        let words = query.split_whitespace().filter(|word| match hinted(word) {
+            Some(found) => {
+                language = Some(found);
+                false
+            }
+            None => true,
+        });
+        let words: Vec<&str> = words.collect();
+        // Without a hint the text stays as it was written, line ends and all.
+        let text = if language.is_some() { words.join(" ") } else { query.trim().to_owned() };
+        Parsed { text, language }
+    }
+}
+
+fn hinted(word: &str) -> Option<&'static str> {
+    let (key, name) = word.split_once(':')?;
+    if !["lang", "language"].iter().any(|known| key.eq_ignore_ascii_case(known)) || name.is_empty() {
+        return None;
+    }
+    Language::resolve(name).map(|language| language.name)
+}
+
+impl SearchRequest {
+    /// The language to prefer: as the caller says, as the query says, the only one that the filter leaves, that of the
+    /// caller's file.
+    pub(super) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
+        let said = || self.language_hint.as_deref().and_then(Language::named);
+        let only = || {
+            let mut bases: Vec<&str> =
+                self.languages.iter().filter_map(|name| Language::named(name)).map(Language::base_name).collect();
+            bases.sort_unstable();
+            bases.dedup();
+            if let [base] = bases[..] { Language::named(base) } else { None }
+        };
+        let here = || self.caller_path.as_deref().and_then(|path| Language::of(path, ""));
+        let named = || parsed.language.and_then(Language::named);
+        said().or_else(named).or_else(only).or_else(here).map(|language| language.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_taken_out_of_the_query_by_any_name_of_the_language() {
+        for (query, text, language) in [
+            ("lang:rust parse config", "parse config", Some("rust")),
+            ("parse language:C++ templates", "parse templates", Some("cpp")),
+            ("retry LANG:py", "retry", Some("python")),
+            ("lang:go lang:rust x", "x", Some("rust")),
+            ("what is lang:klingon", "what is lang:klingon", None),
+            ("std::lang:: x", "std::lang:: x", None),
+            ("a\n  b", "a\n  b", None),
+            ("lang:rust", "", Some("rust")),
+        ] {
+            assert_eq!(Parsed::of(query), Parsed { text: text.into(), language }, "{query}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_to_the_asker_counts_first() {
+        let mut request = SearchRequest::new("x");
+        let hint = |request: &SearchRequest| request.hint(&Parsed::of(&request.query));
+        assert_eq!(hint(&request), None);
+        request.caller_path = Some("src/app.tsx".into());
+        assert_eq!(hint(&request), Some("tsx"));
+        request.languages = vec!["typescript".into(), "tsx".into()];
+        assert_eq!(hint(&request), Some("typescript"), "two dialects of one language are one");
+        request.languages.push("rust".into());
+        assert_eq!(hint(&request), Some("tsx"), "several languages are no hint");
+        request.query = "x lang:go".into();
+        assert_eq!(hint(&request), Some("go"));
+        request.language_hint = Some("java".into());
+        assert_eq!(hint(&request), Some("java"));
+    }
+}

@@ -1,0 +1,42 @@
+//! A request made ready: words, hints, whose passages to read.
+
+use super::hint::Parsed;
+use super::query::SearchRequest;
+use super::scope::Scope;
+use crate::Error;
+use crate::index::Index;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is asked, without what the caller may leave open.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    /// The words to search for, hints taken out.
+    pub text: String,
+    /// Other phrasings with their weights.
+    pub variants: Vec<(String, f64)>,
+    /// The language to prefer, by canonical name.
+    pub hint: Option<&'static str>,
+    /// Whose passages are read.
+    pub scope: Scope,
+    /// What ages are counted from, in nanoseconds since 1970.
+    pub now_ns: i64,
+}
+
+impl Index {
+    /// Makes a request ready.
+    ///
+    /// # Errors
+    /// A variant that is too long, or a namespace that is not there.
+    pub(super) fn question(&self, request: &SearchRequest) -> Result<Question, Error> {
+        let parsed = Parsed::of(&request.query);
+        let weighed = |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.config)?));
+        let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
+        Ok(Question {
+            hint: request.hint(&parsed),
+            text: parsed.text,
+            variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
+            scope: self.scope(request)?,
+            now_ns: request.now_ns.unwrap_or_else(clock),
+        })
+    }
+}

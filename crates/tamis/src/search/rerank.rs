@@ -1,0 +1,70 @@
+//! Language and age: what moves a candidate besides the query.
+
+use crate::config::{RankConfig, RecencyUse};
+use tamis_cut::Rule;
+use tamis_rank::{Adjustment, LanguageMatch};
+use tamis_store::StoredPassage;
+use tamis_text::{Language, Relation};
+
+/// What the candidates of one search are moved by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rerank {
+    /// The language to prefer.
+    pub hint: Option<&'static str>,
+    /// The time that ages are counted from; `None`: age moves nothing.
+    now_ns: Option<i64>,
+    config: RankConfig,
+}
+
+impl Rerank {
+    /// The steps that a search under `rule` takes.
+    pub fn new(config: &RankConfig, hint: Option<&'static str>, now_ns: i64, rule: &dyn Rule) -> Self {
+        let aged = match config.use_recency {
+            RecencyUse::On => true,
+            RecencyUse::Off => false,
+            RecencyUse::Auto => rule.name() == "max_gap",
+        };
+        Rerank { hint, now_ns: aged.then_some(now_ns), config: *config }
+    }
+
+    /// A passage's language: as it is stored, else by its path.
+    pub fn language_of<'p>(&self, passage: &'p StoredPassage) -> Option<&'p str> {
+        passage.language.as_deref().or_else(|| Language::of(&passage.path, "").map(|found| found.name))
+    }
+
+    /// How a passage's language stands to the hinted one.
+    pub fn language(&self, passage: &StoredPassage) -> LanguageMatch {
+        match self.hint.and_then(|hint| Some(Language::relation(hint, self.language_of(passage)?))) {
+            Some(Relation::Same) => LanguageMatch::Same,
+            Some(Relation::Related) => LanguageMatch::Related,
+            Some(Relation::Other) | None => LanguageMatch::Other,
+        }
+    }
+
+    /// The date that a passage's age is counted by: of its last commit where that is known, else of its file.
+    pub fn date(passage: &StoredPassage) -> Option<i64> {
+        passage.dated_ns.or(Some(passage.modified_ns).filter(|&modified| modified > 0))
+    }
+
+    /// What moves a passage.
+    pub fn of(&self, passage: &StoredPassage) -> Adjustment {
+        let language = self.hint.map_or(1.0, |_| self.config.language.factor(self.language(passage)));
+        let recency = self.now_ns.map_or(1.0, |now| self.config.recency.factor(Self::date(passage), now, false));
+        Adjustment::of(language, recency)
+    }
+
+    /// Whether age moves candidates.
+    pub fn by_age(&self) -> bool {
+        self.now_ns.is_some()
+    }
+
+    /// What it does, in words: scores are comparable where this is equal.
+    pub fn scale(&self) -> String {
+        let RankConfig { language, recency, .. } = self.config;
+        let by_language = self.hint.map(|_| format!(", language {} {}", language.same, language.related));
+        let by_age = self
+            .now_ns
+            .map(|_| format!(", recency {} {} {}", recency.half_life_days, recency.floor, recency.severe_floor));
+        [by_language, by_age].into_iter().flatten().collect()
+    }
+}

@@ -1,0 +1,175 @@
+//! Whose passages a search reads: one's own namespace first, and what its owner shares.
+
+use super::query::SearchRequest;
+use crate::Error;
+use crate::index::Index;
+use tamis_store::{Filter, Namespace};
+
+/// The namespaces of one search. What is in neither list is not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scope {
+    /// Searched first; empty: everything that the index holds, and there is nothing else to read.
+    pub own: Vec<String>,
+    /// Shared by the owner of the own one.
+    pub shared: Vec<String>,
+    /// All of them by name, one's own first.
+    pub names: Vec<String>,
+}
+
+impl Scope {
+    /// `filter` on the own namespaces.
+    pub fn of_own(&self, filter: &Filter) -> Filter {
+        Filter { namespaces: self.own.clone(), ..filter.clone() }
+    }
+
+    /// `filter` on the shared ones.
+    pub fn of_shared(&self, filter: &Filter) -> Filter {
+        Filter { namespaces: self.shared.clone(), ..filter.clone() }
+    }
+
+    /// `filter` on both.
+    pub fn of_all(&self, filter: &Filter) -> Filter {
+        Filter { namespaces: self.own.iter().chain(&self.shared).cloned().collect(), ..filter.clone() }
+    }
+
+    /// Under which name a search is recorded: what is learnt of one set of namespaces says nothing of another.
+    pub fn label(&self, whole: &str) -> String {
+        if self.own.is_empty() { whole.to_owned() } else { self.own.join(",") }
+    }
+}
+
+/// Decides the scope of a request among `known` namespaces. `own`: the index's own, where it has one. `most_shared`: how
+/// many shared ones, the largest first; 0: none.
+///
+/// # Errors
+/// A namespace that is not there or that the caller may not read. The two are told alike, so that nobody learns what is
+/// there.
+pub(crate) fn scope(
+    request: &SearchRequest,
+    known: &[Namespace],
+    own: Option<&str>,
+    most_shared: usize,
+) -> Result<Scope, Error> {
+    let allowed = request.allowed_namespaces.as_deref();
+    let readable = |name: &str| allowed.is_none_or(|allowed| allowed.iter().any(|allowed| allowed == name));
+    let named = |name: &str| match known.iter().find(|namespace| namespace.name == name && readable(name)) {
+        Some(namespace) => Ok(namespace),
+        None => {
+            let names: Vec<&str> =
+                known.iter().map(|known| known.name.as_str()).filter(|name| readable(name)).collect();
+            Err(Error::argument("namespace", format!("{name:?}"), format!("one of {}", names.join(", "))))
+        }
+    };
+    // All that there is needs no filter, which keeps the legs on their fast path. Where rights are given the filter stays:
+    // another namespace may come in between.
+    let exactly = |mut own: Vec<String>| {
+        own.sort();
+        own.dedup();
+        let whole = allowed.is_none() && known.iter().all(|known| own.contains(&known.name));
+        Scope { names: own.clone(), own: if whole { Vec::new() } else { own }, shared: Vec::new() }
+    };
+    if !request.namespaces.is_empty() {
+        let names = request.namespaces.iter().map(|name| Ok(named(name)?.name.clone()));
+        return Ok(exactly(names.collect::<Result<_, Error>>()?));
+    }
+    let asked = request.namespace.as_deref();
+    let Some(own) = asked.or_else(|| own.filter(|own| readable(own) && known.iter().any(|known| known.name == *own)))
+    else {
+        let all: Vec<String> = known.iter().map(|known| known.name.clone()).filter(|name| readable(name)).collect();
+        if all.is_empty() && allowed.is_some() {
+            return Err(Error::argument("namespace", "none", "one that may be read"));
+        }
+        return Ok(exactly(all));
+    };
+    let own = named(own)?;
+    let mut shared: Vec<&Namespace> = known
+        .iter()
+        .filter(|other| other.shared && other.name != own.name && readable(&other.name))
+        .filter(|other| own.owner.is_some() && other.owner == own.owner)
+        .collect();
+    shared.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));
+    shared.truncate(most_shared);
+    let shared: Vec<String> = shared.into_iter().map(|namespace| namespace.name.clone()).collect();
+    if shared.is_empty() {
+        return Ok(exactly(vec![own.name.clone()]));
+    }
+    let names = std::iter::once(&own.name).chain(&shared).cloned().collect();
+    Ok(Scope { own: vec![own.name.clone()], shared, names })
+}
+
+impl Index {
+    /// The namespaces that a request reads.
+    pub(super) fn scope(&self, request: &SearchRequest) -> Result<Scope, Error> {
+        let known = self.store().namespaces()?;
+        let sharing = request.sharing.unwrap_or(self.config.search.sharing);
+        let most = if sharing { self.config.search.shared_namespaces } else { 0 };
+        scope(request, &known, self.own_namespace(), most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn namespace(name: &str, owner: Option<&str>, shared: bool, passages: u64) -> Namespace {
+        Namespace { name: name.into(), root: None, owner: owner.map(str::to_owned), shared, documents: 1, passages }
+    }
+
+    fn team() -> Vec<Namespace> {
+        vec![
+            namespace("api", Some("team"), true, 50),
+            namespace("web", Some("team"), true, 400),
+            namespace("wiki", Some("team"), true, 90),
+            namespace("salaries", Some("team"), false, 10),
+            namespace("elsewhere", Some("others"), true, 70),
+            namespace("lone", None, true, 70),
+        ]
+    }
+
+    fn of(request: &SearchRequest, own: Option<&str>, most: usize) -> Result<(Vec<String>, Vec<String>), String> {
+        scope(request, &team(), own, most).map(|scope| (scope.own, scope.shared)).map_err(|error| error.to_string())
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn ones_own_first_and_then_what_its_owner_shares_the_largest_first() {
+        let request = SearchRequest::new("x");
+        assert_eq!(of(&request, Some("api"), 5), Ok((names(&["api"]), names(&["web", "wiki"]))));
+        assert_eq!(of(&request, Some("api"), 1), Ok((names(&["api"]), names(&["web"]))));
+        assert_eq!(of(&request, Some("api"), 0), Ok((names(&["api"]), vec![])));
+        assert_eq!(of(&request, Some("lone"), 5), Ok((names(&["lone"]), vec![])), "no owner, no pool");
+        let named = SearchRequest { namespace: Some("salaries".into()), ..SearchRequest::new("x") };
+        assert_eq!(of(&named, Some("api"), 5), Ok((names(&["salaries"]), names(&["web", "wiki", "api"]))));
+    }
+
+    #[test]
+    fn without_an_own_one_all_are_equal() {
+        assert_eq!(of(&SearchRequest::new("x"), None, 5), Ok((vec![], vec![])));
+        let two = SearchRequest { namespaces: names(&["web", "api", "web"]), ..SearchRequest::new("x") };
+        assert_eq!(of(&two, Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_as_if_it_were_not_there() {
+        let request = |own: Option<&str>| SearchRequest {
+            allowed_namespaces: Some(names(&["api", "web"])),
+            namespace: own.map(str::to_owned),
+            ..SearchRequest::new("x")
+        };
+        assert_eq!(of(&request(Some("api")), None, 5), Ok((names(&["api"]), names(&["web"]))));
+        assert_eq!(of(&request(None), None, 5), Ok((names(&["api", "web"]), vec![])));
+        assert_eq!(of(&request(None), Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
+        let everything = team().into_iter().map(|namespace| namespace.name).collect();
+        let rights = SearchRequest { allowed_namespaces: Some(everything), ..SearchRequest::new("x") };
+        assert_eq!(of(&rights, None, 5).map(|(own, _)| own.len()), Ok(6), "rights to all are still a filter");
+        let there = of(&request(Some("salaries")), None, 5).expect_err("not readable");
+        let not_there = of(&request(Some("nowhere")), None, 5).expect_err("not there");
+        assert_eq!(there.replace("salaries", ""), not_there.replace("nowhere", ""));
+        assert!(there.contains("one of api, web"), "{there}");
+        let none = SearchRequest { allowed_namespaces: Some(vec![]), ..SearchRequest::new("x") };
+        assert!(of(&none, None, 5).is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! Several phrasings of one need: each is gathered by itself, and their rankings become one.
+
+use super::candidate::Candidate;
+use super::gather::Gathered;
+use crate::Error;
+use crate::config::{Config, VariantConfig};
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use tamis_rank::BackgroundEvidence;
+use tamis_store::PassageId;
+
+/// What a phrasing of the need is like, which says how much its ranks count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum VariantKind {
+    /// The need in other words.
+    #[default]
+    Intent,
+    /// Files and directories where the answer may be.
+    Paths,
+    /// The shape of the code that is looked for.
+    Code,
+}
+
+impl VariantKind {
+    /// All kinds by name.
+    pub const NAMES: [&str; 3] = ["intent", "paths", "code"];
+
+    fn weight(self, config: &VariantConfig) -> f64 {
+        match self {
+            VariantKind::Intent => config.intent_weight,
+            VariantKind::Paths => config.paths_weight,
+            VariantKind::Code => config.code_weight,
+        }
+    }
+}
+
+impl fmt::Display for VariantKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            VariantKind::Intent => "intent",
+            VariantKind::Paths => "paths",
+            VariantKind::Code => "code",
+        })
+    }
+}
+
+/// Another phrasing of a query's need.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variant {
+    /// Its words, at most `search.variants.max_characters`.
+    pub text: String,
+    /// What it is like.
+    pub kind: VariantKind,
+    /// How much its ranks count, 0 to 1. `None`: what the configuration gives its kind.
+    pub weight: Option<f64>,
+}
+
+/// `TEXT`, or `intent:TEXT`, `paths:TEXT`, `code:TEXT`.
+impl FromStr for Variant {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (kind, text) = match text.split_once(':') {
+            Some(("intent", rest)) => (VariantKind::Intent, rest),
+            Some(("paths", rest)) => (VariantKind::Paths, rest),
+            Some(("code", rest)) => (VariantKind::Code, rest),
+            _ => (VariantKind::Intent, text),
+        };
+        let text = text.trim().to_owned();
+        if text.is_empty() {
+            return Err(Error::argument("variant", "\"\"", "some words, or intent:…, paths:…, code:… with some words"));
+        }
+        Ok(Variant { text, kind, weight: None })
+    }
+}
+
+impl Variant {
+    /// The weight that it counts with.
+    ///
+    /// # Errors
+    /// Its text is empty or too long, or its weight is no share.
+    pub(super) fn checked(&self, config: &Config) -> Result<f64, Error> {
+        let most = config.search.variants.max_characters;
+        let length = self.text.chars().count();
+        if self.text.trim().is_empty() || length > most {
+            let allowed = format!("1 to {most} characters (search.variants.max_characters)");
+            return Err(Error::argument("variant", format!("{length} characters"), allowed));
+        }
+        match self.weight {
+            Some(weight) if !(0.0..=1.0).contains(&weight) => {
+                Err(Error::argument("variant weight", weight.to_string(), "0 to 1"))
+            }
+            weight => Ok(weight.unwrap_or(self.kind.weight(&config.search.variants))),
+        }
+    }
+}
+
+/// What one phrasing has brought in.
+#[derive(Clone, Debug)]
+pub(super) struct Phrased {
+    pub weight: f64,
+    /// Its candidates with their raw scores under it.
+    pub candidates: Vec<Candidate>,
+    /// The raw scores of a passage that has nothing to do with it.
+    pub background: BackgroundEvidence,
+}
+
+impl Phrased {
+    pub fn new(weight: f64, gathered: &Gathered) -> Self {
+        Phrased { weight, candidates: gathered.candidates.clone(), background: gathered.background() }
+    }
+}
+
+/// Adds what the other phrasings found and the query itself did not. A candidate that the query did not find has no raw
+/// scores under it yet.
+pub(super) fn merge(gathered: &mut Gathered, phrased: &[Phrased]) {
+    let mut known: HashMap<PassageId, ()> =
+        gathered.candidates.iter().map(|candidate| (candidate.passage, ())).collect();
+    for candidate in phrased.iter().flat_map(|phrased| &phrased.candidates) {
+        if known.insert(candidate.passage, ()).is_none() {
+            gathered.candidates.push(Candidate::new(candidate.passage));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_says_its_kind_in_front() {
+        let read = |text: &str| text.parse::<Variant>().map(|variant| (variant.kind, variant.text));
+        assert_eq!(read("code:fn retry(").ok(), Some((VariantKind::Code, "fn retry(".into())));
+        assert_eq!(read("paths: src/net").ok(), Some((VariantKind::Paths, "src/net".into())));
+        assert_eq!(read("std::fmt").ok(), Some((VariantKind::Intent, "std::fmt".into())), "not every colon is a kind");
+        assert!(read("code: ").is_err());
+    }
+
+    #[test]
+    fn weights_come_from_the_kind_and_lengths_are_bounded() {
+        let config = Config::built_in();
+        let weight = |text: &str| text.parse::<Variant>().expect("a variant").checked(&config);
+        assert_eq!(weight("x").ok(), Some(1.0));
+        assert_eq!(weight("paths:x").ok(), Some(0.95));
+        assert_eq!(weight("code:x").ok(), Some(0.9));
+        assert!(weight(&"é".repeat(800)).is_ok(), "characters, not bytes");
+        let error = weight(&"x".repeat(801)).expect_err("one too many").to_string();
+        assert!(error.contains("801 characters") && error.contains("1 to 800"), "{error}");
+        let heavy = Variant { text: "x".into(), weight: Some(1.5), ..Variant::default() };
+        assert!(heavy.checked(&config).is_err());
+    }
+}

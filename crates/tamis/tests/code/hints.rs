@@ -1,0 +1,102 @@
+//! Kinds, symbols, languages: what narrows a search of code and what only leans.
+
+use crate::support::{Tree, paths, refresh, search};
+use tamis::SearchRequest;
+
+fn tree() -> Tree {
+    Tree::new(&[
+        (
+            "src/store.rs",
+            "/// Keeps rows.\npub struct Store;\n\nimpl Store {\n    /// Opens the store of rows.\n    pub fn open() -> Store { Store }\n\n    /// Closes the store of rows.\n    pub fn close(self) {}\n}\n",
+        ),
+        ("src/door.rs", "/// Opens the door of the store.\npub fn open_door() {}\n"),
+        ("docs/store.md", "# Store\n\nHow the store of rows is opened and closed.\n"),
+        ("lib/store.py", "def open_store():\n    \"\"\"Opens the store of rows.\"\"\"\n"),
+    ])
+}
+
+fn ask(request: SearchRequest) -> Vec<String> {
+    let tree = tree();
+    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
+    refresh(&index);
+    let mut found: Vec<String> =
+        search(&index, request).results.into_iter().map(|hit| hit.symbol.unwrap_or(hit.path)).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn symbols_by_their_last_part_their_whole_name_and_a_prefix() {
+    let of = |symbol: &str| ask(SearchRequest { symbols: vec![symbol.into()], ..SearchRequest::new("open the store") });
+    assert_eq!(of("open"), ["Store::open"]);
+    assert_eq!(of("Store::open"), ["Store::open"]);
+    assert_eq!(of("open*"), ["Store::open", "open_door", "open_store"]);
+    assert!(of("nothing_of_the_kind").is_empty());
+}
+
+#[test]
+fn kinds_narrow_and_unknown_ones_are_refused() {
+    let found = ask(SearchRequest { kinds: vec!["function".into()], ..SearchRequest::new("open the store") });
+    assert_eq!(found, ["open_door", "open_store"]);
+    let wrong = SearchRequest { kinds: vec!["fonction".into()], ..SearchRequest::new("x") };
+    let error = wrong.check().expect_err("no kind").to_string();
+    assert!(error.contains("fonction") && error.contains("function, method"), "{error}");
+}
+
+#[test]
+fn the_callers_file_and_a_filter_of_one_language_are_hints_too() {
+    let tree = tree();
+    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
+    refresh(&index);
+    let hint = |request: SearchRequest| search(&index, request).language_hint;
+    assert_eq!(hint(SearchRequest::new("open the store")), None);
+    let from =
+        SearchRequest { caller_path: Some("tools/x.PY".into()), ..SearchRequest::new("opens the store of rows") };
+    let answer = search(&index, from);
+    assert_eq!(answer.language_hint.as_deref(), Some("python"));
+    assert_eq!(paths(&answer)[0], "lib/store.py");
+    assert!(answer.results.len() > 1, "a hint leaves nothing out");
+    let only = SearchRequest { languages: vec!["rust".into()], ..SearchRequest::new("open the store") };
+    assert_eq!(hint(only).as_deref(), Some("rust"));
+    let unknown = SearchRequest { language_hint: Some("C++".into()), ..SearchRequest::new("x") };
+    assert!(unknown.check().is_err(), "a display name is not the stored one");
+}
+
+/// The thresholds refuse every candidate that meaning brought in, and the answer silently becomes lexical.
+#[test]
+fn trap_an_answer_by_words_alone_says_so() {
+    let tree = tree();
+    let index =
+        tree.open(&[("search.gate", "false"), ("search.cut", "language"), ("search.thresholds.default", "0.99")]);
+    refresh(&index);
+    let high = tree.open(&[
+        ("search.gate", "false"),
+        ("search.cut", "language"),
+        ("search.thresholds.default", "0.99"),
+        ("search.thresholds.rust", "0.99"),
+        ("search.thresholds.python", "0.99"),
+    ]);
+    let answer = search(&high, SearchRequest::new("opens the store of rows"));
+    assert_eq!(answer.mode_used, "lexical");
+    let reason = answer.fallback_reason.expect("a reason");
+    assert!(reason.contains("below the threshold of its language") && reason.contains("0.99"), "{reason}");
+    assert!(!answer.results.is_empty(), "a hit by words is not held to a similarity");
+    assert_eq!(answer.cut.diagnostics["by_similarity"], 0);
+
+    let low = tree.open(&[
+        ("search.gate", "false"),
+        ("search.cut", "language"),
+        ("search.thresholds.default", "0.1"),
+        ("search.thresholds.rust", "0.1"),
+        ("search.thresholds.python", "0.99"),
+        ("cut.language.min_coverage", "1.01"),
+    ]);
+    let answer = search(&low, SearchRequest::new("opens the store of rows"));
+    assert_eq!((answer.mode_used.as_str(), answer.fallback_reason), ("hybrid", None));
+    assert!(
+        answer.results.iter().all(|hit| hit.language.as_deref() != Some("python")),
+        "each against its own language"
+    );
+    let hinted = search(&low, SearchRequest::new("opens the store of rows lang:python"));
+    assert_eq!(hinted.cut.keep, 0, "with a hint its threshold holds for all");
+}

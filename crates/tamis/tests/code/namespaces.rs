@@ -1,0 +1,155 @@
+//! Several repositories in one index: one's own first, what is shared, and nothing of the rest.
+
+use crate::support::{Tree, refresh, search};
+use tamis::{Answer, Index, RunOptions, SearchRequest};
+use tamis_store::{Change, NewDocument, NewNamespace, NewPassage, TextForm};
+
+/// Documents by path in a namespace beside the tree's own.
+fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, documents: &[(&str, &str)]) {
+    let document = |&(path, text): &(&str, &str)| {
+        Change::Put(NewDocument {
+            namespace: namespace.into(),
+            collection: "notes".into(),
+            path: path.into(),
+            language: None,
+            role: "main".into(),
+            title: None,
+            size: text.len() as u64,
+            modified_ns: 1,
+            dated_ns: None,
+            content_hash: *blake3::hash(text.as_bytes()).as_bytes(),
+            note: None,
+            passages: vec![NewPassage {
+                start_line: 1,
+                end_line: 1,
+                kind: "paragraph".into(),
+                symbol: None,
+                signature: None,
+                heading: None,
+                context: None,
+                text: text.into(),
+                embedded_text: text.into(),
+                role: "main".into(),
+                language: None,
+                form: TextForm::Prose,
+            }],
+        })
+    };
+    let changes: Vec<Change> = documents.iter().map(document).collect();
+    index.store().apply(&changes).expect("put");
+    let named = NewNamespace { name: namespace.into(), root: None, owner: owner.map(str::to_owned), shared };
+    index.store().put_namespace(&named).expect("named");
+}
+
+const OWN: [(&str, &str); 3] = [
+    ("a.md", "The pump of the north station is primed before it starts."),
+    ("b.md", "Valves are greased in spring."),
+    ("c.md", "The gate of the weir is opened by hand."),
+];
+const SHARED: [(&str, &str); 3] = [
+    ("a.md", "A pump that runs dry is primed again and its seal is looked at."),
+    ("copy.md", "Valves are greased in spring."),
+    ("d.md", "The crane is inspected once a year."),
+];
+const PRIVATE: [(&str, &str); 2] = [
+    ("pay.md", "The pump operator earns a bonus when the pump is primed at night."),
+    ("more.md", "Pump, pump, pump: primed, primed, primed before it starts."),
+];
+
+/// An index of the team: two that share, one that does not, one of somebody else's.
+fn team() -> (Tree, Index) {
+    let tree = Tree::new(&[]);
+    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=50"), ("search.top_k", "50")]);
+    refresh(&index);
+    put(&index, "north", Some("works"), true, &OWN);
+    put(&index, "south", Some("works"), true, &SHARED);
+    put(&index, "payroll", Some("works"), false, &PRIVATE);
+    put(&index, "others", Some("rivals"), true, &[("x.md", "Our pump is primed before it starts, too.")]);
+    index.complete(RunOptions::WHOLE, &()).expect("published");
+    (tree, index)
+}
+
+fn within(index: &Index, request: SearchRequest) -> Answer {
+    search(index, SearchRequest { explain: true, ..request })
+}
+
+fn places(answer: &Answer) -> Vec<(String, String, bool)> {
+    answer.results.iter().map(|hit| (hit.namespace.clone(), hit.path.clone(), hit.shared)).collect()
+}
+
+fn from(namespace: &str) -> SearchRequest {
+    SearchRequest { namespace: Some(namespace.into()), ..SearchRequest::new("how is the pump primed before it starts") }
+}
+
+#[test]
+fn ones_own_and_what_the_owner_shares_with_where_each_hit_came_from() {
+    let (_tree, index) = team();
+    let answer = within(&index, from("north"));
+    let found = places(&answer);
+    assert!(found.contains(&("north".into(), "a.md".into(), false)), "{found:?}");
+    assert!(found.contains(&("south".into(), "a.md".into(), true)), "{found:?}");
+    assert!(found.iter().all(|(namespace, ..)| namespace == "north" || namespace == "south"), "{found:?}");
+    assert_eq!(answer.index.namespaces, ["north", "south"]);
+    assert!(!found.iter().any(|(_, path, _)| path == "copy.md"), "word for word in one's own: {found:?}");
+    assert!(found.contains(&("north".into(), "b.md".into(), false)));
+
+    let alone = within(&index, SearchRequest { sharing: Some(false), ..from("north") });
+    assert!(places(&alone).iter().all(|(namespace, ..)| namespace == "north"));
+    let private = within(&index, from("payroll"));
+    assert!(places(&private).iter().any(|(namespace, _, shared)| namespace == "south" && *shared));
+}
+
+/// What a caller may not read is as if it were not in the index: not among the candidates, and not in any figure.
+#[test]
+fn nothing_of_another_namespace_is_read_scored_counted_or_named() {
+    let (_tree, index) = team();
+    let alone = {
+        let tree = Tree::new(&[]);
+        let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=50"), ("search.top_k", "50")]);
+        refresh(&index);
+        put(&index, "north", Some("works"), true, &OWN);
+        index.complete(RunOptions::WHOLE, &()).expect("published");
+        within(&index, SearchRequest { namespaces: vec!["north".into()], ..SearchRequest::new(from("north").query) })
+    };
+    for request in [
+        SearchRequest { namespaces: vec!["north".into()], namespace: None, ..from("north") },
+        SearchRequest { sharing: Some(false), ..from("north") },
+        SearchRequest { allowed_namespaces: Some(vec!["north".into()]), ..from("north") },
+    ] {
+        let answer = within(&index, request);
+        let figures = |answer: &Answer| {
+            let hit = |hit: &tamis::Hit| (hit.path.clone(), hit.bm25, hit.similarity, hit.score);
+            let hits: Vec<_> = answer.results.iter().map(hit).collect();
+            (hits, answer.cut.candidates, answer.index.passages, answer.index.embedded)
+        };
+        assert_eq!(figures(&answer), figures(&alone), "every score is that of an index without the others");
+        let mut json = serde_json::to_value(&answer).expect("JSON");
+        json["query_id"] = serde_json::Value::Null;
+        for other in ["south", "payroll", "others"] {
+            assert!(!json.to_string().contains(other), "{other}: {json}");
+        }
+    }
+}
+
+#[test]
+fn a_namespace_that_may_not_be_read_is_not_told_from_one_that_is_not_there() {
+    let (_tree, index) = team();
+    let refused = |namespace: &str| {
+        let allowed_namespaces = Some(vec!["north".into()]);
+        let request = SearchRequest { allowed_namespaces, ..from(namespace) };
+        index.search(&request, &Default::default()).expect_err("refused").to_string().replace(namespace, "")
+    };
+    assert_eq!(refused("payroll"), refused("nowhere"));
+}
+
+#[test]
+fn all_namespaces_are_of_equal_standing_when_none_is_ones_own() {
+    let (_tree, index) = team();
+    let all: Vec<String> = ["north", "south", "payroll", "others"].map(str::to_owned).to_vec();
+    let answer = within(&index, SearchRequest { namespaces: all.clone(), ..SearchRequest::new(from("north").query) });
+    let mut found: Vec<String> = answer.results.iter().map(|hit| hit.namespace.clone()).collect();
+    found.sort();
+    found.dedup();
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert!(answer.results.iter().all(|hit| !hit.shared));
+}
