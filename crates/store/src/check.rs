@@ -66,6 +66,9 @@ fn check_lexical(lexical: &Lexical, expected: &[u64]) -> Result<Vec<String>> {
         }
         Err(error) => return Ok(vec![format!("the lexical index can not be read: {error}")]),
     }
+    if !guarded(|| reader.has_its_totals()).map_err(|error| StoreError::tantivy(lexical.path(), error))? {
+        return Ok(vec!["the lexical index has counted its passages wrong".to_owned()]);
+    }
     let held = guarded(|| reader.passages()).map_err(|error| StoreError::tantivy(lexical.path(), error))?;
     Ok(difference("the lexical index", expected, &held).into_iter().collect())
 }

@@ -280,9 +280,10 @@ impl Store for EmbeddedStore {
         Ok(found)
     }
 
-    fn bm25(&self, query: &LexicalQuery, _filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
+    fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
+        let selection = self.resolve(filter)?;
         match self.reader()? {
-            Some(reader) => self.tantivy(guarded(|| reader.score(&query.text, ids))),
+            Some(reader) => self.tantivy(guarded(|| reader.score(&query.text, &selection, ids))),
             None => Ok(vec![LexicalScore::default(); ids.len()]),
         }
     }

@@ -51,6 +51,11 @@ impl Filter {
         self == &Filter::default()
     }
 
+    /// Whether namespaces alone decide it.
+    pub(crate) fn is_by_namespace(&self) -> bool {
+        *self == Filter { namespaces: self.namespaces.clone(), ..Filter::default() }
+    }
+
     /// Whether documents alone decide it, where all passages are of their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
         self.kinds.is_empty() && self.roles.is_empty() && self.ids.is_empty() && self.symbols.is_empty()
@@ -127,6 +132,10 @@ impl BitSet {
 /// A filter resolved against the store's content: what both legs ask of each passage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
+    /// The numbers of the namespaces that pass, ascending; `None` for all.
+    pub(crate) namespaces: Option<Vec<u32>>,
+    /// Namespaces alone decide: all of their documents pass.
+    pub(crate) whole: bool,
     /// Documents that pass; `None` for all.
     pub(crate) documents: Option<BitSet>,
     /// Passages that pass; `None` for all of the documents.
@@ -139,6 +148,12 @@ impl Selection {
     /// Whether everything passes.
     pub(crate) fn is_everything(&self) -> bool {
         self.documents.is_none() && self.passages.is_none()
+    }
+
+    /// Whether it takes no more than a passage's namespace to tell whether it passes.
+    #[inline]
+    pub(crate) fn is_by_namespace(&self) -> bool {
+        self.whole || self.is_everything()
     }
 
     /// Whether a passage passes.

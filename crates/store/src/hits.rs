@@ -39,7 +39,7 @@ pub struct LexicalHit {
 pub struct LexicalScore {
     /// Okapi BM25 with k1 = 1.2 and b = 0.75, at least 0; 0 when no term matches.
     pub bm25: f32,
-    /// The share of the query's IDF mass that matched, 0 to 1. Terms in more than half of all passages do not count;
+    /// The share of the query's IDF mass that matched, 0 to 1. Terms in more than half of the passages do not count;
     /// a term that no passage has counts with the highest IDF there is.
     pub coverage: f32,
 }
@@ -51,7 +51,7 @@ pub struct LexicalStatistics {
     pub terms: Vec<TermStatistics>,
     /// Passages that the filter lets through.
     pub passages: u64,
-    /// Passages in the whole lexical index, of which the document frequencies are.
+    /// Passages that the lexical index holds of the filter's namespaces, of which the document frequencies are.
     pub indexed: u64,
     /// What a passage drawn at random would score: the sum of document frequency / passages · IDF over the terms,
     /// which is the mean of BM25 where each term that occurs does so once in a passage of average length.
@@ -63,7 +63,7 @@ pub struct LexicalStatistics {
 pub struct TermStatistics {
     /// The term, in lower case.
     pub term: String,
-    /// Passages that hold it, in the whole index.
+    /// Passages that hold it, in the filter's namespaces.
     pub document_frequency: u64,
     /// ln(1 + (N − n + 0.5) / (n + 0.5)), N passages of which n hold it.
     pub idf: f32,

@@ -6,25 +6,60 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use super::words::{Piece, Splitter};
 use crate::record::TextForm;
 
-/// The first character of a field's value says how the rest is read, so that code and prose share one field: one
-/// average length, and one document frequency for what is one word.
-const PROSE: char = '\u{2}';
-const CODE: char = '\u{1}';
+/// Ends the number of a namespace, at the start of each term and of a field's value.
+const NAMESPACE_END: char = '\u{3}';
+/// Follows each term in a field's value. No term holds it.
+const TERM_END: char = ' ';
 
 /// Changes whenever the same text gives other terms: the index is then rebuilt.
 pub(super) const ANALYSIS_VERSION: u32 = 1;
 
-/// A field's value, marked with its form.
-pub(super) fn marked<'t>(form: TextForm, texts: impl Iterator<Item = &'t str>) -> String {
-    let mut value = String::from(match form {
-        TextForm::Prose => PROSE,
-        TextForm::Code => CODE,
-    });
-    for text in texts {
-        value.push_str(text);
-        value.push(' ');
+/// What all terms of a namespace start with: so each namespace has postings and document frequencies of its own.
+pub(super) fn namespace_prefix(namespace: u32) -> String {
+    format!("{namespace:x}{NAMESPACE_END}")
+}
+
+/// Turns the texts of passages into values of the index's fields: terms, set apart, behind the namespace that they are
+/// of. Code and prose share a field: one average length, and one document frequency for what is one word.
+pub(super) struct Analyzer {
+    stemmer: Stemmer,
+    splitter: Splitter,
+    text: String,
+}
+
+impl Default for Analyzer {
+    fn default() -> Analyzer {
+        Analyzer { stemmer: Stemmer::create(Algorithm::English), splitter: Splitter::default(), text: String::new() }
     }
-    value
+}
+
+impl Analyzer {
+    /// A field's value, and how many terms it holds.
+    pub(super) fn value<'t>(
+        &mut self,
+        namespace: u32,
+        form: TextForm,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> (String, u64) {
+        let Analyzer { stemmer, splitter, text } = self;
+        text.clear();
+        for part in texts {
+            text.push_str(part);
+            text.push(' ');
+        }
+        let mut value = namespace_prefix(namespace);
+        value.reserve(text.len() + text.len() / 2);
+        let mut count = 0;
+        splitter.split(text, |word, _| {
+            match form {
+                TextForm::Prose => value.push_str(&stem(stemmer, word)),
+                TextForm::Code => value.push_str(word),
+            }
+            value.push(TERM_END);
+            count += 1;
+        });
+        (value, count)
+    }
 }
 
 /// A word of a query and the terms it may stand as in the index.
@@ -83,68 +118,42 @@ pub(super) fn stem<'w>(stemmer: &Stemmer, word: &'w str) -> std::borrow::Cow<'w,
     if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) { stemmer.stem(word) } else { word.into() }
 }
 
-/// The tokenizer that the index runs on each passage's fields.
-#[derive(Clone)]
-pub(super) struct PassageTokenizer {
-    stemmer: std::sync::Arc<Stemmer>,
-    splitter: Splitter,
-    terms: String,
-    ends: Vec<usize>,
+/// The tokenizer that the index runs on each passage's fields: it reads what the [`Analyzer`] wrote.
+#[derive(Clone, Default)]
+pub(super) struct TermTokenizer {
     token: Token,
 }
 
-impl Default for PassageTokenizer {
-    fn default() -> PassageTokenizer {
-        PassageTokenizer {
-            stemmer: std::sync::Arc::new(Stemmer::create(Algorithm::English)),
-            splitter: Splitter::default(),
-            terms: String::new(),
-            ends: Vec::new(),
-            token: Token::default(),
-        }
-    }
-}
+impl Tokenizer for TermTokenizer {
+    type TokenStream<'a> = Terms<'a>;
 
-impl Tokenizer for PassageTokenizer {
-    type TokenStream<'a> = PassageTokens<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> PassageTokens<'a> {
-        let PassageTokenizer { stemmer, splitter, terms, ends, token } = self;
-        terms.clear();
-        ends.clear();
-        token.reset();
-        let (prose, text) = match text.strip_prefix(PROSE) {
-            Some(text) => (true, text),
-            None => (false, text.strip_prefix(CODE).unwrap_or(text)),
-        };
-        splitter.split(text, |word, _| {
-            if prose {
-                terms.push_str(&stem(stemmer, word));
-            } else {
-                terms.push_str(word);
-            }
-            ends.push(terms.len());
-        });
-        PassageTokens { terms, ends, next: 0, token }
+    fn token_stream<'a>(&'a mut self, value: &'a str) -> Terms<'a> {
+        self.token.reset();
+        let terms = value.find(NAMESPACE_END).map_or(0, |end| end + NAMESPACE_END.len_utf8());
+        let (namespace, rest) = value.split_at(terms);
+        self.token.text.clear();
+        self.token.text.push_str(namespace);
+        Terms { namespace: namespace.len(), rest, next: 0, token: &mut self.token }
     }
 }
 
 /// The terms of one field of one passage.
-pub(super) struct PassageTokens<'a> {
-    terms: &'a str,
-    ends: &'a [usize],
+pub(super) struct Terms<'a> {
+    /// Length of what each token starts with.
+    namespace: usize,
+    rest: &'a str,
     next: usize,
     token: &'a mut Token,
 }
 
-impl TokenStream for PassageTokens<'_> {
+impl TokenStream for Terms<'_> {
     fn advance(&mut self) -> bool {
-        let Some(&end) = self.ends.get(self.next) else {
+        let Some((term, rest)) = self.rest.split_once(TERM_END) else {
             return false;
         };
-        let start = self.next.checked_sub(1).map_or(0, |previous| self.ends[previous]);
-        self.token.text.clear();
-        self.token.text.push_str(&self.terms[start..end]);
+        self.rest = rest;
+        self.token.text.truncate(self.namespace);
+        self.token.text.push_str(term);
         self.token.position = self.next;
         self.next += 1;
         true
@@ -164,13 +173,15 @@ mod tests {
     use super::*;
 
     fn terms(form: TextForm, text: &str) -> Vec<String> {
-        let mut tokenizer = PassageTokenizer::default();
-        let value = marked(form, [text].into_iter());
+        let (value, count) = Analyzer::default().value(0x1f, form, [text].into_iter());
+        let mut tokenizer = TermTokenizer::default();
         let mut stream = tokenizer.token_stream(&value);
         let mut terms = Vec::new();
         while stream.advance() {
-            terms.push(stream.token().text.clone());
+            let term = stream.token().text.strip_prefix("1f\u{3}").expect("each term is of its namespace");
+            terms.push(term.to_owned());
         }
+        assert_eq!(terms.len() as u64, count);
         terms
     }
 

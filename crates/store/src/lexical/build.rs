@@ -5,8 +5,11 @@ use std::path::Path;
 use tantivy::directory::MmapDirectory;
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
 
-use super::{Fields, Lexical, State};
+use super::analysis::Analyzer;
+use super::totals::Totals;
+use super::{Fields, Lexical, Reader, State, guarded};
 use crate::error::{Result, StoreError};
+use crate::record::PassageId;
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, Fault, replay};
 
@@ -40,30 +43,37 @@ impl Lexical {
             let floor = replay::tombstone_floor(connection)?;
             let trusted = floor..=replay::published_seq(connection)?;
             let held = match self.state() {
-                State::Ready(reader) if !rebuild && trusted.contains(&reader.seq()) => Some(reader.seq()),
+                State::Ready(reader) if !rebuild && trusted.contains(&reader.seq()) => Some(reader),
                 _ => None,
             };
-            let from = held.unwrap_or(0);
+            let from = held.as_ref().map_or(0, |reader| reader.seq());
             let added = replay::count_since(connection, from)?;
             let deleted = match held {
-                Some(seq) => replay::deleted_since(connection, seq)?,
+                Some(_) => replay::deleted_since(connection, from)?,
                 None => Vec::new(),
             };
             if held.is_some() && added == 0 && deleted.is_empty() {
                 return Ok(from);
             }
-            if held.is_none() {
-                self.clear()?;
-            }
+            let mut totals = match &held {
+                Some(reader) => self.totals_without(reader, &deleted)?,
+                None => {
+                    self.clear()?;
+                    Totals::default()
+                }
+            };
             let index = self.open_for_writing()?;
             let (_, fields) = Fields::schema();
             let writer = self.writer(&index, added)?;
             for passage in deleted {
                 writer.delete_term(Term::from_field_u64(fields.passage, passage));
             }
+            let mut analyzer = Analyzer::default();
             let mut done = 0;
             replay::passages_since(connection, from, |row| {
-                writer.add_document(fields.document_of(&row)).map_err(|error| Fault::from(self.error(error)))?;
+                let (document, lengths) = fields.document_of(&row, &mut analyzer);
+                totals.add(row.namespace, lengths);
+                writer.add_document(document).map_err(|error| Fault::from(self.error(error)))?;
                 done += 1;
                 if done % STEP == 0 || done == added {
                     progress(Progress { part: Part::Lexical, done, total: added });
@@ -72,7 +82,7 @@ impl Lexical {
             })?;
             let finish = |mut writer: IndexWriter| {
                 let mut commit = writer.prepare_commit()?;
-                commit.set_payload(&self.payload(target));
+                commit.set_payload(&self.payload(target, &totals));
                 commit.commit()?;
                 writer.wait_merging_threads()
             };
@@ -80,6 +90,18 @@ impl Lexical {
             self.forget();
             Ok(target)
         })
+    }
+
+    /// The totals of a commit once these passages are gone from it.
+    fn totals_without(&self, reader: &Reader, deleted: &[u64]) -> Result<Totals> {
+        let mut ids: Vec<PassageId> = deleted.iter().copied().map(PassageId).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut totals = reader.totals.clone();
+        for (namespace, lengths) in guarded(|| reader.lengths(&ids)).map_err(|error| self.error(error))? {
+            totals.subtract(namespace, lengths);
+        }
+        Ok(totals)
     }
 
     fn writer(&self, index: &Index, passages: u64) -> Result<IndexWriter> {

@@ -6,10 +6,18 @@ use tantivy::schema::{
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{Index, TantivyDocument};
 
-use super::analysis::{PassageTokenizer, marked};
+use super::analysis::{Analyzer, TermTokenizer};
+use super::totals::Lengths;
 use crate::sqlite::LexicalRow;
 
 const TOKENIZER: &str = "passage";
+
+/// Names of the columns that are read by name.
+pub(super) const PASSAGE: &str = "passage";
+pub(super) const DOCUMENT: &str = "document";
+pub(super) const NAMESPACE: &str = "namespace";
+pub(super) const BODY_TERMS: &str = "body_terms";
+pub(super) const NAME_TERMS: &str = "name_terms";
 
 /// Score of a match in the name beside one in the body, chosen on five judged collections with titles as headings: see
 /// `docs/research/lexical.md`.
@@ -22,6 +30,12 @@ pub(super) struct Fields {
     pub(super) passage: Field,
     /// Its document's number, for filters.
     pub(super) document: Field,
+    /// Its namespace's number.
+    pub(super) namespace: Field,
+    /// How many terms its body has.
+    pub(super) body_terms: Field,
+    /// How many terms its name has.
+    pub(super) name_terms: Field,
     /// The words of its symbol, its heading or title, and its text: what a reader has before him.
     pub(super) body: Field,
     /// The words of its symbol, its heading or title, and its path: a second time, as what it is about.
@@ -41,8 +55,11 @@ impl Fields {
         );
         let numbers: NumericOptions = FAST.into();
         let fields = Fields {
-            passage: schema.add_u64_field("passage", numbers.clone() | INDEXED),
-            document: schema.add_u64_field("document", numbers),
+            passage: schema.add_u64_field(PASSAGE, numbers.clone() | INDEXED),
+            document: schema.add_u64_field(DOCUMENT, numbers.clone()),
+            namespace: schema.add_u64_field(NAMESPACE, numbers.clone()),
+            body_terms: schema.add_u64_field(BODY_TERMS, numbers.clone()),
+            name_terms: schema.add_u64_field(NAME_TERMS, numbers),
             body: schema.add_text_field("body", words.clone()),
             name: schema.add_text_field("name", words),
         };
@@ -51,21 +68,26 @@ impl Fields {
 
     /// Gives an index the tokenizer that its fields name.
     pub(super) fn register(index: &Index) {
-        index.tokenizers().register(TOKENIZER, TextAnalyzer::from(PassageTokenizer::default()));
+        index.tokenizers().register(TOKENIZER, TextAnalyzer::from(TermTokenizer::default()));
     }
 
-    /// A passage as the index takes it.
-    pub(super) fn document_of(&self, row: &LexicalRow<'_>) -> TantivyDocument {
+    /// A passage as the index takes it, and how long it is there.
+    pub(super) fn document_of(&self, row: &LexicalRow<'_>, analyzer: &mut Analyzer) -> (TantivyDocument, Lengths) {
         let mut document = TantivyDocument::default();
         document.add_u64(self.passage, row.passage);
         document.add_u64(self.document, u64::from(row.document));
+        document.add_u64(self.namespace, u64::from(row.namespace));
         // The heading path says what the title does and more.
         let heading = row.heading.or(row.title);
         let stem = row.path.rsplit_once('.').map_or(row.path, |(stem, _)| stem);
         let body = [row.symbol, heading, Some(row.text)];
-        document.add_text(self.body, marked(row.form, body.into_iter().flatten()));
+        let (body, body_terms) = analyzer.value(row.namespace, row.form, body.into_iter().flatten());
+        document.add_text(self.body, body);
+        document.add_u64(self.body_terms, body_terms);
         let name = [row.symbol, heading, Some(stem)];
-        document.add_text(self.name, marked(row.form, name.into_iter().flatten()));
-        document
+        let (name, name_terms) = analyzer.value(row.namespace, row.form, name.into_iter().flatten());
+        document.add_text(self.name, name);
+        document.add_u64(self.name_terms, name_terms);
+        (document, Lengths { passages: 1, body: body_terms, name: name_terms })
     }
 }

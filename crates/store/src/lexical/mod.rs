@@ -1,8 +1,11 @@
 //! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
 //! A text's way: `words` (what is a word) → `analysis` (stemmed or not) → `fields` (what is kept of a passage) → `build`
-//! (caught up with the database, or made anew). A query's way: `analysis` → `query` (which terms, how frequent) →
-//! `search` (the best passages, and the score of any).
+//! (caught up with the database, or made anew). A query's way: `analysis` → `query` (which terms, and from `statistics`
+//! and `totals` how frequent) → `search` (the best passages, and the score of any).
+//!
+//! Each term carries the number of its namespace in front. So a search of some namespaces reads the postings of those and
+//! no others, and its frequencies and lengths are sums over those: it scores as if the index held nothing else.
 
 mod analysis;
 mod build;
@@ -11,14 +14,16 @@ mod fields;
 mod highlight;
 mod query;
 mod search;
+mod statistics;
+mod totals;
 mod words;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tantivy::directory::MmapDirectory;
-use tantivy::{Index, ReloadPolicy, Searcher};
+use tantivy::{DocId, Index, ReloadPolicy, Searcher};
 
 use crate::error::{Result, StoreError};
 use crate::sqlite::lock;
@@ -27,9 +32,10 @@ use analysis::ANALYSIS_VERSION;
 use directory::SearchDirectory;
 use fields::Fields;
 pub use highlight::{Highlighter, Mark};
+use totals::Totals;
 
 /// Changes whenever an index of the version before can not be used any more.
-const INDEX_VERSION: u32 = 1;
+const INDEX_VERSION: u32 = 2;
 
 /// The lexical index of one store.
 #[derive(Debug)]
@@ -55,6 +61,9 @@ pub(crate) struct Reader {
     searcher: Searcher,
     fields: Fields,
     seq: u64,
+    totals: Totals,
+    /// Of each segment the documents that are deleted, ascending; counted when first asked for.
+    dead: OnceLock<Vec<Vec<DocId>>>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -118,19 +127,19 @@ impl Lexical {
         let directory = MmapDirectory::open(&self.directory).map_err(|error| error.to_string())?;
         let index = Index::open(SearchDirectory(directory)).map_err(text)?;
         let payload = index.load_metas().map_err(text)?.payload.unwrap_or_default();
-        let seq = self.seq_of(&payload)?;
+        let (seq, totals) = self.state_of(&payload)?;
         let (schema, fields) = Fields::schema();
         if index.schema() != schema {
             return Err("it has other fields".to_owned());
         }
         Fields::register(&index);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(text)?;
-        Ok(Reader { searcher: reader.searcher(), fields, seq })
+        Ok(Reader { searcher: reader.searcher(), fields, seq, totals, dead: OnceLock::new() })
     }
 
     /// What a commit says about itself.
-    fn payload(&self, seq: u64) -> String {
-        format!("{} {seq}", self.origin())
+    fn payload(&self, seq: u64, totals: &Totals) -> String {
+        format!("{} {seq} {totals}", self.origin())
     }
 
     fn origin(&self) -> String {
@@ -138,10 +147,13 @@ impl Lexical {
         format!("tamis-lexical {INDEX_VERSION}.{ANALYSIS_VERSION} {instance}")
     }
 
-    fn seq_of(&self, payload: &str) -> Result<u64, String> {
+    fn state_of(&self, payload: &str) -> Result<(u64, Totals), String> {
         payload
             .strip_prefix(&self.origin())
-            .and_then(|rest| rest.trim().parse().ok())
+            .and_then(|rest| {
+                let (seq, totals) = rest.trim_start().split_once(' ')?;
+                Some((seq.parse().ok()?, totals.parse().ok()?))
+            })
             .ok_or_else(|| "it is of another database or another version, or its first build did not end".to_owned())
     }
 
@@ -160,7 +172,7 @@ impl Reader {
     pub(crate) fn passages(&self) -> tantivy::Result<Vec<u64>> {
         let mut passages = Vec::with_capacity(self.searcher.num_docs() as usize);
         for segment in self.searcher.segment_readers() {
-            let column = segment.fast_fields().u64("passage")?;
+            let column = segment.fast_fields().u64(fields::PASSAGE)?;
             passages.extend(segment.doc_ids_alive().filter_map(|document| column.first(document)));
         }
         passages.sort_unstable();

@@ -6,11 +6,12 @@ use tantivy::query::{
     Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Searcher, Term};
+use tantivy::{SegmentReader, Term};
 
 use super::Reader;
-use super::analysis::query_words;
+use super::analysis::{namespace_prefix, query_words};
 use super::fields::NAME_WEIGHT;
+use super::totals::Lengths;
 use crate::hits::{LexicalStatistics, TermStatistics};
 
 /// Most words of a query that are looked up.
@@ -18,9 +19,11 @@ const MAX_WORDS: usize = 1_024;
 /// Most that are searched for: the rarest ones. A pasted log has hundreds, and the frequent ones add time, not order.
 const MAX_TERMS: usize = 96;
 
-/// A query against one commit of the index.
+/// A query of some namespaces against one commit of the index.
 pub(super) struct Prepared {
     pub(super) terms: Vec<PreparedTerm>,
+    /// The namespaces searched that have passages, ascending.
+    pub(super) namespaces: Vec<u32>,
     statistics: Statistics,
     /// IDF mass of the terms that count for coverage.
     pub(super) mass: f32,
@@ -35,15 +38,32 @@ pub(super) struct PreparedTerm {
     idf: f32,
     /// What matching it adds to the coverage, before division by the mass.
     pub(super) share: f32,
-    /// Where to find it and what that scores, only where it occurs.
-    pub(super) places: Vec<(Term, Bm25Weight)>,
+    /// What a match scores in each field that it occurs in.
+    weights: Vec<(Field, Bm25Weight)>,
+    /// Where to find it, only where it occurs, with the namespace.
+    pub(super) places: Vec<(u32, Term)>,
 }
 
-/// Passages, tokens and document frequencies as the scores use them: those of a word, not of each of its forms.
+impl PreparedTerm {
+    /// What a match in a field scores.
+    pub(super) fn weight(&self, field: Field) -> Option<&Bm25Weight> {
+        self.weights.iter().find(|(weighted, _)| *weighted == field).map(|(_, weight)| weight)
+    }
+}
+
+/// Passages, tokens and document frequencies as the scores use them: those of a word in all namespaces searched, not of
+/// each of its forms in each of them.
 struct Statistics {
     passages: u64,
     tokens: HashMap<Field, u64>,
     frequencies: HashMap<Term, u64>,
+}
+
+impl Statistics {
+    /// The average length of a field.
+    fn average(&self, field: Field) -> f32 {
+        self.tokens.get(&field).copied().unwrap_or(0) as f32 / self.passages as f32
+    }
 }
 
 impl Bm25StatisticsProvider for Statistics {
@@ -67,27 +87,36 @@ fn idf(passages: u64, frequency: u64) -> f32 {
 }
 
 impl Reader {
-    pub(super) fn prepare(&self, text: &str) -> tantivy::Result<Prepared> {
-        let searcher = &self.searcher;
-        let passages = searcher.total_num_docs()?;
+    /// Looks a query's terms up in some namespaces, in all where none are given.
+    pub(super) fn prepare(&self, text: &str, namespaces: Option<&[u32]>) -> tantivy::Result<Prepared> {
+        let searched = self.totals.of(namespaces);
+        let mut total = Lengths::default();
+        searched.iter().for_each(|(_, lengths)| total.add(*lengths));
+        let namespaces: Vec<(u32, String)> =
+            searched.iter().map(|(namespace, _)| (*namespace, namespace_prefix(*namespace))).collect();
+        let passages = total.passages;
         let fields = [(self.fields.body, 1.0f32), (self.fields.name, NAME_WEIGHT)];
-        let mut statistics = Statistics { passages, tokens: HashMap::new(), frequencies: HashMap::new() };
-        for (field, _) in fields {
-            statistics.tokens.insert(field, Bm25StatisticsProvider::total_num_tokens(searcher, field)?);
-        }
+        let tokens = HashMap::from([(self.fields.body, total.body), (self.fields.name, total.name)]);
+        let mut statistics = Statistics { passages, tokens, frequencies: HashMap::new() };
         let mut terms = Vec::new();
+        let mut spelling = String::new();
         for word in query_words(text, MAX_WORDS) {
             // A passage holds one of the forms, since it is either code or prose: frequencies add up. It may hold the
             // word in both fields: the larger one counts, as what is frequent in either place says little.
             let mut by_field = [0u64; 2];
             let mut found = Vec::new();
-            for ((field, weight), frequency) in fields.into_iter().zip(&mut by_field) {
+            for ((field, _), frequency) in fields.into_iter().zip(&mut by_field) {
                 for form in std::iter::once(&word.word).chain(&word.stem) {
-                    let term = Term::from_field_text(field, form);
-                    let count = Searcher::doc_freq(searcher, &term)?;
-                    if count > 0 {
-                        *frequency += count;
-                        found.push((term, field, weight));
+                    for (namespace, prefix) in &namespaces {
+                        spelling.clear();
+                        spelling.push_str(prefix);
+                        spelling.push_str(form);
+                        let term = Term::from_field_text(field, &spelling);
+                        let count = self.frequency(&term)?;
+                        if count > 0 {
+                            *frequency += count;
+                            found.push((*namespace, term));
+                        }
                     }
                 }
             }
@@ -123,34 +152,39 @@ impl Reader {
             expected_score += expected;
             let share = if !word.compound && (counts(document_frequency) || !any_counts) { idf } else { 0.0 };
             mass += share;
-            let places = found
+            let weights = fields
                 .into_iter()
-                .map(|(term, field, weight)| {
-                    statistics.frequencies.insert(term.clone(), document_frequency);
-                    let average = statistics.tokens.get(&field).copied().unwrap_or(0) as f32 / passages as f32;
+                .filter(|(field, _)| found.iter().any(|(_, term)| term.field() == *field))
+                .map(|(field, weight)| {
+                    let average = statistics.average(field);
                     let bm25 = Bm25Weight::for_one_term_without_explain(document_frequency, passages, average);
-                    (term, bm25.boost_by(weight))
+                    (field, bm25.boost_by(weight))
                 })
                 .collect();
+            statistics.frequencies.extend(found.iter().map(|(_, term)| (term.clone(), document_frequency)));
             prepared.push(PreparedTerm {
                 word: word.word,
                 compound: word.compound,
                 document_frequency,
                 idf,
                 share,
-                places,
+                weights,
+                places: found,
             });
         }
-        Ok(Prepared { terms: prepared, statistics, mass, expected_score })
+        let namespaces = namespaces.into_iter().map(|(namespace, _)| namespace).collect();
+        Ok(Prepared { terms: prepared, namespaces, statistics, mass, expected_score })
     }
 
-    /// The weight of a prepared query, for Tantivy to search with.
-    pub(super) fn weight(&self, prepared: &Prepared) -> tantivy::Result<Box<dyn Weight>> {
+    /// The weight of a prepared query in one of its namespaces, for Tantivy to search with; `None` when no term occurs
+    /// there.
+    pub(super) fn weight(&self, prepared: &Prepared, namespace: u32) -> tantivy::Result<Option<Box<dyn Weight>>> {
         let clauses: Vec<Box<dyn Query>> = prepared
             .terms
             .iter()
             .flat_map(|term| &term.places)
-            .map(|(term, _)| {
+            .filter(|(place, _)| *place == namespace)
+            .map(|(_, term)| {
                 let query = Box::new(TermQuery::new(term.clone(), IndexRecordOption::WithFreqs));
                 if term.field() == self.fields.name && NAME_WEIGHT != 1.0 {
                     Box::new(BoostQuery::new(query, NAME_WEIGHT)) as Box<dyn Query>
@@ -159,8 +193,29 @@ impl Reader {
                 }
             })
             .collect();
+        if clauses.is_empty() {
+            return Ok(None);
+        }
         let scoring = EnableScoring::enabled_from_statistics_provider(&prepared.statistics, &self.searcher);
-        BooleanQuery::union(clauses).weight(scoring)
+        BooleanQuery::union(clauses).weight(scoring).map(Some)
+    }
+
+    /// By how much the highest score of a block of postings in a segment may lie above what the index says of it.
+    ///
+    /// Of each block it knows the length and frequency that score highest at the average length of the segment. At
+    /// another average another of its passages may; with `t` occurrences in a passage of length `d` a score is
+    /// `r / (1 + r)` of its limit, where `r = t / (1.2 (0.25 + 0.75 d / average))`, so that it is off by no more than the
+    /// averages are.
+    pub(super) fn slack(&self, prepared: &Prepared, segment: &SegmentReader) -> tantivy::Result<f32> {
+        let mut slack = 1.0f32;
+        for field in [self.fields.body, self.fields.name] {
+            let tokens = segment.inverted_index(field)?.total_num_tokens();
+            let (there, asked) = (tokens as f32 / segment.max_doc() as f32, prepared.statistics.average(field));
+            if there > 0.0 && asked > 0.0 {
+                slack = slack.max(there / asked).max(asked / there);
+            }
+        }
+        Ok(slack)
     }
 }
 

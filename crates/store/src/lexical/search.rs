@@ -9,6 +9,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
 use super::Reader;
+use super::fields::{DOCUMENT, NAMESPACE, PASSAGE};
 use super::query::Prepared;
 use crate::filter::Selection;
 use crate::hits::{LexicalHit, LexicalHits, LexicalScore};
@@ -47,10 +48,10 @@ impl PartialOrd for Candidate {
 impl Reader {
     /// The `k` best passages of a selection.
     pub(crate) fn search(&self, text: &str, selection: &Selection, k: usize) -> tantivy::Result<LexicalHits> {
-        let prepared = self.prepare(text)?;
+        let prepared = self.prepare(text, selection.namespaces.as_deref())?;
         let candidates = if k == 0 || prepared.is_empty() {
             Vec::new()
-        } else if !selection.is_everything() && selection.count <= FEW {
+        } else if !selection.is_by_namespace() && selection.count <= FEW {
             self.selected(selection)?
         } else {
             self.best(&prepared, selection, k.saturating_add(SPARE))?
@@ -71,24 +72,31 @@ impl Reader {
 
     /// The best passages of a selection, in no order: blocks of postings that can not hold one are passed over.
     fn best(&self, prepared: &Prepared, selection: &Selection, room: usize) -> tantivy::Result<Vec<Candidate>> {
-        let weight = self.weight(prepared)?;
+        let mut weights = Vec::new();
+        for &namespace in &prepared.namespaces {
+            weights.extend(self.weight(prepared, namespace)?);
+        }
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let passages = reader.fast_fields().u64("passage")?;
-            let documents = reader.fast_fields().u64("document")?;
-            weight.for_each_pruning(threshold(&best, room), reader, &mut |document, score| {
-                let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
-                if let (true, Some(passage)) = (alive, passages.first(document)) {
-                    let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
-                    if selection.contains(PassageId(passage), owner) {
-                        best.push(Reverse(Candidate { score, passage, segment, document }));
-                        if best.len() > room {
-                            best.pop();
+            let passages = reader.fast_fields().u64(PASSAGE)?;
+            let documents = reader.fast_fields().u64(DOCUMENT)?;
+            let slack = self.slack(prepared, reader)?;
+            // One namespace after the other, since no passage is of two.
+            for weight in &weights {
+                weight.for_each_pruning(threshold(&best, room, slack), reader, &mut |document, score| {
+                    let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
+                    if let (true, Some(passage)) = (alive, passages.first(document)) {
+                        let owner = || DocumentId(documents.first(document).unwrap_or_default() as u32);
+                        if selection.is_by_namespace() || selection.contains(PassageId(passage), owner()) {
+                            best.push(Reverse(Candidate { score, passage, segment, document }));
+                            if best.len() > room {
+                                best.pop();
+                            }
                         }
                     }
-                }
-                threshold(&best, room)
-            })?;
+                    threshold(&best, room, slack)
+                })?;
+            }
         }
         Ok(best.into_iter().map(|Reverse(candidate)| candidate).collect())
     }
@@ -98,8 +106,8 @@ impl Reader {
     fn selected(&self, selection: &Selection) -> tantivy::Result<Vec<Candidate>> {
         let mut selected = Vec::new();
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let passages = reader.fast_fields().u64("passage")?;
-            let documents = reader.fast_fields().u64("document")?;
+            let passages = reader.fast_fields().u64(PASSAGE)?;
+            let documents = reader.fast_fields().u64(DOCUMENT)?;
             for document in reader.doc_ids_alive() {
                 let passage = passages.first(document).unwrap_or_default();
                 let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
@@ -111,18 +119,23 @@ impl Reader {
         Ok(selected)
     }
 
-    /// The scores of passages, in their order.
-    pub(crate) fn score(&self, text: &str, ids: &[PassageId]) -> tantivy::Result<Vec<LexicalScore>> {
-        let prepared = self.prepare(text)?;
+    /// The scores of passages as a search of the selection's namespaces gives them, in their order.
+    pub(crate) fn score(
+        &self,
+        text: &str,
+        selection: &Selection,
+        ids: &[PassageId],
+    ) -> tantivy::Result<Vec<LexicalScore>> {
+        let prepared = self.prepare(text, selection.namespaces.as_deref())?;
         let places = self.locate(ids)?;
         self.score_places(&prepared, &places)
     }
 
     /// Where passages stand: segment and number in it.
-    fn locate(&self, ids: &[PassageId]) -> tantivy::Result<Vec<Option<(usize, DocId)>>> {
+    pub(super) fn locate(&self, ids: &[PassageId]) -> tantivy::Result<Vec<Option<(usize, DocId)>>> {
         let mut places = vec![None; ids.len()];
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let column: Column<u64> = reader.fast_fields().u64("passage")?;
+            let column: Column<u64> = reader.fast_fields().u64(PASSAGE)?;
             let range = column.min_value()..=column.max_value();
             let inverted = reader.inverted_index(self.fields.passage)?;
             for (id, place) in ids.iter().zip(&mut places) {
@@ -173,9 +186,17 @@ impl Reader {
         scores: &mut [LexicalScore],
     ) -> tantivy::Result<()> {
         let mut matched = vec![false; documents.len()];
+        let column = reader.fast_fields().u64(NAMESPACE)?;
+        let mut present: Vec<u32> =
+            documents.iter().map(|&(_, document, _)| column.first(document).unwrap_or_default() as u32).collect();
+        present.sort_unstable();
+        present.dedup();
         for term in &prepared.terms {
             matched.fill(false);
-            for (place, bm25) in &term.places {
+            for (namespace, place) in &term.places {
+                let (Some(bm25), Ok(_)) = (term.weight(place.field()), present.binary_search(namespace)) else {
+                    continue;
+                };
                 let inverted = reader.inverted_index(place.field())?;
                 let Some(mut postings) = inverted.read_postings(place, IndexRecordOption::WithFreqs)? else {
                     continue;
@@ -198,14 +219,15 @@ impl Reader {
     }
 }
 
-fn advance_to(postings: &mut SegmentPostings, document: DocId) -> DocId {
+pub(super) fn advance_to(postings: &mut SegmentPostings, document: DocId) -> DocId {
     if postings.doc() < document { postings.seek(document) } else { postings.doc() }
 }
 
-/// What a passage has to score to be looked at: a little less than the worst kept, as sums in another order differ.
-fn threshold(best: &BinaryHeap<Reverse<Candidate>>, room: usize) -> f32 {
+/// What a passage has to score to be looked at: a little less than the worst kept, as sums in another order differ, and
+/// by the slack less, as the scores are for which blocks of postings are passed over.
+fn threshold(best: &BinaryHeap<Reverse<Candidate>>, room: usize, slack: f32) -> f32 {
     match best.peek() {
-        Some(Reverse(worst)) if best.len() >= room => worst.score * (1.0 - 1e-5),
+        Some(Reverse(worst)) if best.len() >= room => worst.score * (1.0 - 1e-5) / slack,
         _ => f32::MIN,
     }
 }

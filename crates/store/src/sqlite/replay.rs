@@ -12,6 +12,7 @@ use crate::record::TextForm;
 pub(crate) struct LexicalRow<'r> {
     pub(crate) passage: u64,
     pub(crate) document: u32,
+    pub(crate) namespace: u32,
     pub(crate) form: TextForm,
     pub(crate) path: &'r str,
     pub(crate) title: Option<&'r str>,
@@ -100,7 +101,8 @@ pub(crate) fn passages_since(
     mut each: impl FnMut(LexicalRow<'_>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, t.text, p.text_bytes, p.own_text \
+        "SELECT p.id, p.document, p.prose, d.path, d.title, p.symbol, p.heading, t.text, p.text_bytes, p.own_text, \
+         (SELECT n.id FROM namespaces n WHERE n.name = d.namespace) \
          FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.id > ?1 ORDER BY p.id",
     )?;
     let mut rows = statement.query([seq as i64])?;
@@ -111,6 +113,7 @@ pub(crate) fn passages_since(
         each(LexicalRow {
             passage: row.get::<_, i64>(0)? as u64,
             document: row.get(1)?,
+            namespace: row.get(10)?,
             form: form(row.get(2)?),
             path: row.get_ref(3)?.as_str()?,
             title: optional(4)?,

@@ -16,7 +16,12 @@ impl Database {
             let total: i64 = connection
                 .prepare_cached("SELECT coalesce(sum(passages), 0) FROM documents")?
                 .query_row([], |row| row.get(0))?;
-            let everything = Selection { count: total as u64, ..Selection::default() };
+            let everything = Selection {
+                namespaces: namespaces(connection, filter)?,
+                whole: filter.is_by_namespace(),
+                count: total as u64,
+                ..Selection::default()
+            };
             if filter.is_empty() {
                 return Ok(everything);
             }
@@ -28,7 +33,11 @@ impl Database {
             let documents = documents(connection, filter, languages, &globs)?;
             let selection =
                 if filter.is_by_document() && !mixed { documents } else { passages(connection, filter, documents)? };
-            Ok(if selection.count == everything.count { everything } else { selection })
+            Ok(if selection.count == everything.count {
+                everything
+            } else {
+                Selection { namespaces: everything.namespaces, whole: everything.whole, ..selection }
+            })
         })
     }
 
@@ -48,6 +57,17 @@ impl Database {
             Ok(selected)
         })
     }
+}
+
+/// The numbers of the filter's namespaces, ascending, where it names any.
+fn namespaces(connection: &Connection, filter: &Filter) -> Result<Option<Vec<u32>>, Fault> {
+    if filter.namespaces.is_empty() {
+        return Ok(None);
+    }
+    let (condition, values) = conditions(&[("name", &filter.namespaces)]);
+    let mut statement = connection.prepare(&format!("SELECT id FROM namespaces WHERE {condition} ORDER BY id"))?;
+    let rows = statement.query_map(params_from_iter(values), |row| row.get(0))?;
+    Ok(Some(rows.collect::<rusqlite::Result<_>>()?))
 }
 
 /// `column IN (?, ?)` for each column that the filter restricts, with the values.
@@ -71,7 +91,9 @@ fn documents(
 ) -> Result<Selection, Fault> {
     let (condition, values) =
         conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections), ("language", languages)]);
-    let mut statement = connection.prepare(&format!("SELECT id, passages, path FROM documents WHERE {condition}"))?;
+    // Without globs the paths are not read, and where namespaces alone decide an index has all that is.
+    let path = if filter.path_globs.is_empty() { "''" } else { "path" };
+    let mut statement = connection.prepare(&format!("SELECT id, passages, {path} FROM documents WHERE {condition}"))?;
     let mut rows = statement.query(params_from_iter(values))?;
     let mut bits = BitSet::default();
     let mut count = 0;
@@ -81,7 +103,7 @@ fn documents(
             count += row.get::<_, i64>(1)? as u64;
         }
     }
-    Ok(Selection { documents: Some(bits), passages: None, count })
+    Ok(Selection { documents: Some(bits), count, ..Selection::default() })
 }
 
 fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> Result<Selection, Fault> {
@@ -121,5 +143,5 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> R
             }
         }
     }
-    Ok(Selection { documents: None, passages: Some(bits), count })
+    Ok(Selection { passages: Some(bits), count, ..Selection::default() })
 }
