@@ -68,7 +68,7 @@ fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
         kind: passage.kind.as_str().to_owned(),
         embedded_text: passage.embedded_text().into_owned(),
         symbol: passage.symbol,
-        signature: None,
+        signature: passage.signature,
         heading: passage.heading,
         context: passage.context,
         text: passage.text,
