@@ -74,6 +74,8 @@ pub struct NewDocument {
     /// The document's own date in nanoseconds since 1970, such as that of its last commit, where one is known. Apart from
     /// `modified_ns`, which only serves to see changes.
     pub dated_ns: Option<i64>,
+    /// How severe its subject is, in lower case, where it says so: `critical`, `major`, …
+    pub severity: Option<String>,
     /// Hash of its content, whatever the indexer takes: the store only gives it back.
     pub content_hash: [u8; 32],
     /// What people should know about how it was read, where there is something.
@@ -125,6 +127,7 @@ impl NewDocument {
             size: 0,
             modified_ns: 0,
             dated_ns: None,
+            severity: None,
             content_hash: [0; 32],
             note: None,
             passages: Vec::new(),
@@ -267,6 +270,8 @@ pub struct StoredPassage {
     pub modified_ns: i64,
     /// The document's own date in nanoseconds since 1970, where one is known.
     pub dated_ns: Option<i64>,
+    /// How severe the document's subject is, in lower case, where it says so.
+    pub severity: Option<String>,
     /// Its place among the document's passages, from 0.
     pub ordinal: u32,
     /// First line, counted from 1.

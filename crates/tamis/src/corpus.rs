@@ -66,6 +66,7 @@ impl Index {
             size: document.text.len() as u64,
             modified_ns: 0,
             dated_ns: None,
+            severity: None,
             content_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
             note: None,
             passages: read.passages.into_iter().map(passage).collect(),

@@ -34,6 +34,8 @@ pub struct Document {
     /// The document's own name for itself: a first heading, a front-matter title, the first line of a module's
     /// documentation.
     pub title: Option<String>,
+    /// How severe its subject is, as the `severity` of a front matter says, in lower case: `critical`, `major`, …
+    pub severity: Option<String>,
     /// What reading had to do that a person may want to know.
     pub notes: Vec<Note>,
     /// The passages, in the order of the file. Every non-blank line is in exactly one of them, except that a single

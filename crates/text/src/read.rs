@@ -39,15 +39,16 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         role => role,
     };
     let max_tokens = options.max_tokens.max(MIN_TOKENS);
-    let (title, passages) = match language {
+    let plain = |(title, passages)| prose::Prose { title, severity: None, passages };
+    let prose::Prose { title, severity, passages } = match language {
         Some(language) => match language.grammar {
-            Some(grammar) => read_code(language, grammar, &lines, max_tokens, role, &mut notes),
+            Some(grammar) => plain(read_code(language, grammar, &lines, max_tokens, role, &mut notes)),
             None if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
-            None => (None, line_passages(&lines, max_tokens, role)),
+            None => plain((None, line_passages(&lines, max_tokens, role))),
         },
-        None => (None, line_passages(&lines, max_tokens, role)),
+        None => plain((None, line_passages(&lines, max_tokens, role))),
     };
-    Document { language: name, category, role, title, notes, passages }
+    Document { language: name, category, role, title, severity, notes, passages }
 }
 
 fn read_code(

@@ -71,10 +71,10 @@ impl<'c> Batch<'c> {
             .connection
             .prepare_cached(
                 "INSERT INTO documents(id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-                 content_hash, note, passages) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+                 severity, content_hash, note, passages) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
                  ON CONFLICT(id) DO UPDATE SET collection = excluded.collection, language = excluded.language, \
                  role = excluded.role, title = excluded.title, size = excluded.size, modified_ns = excluded.modified_ns, \
-                 dated_ns = excluded.dated_ns, content_hash = excluded.content_hash, note = excluded.note, \
+                 dated_ns = excluded.dated_ns, severity = excluded.severity, content_hash = excluded.content_hash, note = excluded.note, \
                  passages = excluded.passages RETURNING id",
             )?
             .query_row(
@@ -89,6 +89,7 @@ impl<'c> Batch<'c> {
                     document.size as i64,
                     document.modified_ns,
                     document.dated_ns,
+                    document.severity,
                     document.content_hash,
                     document.note,
                     document.passages.len() as i64,

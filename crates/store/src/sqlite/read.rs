@@ -13,7 +13,7 @@ use crate::report::Coverage;
 const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, content_hash, note, passages FROM documents";
 const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, d.dated_ns, p.ordinal, p.start_line, \
      p.end_line, p.kind, p.symbol, p.heading, p.context, t.text, p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, \
-     p.prose, t.hash FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id";
+     p.prose, t.hash, d.severity FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id";
 
 impl Database {
     /// All documents of a namespace, by path.
@@ -259,6 +259,7 @@ fn passage(row: &Row<'_>) -> rusqlite::Result<StoredPassage> {
         title: row.get(6)?,
         modified_ns: row.get(7)?,
         dated_ns: row.get(8)?,
+        severity: row.get(23)?,
         ordinal: row.get(9)?,
         start_line: row.get(10)?,
         end_line: row.get(11)?,

@@ -38,6 +38,7 @@ pub(super) fn read(namespace: &str, file: &FoundFile, bytes: &[u8], config: &Ind
         size: file.size,
         modified_ns: file.modified_ns,
         dated_ns: None,
+        severity: None,
         content_hash: content_hash(bytes),
         note: None,
         passages: Vec::new(),
@@ -55,6 +56,7 @@ pub(super) fn read(namespace: &str, file: &FoundFile, bytes: &[u8], config: &Ind
         language: document.language.as_ref().map(ToString::to_string),
         role: document.role.as_str().to_owned(),
         title: document.title.clone(),
+        severity: document.severity.clone(),
         note: (!notes.is_empty()).then(|| notes.join("; ")),
         passages: passages(document, form),
         ..empty("")

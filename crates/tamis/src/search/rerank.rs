@@ -16,6 +16,9 @@ pub(super) struct Rerank {
     config: RankConfig,
 }
 
+/// Severities of which more is left after a long time.
+const SEVERE: [&str; 2] = ["critical", "major"];
+
 impl Rerank {
     /// The steps that a search under `rule` takes.
     pub fn new(config: &RankConfig, hint: Option<&'static str>, now_ns: i64, rule: &dyn Rule) -> Self {
@@ -49,7 +52,8 @@ impl Rerank {
     /// What moves a passage.
     pub fn of(&self, passage: &StoredPassage) -> Adjustment {
         let language = self.hint.map_or(1.0, |_| self.config.language.factor(self.language(passage)));
-        let recency = self.now_ns.map_or(1.0, |now| self.config.recency.factor(Self::date(passage), now, false));
+        let severe = passage.severity.as_deref().is_some_and(|severity| SEVERE.contains(&severity));
+        let recency = self.now_ns.map_or(1.0, |now| self.config.recency.factor(Self::date(passage), now, severe));
         Adjustment::of(language, recency)
     }
 

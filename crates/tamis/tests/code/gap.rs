@@ -11,6 +11,7 @@ fn tree() -> Tree {
     let notes = notes();
     let mut files: Vec<(&str, &str)> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     files.extend([
+        ("incident.md", "---\nseverity: Critical\n---\n\nNo page could be fetched after the failure of the proxy.\n"),
         ("client/fetch.py", "def fetch_with_retry(url):\n    \"\"\"Fetch a page, waiting longer after each failure.\"\"\"\n    return retry(url)\n"),
         ("client/fetch.ts", "/** Fetch a page, waiting longer after each failure. */\nexport function fetchWithRetry(url: string) {\n  return retry(url);\n}\n"),
         ("client/fetch.cpp", "// Fetch a page, waiting longer after each failure.\nPage fetch_with_retry(Url url) {\n  return retry(url);\n}\n"),
@@ -84,6 +85,7 @@ fn age_moves_passages_away_by_the_cut_that_is_defined_so() {
         ("client/fetch.py".to_owned(), now - 90 * DAY_NS),
         ("client/fetch.ts".to_owned(), now - 5_000 * DAY_NS),
         ("client/fetch.c".to_owned(), now + 90 * DAY_NS),
+        ("incident.md".to_owned(), now - 5_000 * DAY_NS),
     ];
     index.store().set_dates(index.namespace(), &dates).expect("dated");
     let under = |cut: &str, settings: &[(&str, &str)]| {
@@ -100,6 +102,7 @@ fn age_moves_passages_away_by_the_cut_that_is_defined_so() {
     assert_eq!(factor(&under("background", &[]), "client/fetch.ts"), 1.0, "another cut is not defined so");
     assert!((factor(&under("background", &[("rank.recency", "on")]), "client/fetch.ts") - 1.85).abs() < 1e-9);
     assert_eq!(factor(&under("max_gap", &[("rank.recency", "off")]), "client/fetch.ts"), 1.0);
+    assert!((factor(&under("max_gap", &[]), "incident.md") - 1.7).abs() < 1e-9, "more is left of what is critical");
     let other = under("max_gap", &[("rank.recency_half_life_days", "10"), ("rank.recency_floor", "0.5")]);
     assert!((factor(&other, "client/fetch.py") - 1.5).abs() < 1e-9, "half-life and floor are settings");
 }

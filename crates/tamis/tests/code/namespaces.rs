@@ -17,6 +17,7 @@ fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, docume
             size: text.len() as u64,
             modified_ns: 1,
             dated_ns: None,
+            severity: None,
             content_hash: *blake3::hash(text.as_bytes()).as_bytes(),
             note: None,
             passages: vec![NewPassage {

@@ -51,7 +51,8 @@ pub(super) fn outline(lines: &Lines<'_>) -> Outline {
                     TagEnd::Heading(_) => outline.headings.extend(heading.take()),
                     TagEnd::MetadataBlock(kind) => {
                         if let Some(block) = metadata.take() {
-                            outline.title = title(&block, kind);
+                            outline.title = value_of("title", &block, kind);
+                            outline.severity = value_of("severity", &block, kind).map(|text| text.to_lowercase());
                         }
                     }
                     _ => {}
@@ -124,15 +125,15 @@ fn end_is_inline(tag: TagEnd) -> bool {
     )
 }
 
-/// The value of a top-level `title` in YAML (`title: x`) or TOML (`title = "x"`) metadata.
-fn title(block: &str, kind: MetadataBlockKind) -> Option<String> {
+/// The value of a top-level key in YAML (`title: x`) or TOML (`title = "x"`) metadata.
+fn value_of(wanted: &str, block: &str, kind: MetadataBlockKind) -> Option<String> {
     let separator = match kind {
         MetadataBlockKind::YamlStyle => ':',
         MetadataBlockKind::PlusesStyle => '=',
     };
     block.lines().find_map(|line| {
         let (key, value) = line.split_once(separator)?;
-        if key.trim_end() != "title" {
+        if key.trim_end() != wanted {
             return None;
         }
         let value = value.trim();
@@ -153,6 +154,13 @@ mod tests {
         let found: Vec<_> = outline.headings.iter().map(|h| (h.first, h.last, h.level, h.text.as_str())).collect();
         assert_eq!(found, [(0, 1, 1, "Title x"), (3, 3, 2, "Two"), (13, 14, 2, "Three")]);
         assert_eq!(outline.title().as_deref(), Some("Title x"));
+    }
+
+    #[test]
+    fn front_matter_says_how_severe_it_is() {
+        let severity = |text: &str| outline(&Lines::new(text)).severity;
+        assert_eq!(severity("---\ntitle: Outage\nseverity: Critical\n---\nBody\n").as_deref(), Some("critical"));
+        assert_eq!(severity("---\ntitle: Outage\n---\nseverity: major\n"), None);
     }
 
     #[test]

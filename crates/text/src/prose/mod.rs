@@ -11,8 +11,17 @@ use crate::lines::Lines;
 use crate::{Kind, Role};
 use sections::{Outline, divide};
 
-/// The title and the passages of a document in the prose language `name`.
-pub(crate) fn read(name: &str, lines: &Lines<'_>, max_tokens: usize, role: Role) -> (Option<String>, Vec<Passage>) {
+/// A text, read.
+#[derive(Default)]
+pub(crate) struct Prose {
+    pub(crate) title: Option<String>,
+    /// What its metadata says, in lower case.
+    pub(crate) severity: Option<String>,
+    pub(crate) passages: Vec<Passage>,
+}
+
+/// Reads a document in the prose language `name`.
+pub(crate) fn read(name: &str, lines: &Lines<'_>, max_tokens: usize, role: Role) -> Prose {
     let outline = match name {
         "markdown" => markdown::outline(lines),
         "restructuredtext" => underlined::outline(lines),
@@ -25,7 +34,7 @@ pub(crate) fn read(name: &str, lines: &Lines<'_>, max_tokens: usize, role: Role)
         _ => Outline::default(),
     };
     let passages = divide(lines, &outline, max_tokens, role);
-    (outline.title(), passages)
+    Prose { title: outline.title(), severity: outline.severity, passages }
 }
 
 /// How bad it is to begin a piece at a line, where nothing but the lines themselves tells: best after a blank line.

@@ -22,6 +22,8 @@ pub(super) struct Outline {
     pub(super) headings: Vec<Heading>,
     /// The title that the metadata gives.
     pub(super) title: Option<String>,
+    /// The severity that the metadata gives, in lower case.
+    pub(super) severity: Option<String>,
     /// The last line of a metadata block that begins on the first line.
     pub(super) front_matter: Option<usize>,
     /// How bad it is to begin a piece at each line; empty where the lines themselves are to tell.

@@ -2,6 +2,8 @@
 ALTER TABLE passages ADD COLUMN signature TEXT;
 -- The document's own date, such as that of its last commit.
 ALTER TABLE documents ADD COLUMN dated_ns INTEGER;
+-- How severe its subject is, where it says so: critical, major, …
+ALTER TABLE documents ADD COLUMN severity TEXT;
 -- Passages by namespace are counted without reading a document.
 CREATE INDEX documents_namespace ON documents(namespace, passages);
 
