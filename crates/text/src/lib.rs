@@ -37,6 +37,7 @@ mod role;
 mod skip;
 mod tokens;
 
+pub use code::{Definition, Reference, ReferenceKind, definitions, references};
 pub use document::{Document, Note, Options, ParseFailure, Passage};
 pub use kind::Kind;
 pub use languages::{Category, LANGUAGES, Language, Relation};

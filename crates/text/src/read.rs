@@ -30,8 +30,7 @@ const MIN_TOKENS: usize = 32;
 pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
     let (text, mut notes) = decode(bytes);
     let lines = Lines::new(&text);
-    let language =
-        Language::of(path, text.lines().next().unwrap_or_default()).map(|language| refine(language, path, &text));
+    let language = language_of(path, &text);
     let category = language.map_or(Category::Data, |language| language.category);
     let name = language.map(|language| language.name);
     let role = match role(path, name) {
@@ -71,6 +70,11 @@ fn read_code(
             (None, line_passages(lines, max_tokens, role))
         }
     }
+}
+
+/// The language of a file by its name and its text.
+pub(crate) fn language_of(path: &str, text: &str) -> Option<&'static Language> {
+    Language::of(path, text.lines().next().unwrap_or_default()).map(|language| refine(language, path, text))
 }
 
 /// `.h` is C or C++: how its lines begin and end tells.

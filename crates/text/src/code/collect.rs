@@ -382,7 +382,7 @@ impl<'a> Nest<'a> {
 }
 
 /// A qualified name keeps its qualifiers and loses their arguments: `Matrix::rows` of `Matrix<T, N>::rows`.
-fn bare_name(text: &str) -> Cow<'_, str> {
+pub(super) fn bare_name(text: &str) -> Cow<'_, str> {
     if !text.contains(">::") {
         return Cow::Borrowed(last_name(text));
     }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use tree_sitter::{CaptureQuantifier, Query};
 
 use super::item::ItemKind;
+use super::references::ReferenceKind;
 use crate::languages::Grammar;
 
 /// What a capture of a query stands for.
@@ -66,6 +67,47 @@ impl Compiled {
     }
 }
 
+/// The query for what a text refers to.
+pub(super) struct References {
+    pub(super) query: Query,
+    /// By capture index.
+    pub(super) captures: Vec<ReferenceCapture>,
+}
+
+/// What a capture of the query for references stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReferenceCapture {
+    /// The name that is referred to.
+    Name,
+    /// The whole reference.
+    Reference(ReferenceKind),
+    /// Nothing of interest here.
+    Other,
+}
+
+impl References {
+    pub(super) fn get(grammar: Grammar) -> &'static Self {
+        static COMPILED: [OnceLock<References>; GRAMMARS] = [const { OnceLock::new() }; GRAMMARS];
+        COMPILED[grammar as usize].get_or_init(|| {
+            let matters = |capture| matches!(capture, ReferenceCapture::Reference(_));
+            let (query, captures) = query(grammar, reference_sources(grammar), reference_capture, matters);
+            Self { query, captures }
+        })
+    }
+}
+
+fn reference_capture(name: &str) -> ReferenceCapture {
+    match name {
+        "name" => ReferenceCapture::Name,
+        "reference.call" | "reference.send" => ReferenceCapture::Reference(ReferenceKind::Call),
+        "reference.implementation" | "reference.interface" => {
+            ReferenceCapture::Reference(ReferenceKind::Implementation)
+        }
+        "reference.type" | "reference.class" => ReferenceCapture::Reference(ReferenceKind::Type),
+        _ => ReferenceCapture::Other,
+    }
+}
+
 /// The number of variants of [`Grammar`].
 pub(super) const GRAMMARS: usize = Grammar::Bash as usize + 1;
 
@@ -121,24 +163,60 @@ fn sources(grammar: Grammar) -> &'static [&'static str] {
     }
 }
 
-fn compile(grammar: Grammar) -> Compiled {
-    let source = sources(grammar).join("\n");
+/// The same for what a text refers to. The tags of some grammars have no references, or more than there are.
+fn reference_sources(grammar: Grammar) -> &'static [&'static str] {
+    macro_rules! own {
+        ($name:literal) => {
+            include_str!(concat!("../../queries/references/", $name, ".scm"))
+        };
+    }
+    match grammar {
+        Grammar::Rust => &[tree_sitter_rust::TAGS_QUERY, own!("rust")],
+        Grammar::Python => &[tree_sitter_python::TAGS_QUERY, own!("python")],
+        Grammar::Go => &[tree_sitter_go::TAGS_QUERY, own!("go")],
+        Grammar::Java => &[tree_sitter_java::TAGS_QUERY, own!("java")],
+        Grammar::C => &[own!("c")],
+        Grammar::Cpp => &[own!("c"), own!("cpp")],
+        Grammar::CSharp => &[tree_sitter_c_sharp::TAGS_QUERY, own!("csharp")],
+        Grammar::Ruby => &[own!("ruby")],
+        Grammar::Php => &[own!("php")],
+        Grammar::Kotlin => &[own!("kotlin")],
+        Grammar::Swift => &[own!("swift")],
+        Grammar::Bash => &[own!("bash")],
+        Grammar::JavaScript => {
+            &[tree_sitter_javascript::TAGS_QUERY, own!("javascript"), own!("javascript_classes"), own!("jsx")]
+        }
+        Grammar::TypeScript => &[tree_sitter_javascript::TAGS_QUERY, own!("javascript"), own!("typescript")],
+        Grammar::Tsx => &[tree_sitter_javascript::TAGS_QUERY, own!("javascript"), own!("typescript"), own!("jsx")],
+    }
+}
+
+/// A query with the meaning of its captures, by index; patterns without a capture that matters are switched off, since
+/// they cost time and give nothing.
+pub(super) fn query<Meaning: Copy>(
+    grammar: Grammar,
+    sources: &[&str],
+    meaning: impl Fn(&str) -> Meaning,
+    matters: impl Fn(Meaning) -> bool,
+) -> (Query, Vec<Meaning>) {
     // The queries are part of this program: a test compiles each of them.
-    let mut query = Query::new(&language(grammar), &source).expect("the query is valid for its grammar");
-    let captures: Vec<Capture> = query.capture_names().iter().map(|name| capture(name)).collect();
-    // Tags are for references, too; those patterns cost time and give nothing here.
-    let useful = |pattern: usize, query: &Query| {
-        let quantifiers = query.capture_quantifiers(pattern);
-        quantifiers.iter().zip(&captures).any(|(quantifier, capture)| {
-            *quantifier != CaptureQuantifier::Zero
-                && matches!(capture, Capture::Definition(_) | Capture::Wrap | Capture::Lead | Capture::Namespace)
-        })
-    };
+    let mut query = Query::new(&language(grammar), &sources.join("\n")).expect("the query is valid for its grammar");
+    let captures: Vec<Meaning> = query.capture_names().iter().map(|name| meaning(name)).collect();
     for pattern in 0..query.pattern_count() {
-        if !useful(pattern, &query) {
+        let quantifiers = query.capture_quantifiers(pattern).iter();
+        let mut occurring =
+            quantifiers.zip(&captures).filter(|(quantifier, _)| **quantifier != CaptureQuantifier::Zero);
+        if !occurring.any(|(_, capture)| matters(*capture)) {
             query.disable_pattern(pattern);
         }
     }
+    (query, captures)
+}
+
+fn compile(grammar: Grammar) -> Compiled {
+    let matters =
+        |capture| matches!(capture, Capture::Definition(_) | Capture::Wrap | Capture::Lead | Capture::Namespace);
+    let (query, captures) = query(grammar, sources(grammar), capture, matters);
     Compiled { query, captures, naming: naming(grammar), depth: depth(grammar) }
 }
 
@@ -213,6 +291,8 @@ mod tests {
             assert!(compiled.captures.contains(&Capture::Lead), "{grammar:?}");
             let functions = [ItemKind::Function, ItemKind::Method].map(Capture::Definition);
             assert!(functions.iter().any(|function| compiled.captures.contains(function)), "{grammar:?}");
+            let calls = ReferenceCapture::Reference(ReferenceKind::Call);
+            assert!(References::get(grammar).captures.contains(&calls), "{grammar:?}");
         }
     }
 }

@@ -11,10 +11,13 @@ mod errors;
 mod fingerprint;
 mod grammar;
 mod item;
+mod references;
 mod segments;
 mod signature;
 mod title;
 mod workshop;
+
+pub use references::{Definition, Reference, ReferenceKind, definitions, references};
 
 use crate::Role;
 use crate::document::{ParseFailure, Passage};

@@ -1,0 +1,1 @@
+(class_heritage [(identifier) @name (member_expression property: (_) @name)]) @reference.implementation

@@ -1,0 +1,215 @@
+//! What a piece of code defines, and what it refers to.
+
+use std::collections::HashMap;
+
+use streaming_iterator::StreamingIterator;
+use tree_sitter::Node;
+
+use super::collect::{bare_name, collect};
+use super::errors;
+use super::grammar::{Compiled, ReferenceCapture, References};
+use super::item::ItemKind;
+use super::workshop::Workshop;
+use crate::document::SYMBOL_SEPARATOR;
+use crate::languages::{Grammar, Language};
+use crate::lines::Lines;
+use crate::names::named;
+use crate::{Kind, read};
+
+named! {
+    /// How a name is referred to.
+    ReferenceKind is a "kind of reference" {
+        /// Mentioned where a type stands: of a parameter, a variable, behind a static call.
+        Type = "type",
+        /// Called: a function, a method, a macro, a constructor, a component.
+        Call = "call",
+        /// Implemented, extended, mixed in or derived.
+        Implementation = "implementation",
+    }
+}
+
+/// A name that a piece of code refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The last part of the name, without qualifiers and type arguments: `open` of `Store::<T>::open(path)`.
+    pub name: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// How it is referred to; where a line does so in several ways, the one that says most, which is the last in the
+    /// order of [`ReferenceKind`].
+    pub kind: ReferenceKind,
+}
+
+/// A name that a piece of code defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The qualified name as its language writes it, as in [`crate::Passage::symbol`].
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The line where the definition itself begins, after its comments, counted from 1.
+    pub line: u32,
+    /// Its last line, inclusive.
+    pub end_line: u32,
+}
+
+/// The names that `text` refers to, in the order of the text, each once a line.
+///
+/// `path_or_language` is a file's path or a name that [`Language::resolve`] knows. Empty for a language without
+/// symbols (see [`Language::has_symbols`]) and for a text that its parser gives up on; errors in the text cost only what
+/// they touch. Names are found by the shape of the syntax alone: a call of something unknown is a reference like any
+/// other, and what a definition is called is none. Deterministic, and linear in the length of the text.
+///
+/// ```
+/// use tamis_text::{ReferenceKind, references};
+///
+/// let found = references("src/door.rs", "fn open(door: &Door) {\n    unlock(door.key())\n}\n");
+/// let found: Vec<_> = found.iter().map(|reference| (reference.name.as_str(), reference.line, reference.kind)).collect();
+/// assert_eq!(
+///     found,
+///     [("Door", 1, ReferenceKind::Type), ("unlock", 2, ReferenceKind::Call), ("key", 2, ReferenceKind::Call)]
+/// );
+/// ```
+#[must_use]
+pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
+    let Some(grammar) = grammar(path_or_language, text) else {
+        return Vec::new();
+    };
+    let References { query, captures } = References::get(grammar);
+    Workshop::with(|workshop| {
+        let Some(tree) = workshop.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
+            return Vec::new();
+        };
+        // By where the name begins: several patterns can match one name.
+        let mut found: HashMap<usize, (Node<'_>, ReferenceKind)> = HashMap::new();
+        workshop.cursor.set_match_limit(MATCH_LIMIT);
+        workshop.cursor.set_max_start_depth(None);
+        let mut matches = workshop.cursor.matches(query, tree.root_node(), text.as_bytes());
+        while let Some(matched) = matches.next() {
+            let (mut name, mut kind) = (None, None);
+            for capture in matched.captures() {
+                match captures[capture.index as usize] {
+                    ReferenceCapture::Name => name = Some(capture.node),
+                    ReferenceCapture::Reference(found) => kind = Some(found),
+                    ReferenceCapture::Other => {}
+                }
+            }
+            if let (Some(name), Some(kind)) = (name, kind)
+                && !names_a_definition(name)
+            {
+                let known = found.entry(name.start_byte()).or_insert((name, kind));
+                known.1 = known.1.max(kind);
+            }
+        }
+        ordered(&found, text)
+    })
+}
+
+/// Partial matches that the query may keep; a file that needs more loses some references.
+const MATCH_LIMIT: u32 = 4_096;
+
+fn ordered(found: &HashMap<usize, (Node<'_>, ReferenceKind)>, text: &str) -> Vec<Reference> {
+    let mut starts: Vec<usize> = found.keys().copied().collect();
+    starts.sort_unstable();
+    let mut references: Vec<Reference> = Vec::new();
+    let mut on_line = 0;
+    for (node, kind) in starts.iter().filter_map(|start| found.get(start)) {
+        let name = last_part(&text[node.byte_range()]);
+        if name.is_empty() {
+            continue;
+        }
+        let line = number(node.start_position().row);
+        if references.last().is_some_and(|last| last.line != line) {
+            on_line = references.len();
+        }
+        match references[on_line..].iter_mut().find(|reference| reference.name == name) {
+            Some(known) => known.kind = known.kind.max(*kind),
+            None => references.push(Reference { name, line, kind: *kind }),
+        }
+    }
+    references
+}
+
+/// `open` of `Store::<T>::open`, `System.IO.File.open` or `App\open<T>`.
+fn last_part(text: &str) -> String {
+    let name = bare_name(text);
+    name.rsplit(['.', ':', '\\']).next().unwrap_or_default().to_owned()
+}
+
+/// Whether a node is the name of what is being defined, rather than a mention of it.
+fn names_a_definition(node: Node<'_>) -> bool {
+    let Some(parent) = node.parent() else {
+        return false;
+    };
+    let is = |field: &str| parent.child_by_field_name(field) == Some(node);
+    match parent.kind() {
+        // `struct point p;` mentions what `struct point { … };` defines.
+        "struct_specifier" | "class_specifier" | "union_specifier" | "enum_specifier" => {
+            is("name") && parent.child_by_field_name("body").is_some()
+        }
+        // The constants and classes of Ruby have one kind of name.
+        "assignment" => is("left"),
+        "class" | "module" | "type_spec" | "type_alias" => is("name"),
+        "type_definition" => is("declarator"),
+        "type_parameter" | "type_parameter_declaration" => is("name") || parent.named_child(0) == Some(node),
+        "scope_resolution" => {
+            is("name")
+                && parent.parent().is_some_and(|around| {
+                    matches!(around.kind(), "class" | "module") && around.child_by_field_name("name") == Some(parent)
+                })
+        }
+        kind => {
+            (kind.ends_with("_item") || kind.ends_with("_declaration") || kind.ends_with("_definition")) && is("name")
+        }
+    }
+}
+
+/// The names that `text` defines, in its order, those inside of others after them.
+///
+/// What a type declares without a body is part of the type, and what stands inside of a function is part of the
+/// function. Arguments and limits are those of [`references`].
+///
+/// ```
+/// use tamis_text::{Kind, definitions};
+///
+/// let found = definitions("java", "class Door {\n    void open() {}\n}\n");
+/// let found: Vec<_> = found.iter().map(|found| (found.name.as_str(), found.kind, found.line, found.end_line)).collect();
+/// assert_eq!(found, [("Door", Kind::Type, 1, 3), ("Door.open", Kind::Method, 2, 2)]);
+/// ```
+#[must_use]
+pub fn definitions(path_or_language: &str, text: &str) -> Vec<Definition> {
+    let Some(grammar) = grammar(path_or_language, text) else {
+        return Vec::new();
+    };
+    let compiled = Compiled::get(grammar);
+    let lines = Lines::new(text);
+    Workshop::with(|workshop| {
+        let Some(tree) = workshop.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
+            return Vec::new();
+        };
+        let items = collect(&mut workshop.cursor, compiled, &tree, &lines, usize::MAX).items;
+        // The implementation of a type defines what is in it, not the type.
+        let defining = items.iter().filter(|item| item.kind != ItemKind::Implementation);
+        let each = defining.flat_map(|item| {
+            let parent = item.parent.map(|parent| items[parent].kind);
+            let kind = item.passage_kind(parent, compiled.naming.modules_have_methods);
+            item.symbol.split(SYMBOL_SEPARATOR).map(move |name| Definition {
+                name: name.to_owned(),
+                kind,
+                line: number(item.start),
+                end_line: number(item.last),
+            })
+        });
+        each.collect()
+    })
+}
+
+fn number(row: usize) -> u32 {
+    u32::try_from(row + 1).unwrap_or(u32::MAX)
+}
+
+fn grammar(path_or_language: &str, text: &str) -> Option<Grammar> {
+    // A path without an extension is told by its first line.
+    let language = Language::resolve(path_or_language).or_else(|| read::language_of(path_or_language, text));
+    language.and_then(|language| language.grammar)
+}
