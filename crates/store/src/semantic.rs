@@ -3,7 +3,7 @@
 //! A file is one state of the past. What came since is replayed from the database into memory when a query or a
 //! publication looks, and a new file is written once that has become much.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -12,8 +12,10 @@ use crate::filter::Selection;
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, Fault, ModelRow, lock, replay};
 use crate::stamp::Stamp;
-use crate::vectors::{Identity, Nearest, Opened, Snapshot, SnapshotWriter, VectorIndex, file_name};
+use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorIndex, file_name};
 
+/// Filters whose rows are remembered until the index changes.
+const REMEMBERED_ROWS: usize = 16;
 /// How often progress is told.
 const STEP: u64 = 1_000;
 
@@ -31,6 +33,37 @@ struct Live {
     index: VectorIndex,
     /// The file below; `None` when there is none that can be used.
     stamp: Option<Stamp>,
+    /// The rows that the last filters select in the index as it is.
+    chosen: Mutex<VecDeque<(Arc<Selection>, Arc<Rows>)>>,
+}
+
+impl Live {
+    fn new(index: VectorIndex, stamp: Option<Stamp>) -> Live {
+        Live { index, stamp, chosen: Mutex::default() }
+    }
+
+    /// The rows that a selection leaves; `None` for all.
+    fn rows(&self, selection: &Arc<Selection>) -> Option<Arc<Rows>> {
+        if selection.is_everything() {
+            return None;
+        }
+        let known = |(chosen, rows): &(Arc<Selection>, Arc<Rows>)| Arc::ptr_eq(chosen, selection).then(|| rows.clone());
+        if let Some(rows) = lock(&self.chosen).iter().find_map(known) {
+            return Some(rows);
+        }
+        let rows = Arc::new(match &selection.passages {
+            Some(passages) => self.index.rows_of_passages(&|passage| passages.contains(passage)),
+            None => self.index.rows_of_documents(&|document| {
+                selection.documents.as_ref().is_none_or(|documents| documents.contains(u64::from(document)))
+            }),
+        });
+        let mut chosen = lock(&self.chosen);
+        if chosen.len() == REMEMBERED_ROWS {
+            chosen.pop_front();
+        }
+        chosen.push_back((selection.clone(), rows.clone()));
+        Some(rows)
+    }
 }
 
 /// The change numbers that the vector files hold.
@@ -68,18 +101,15 @@ impl Semantic {
         database: &Database,
         model: &ModelRow,
         vector: &[f32],
-        selection: &Selection,
+        selection: &Arc<Selection>,
         count: usize,
     ) -> Result<Nearest> {
         let live = self.current(database, model)?;
         let live = live.read().unwrap_or_else(PoisonError::into_inner);
         let failed = |error| StoreError::vectors(&self.file(model), &model.name, error);
-        let found = match (&selection.passages, &selection.documents) {
-            (Some(passages), _) => live.index.nearest_passages(vector, &|passage| passages.contains(passage), count),
-            (None, Some(documents)) => {
-                live.index.nearest(vector, Some(&|document| documents.contains(u64::from(document))), count)
-            }
-            (None, None) => live.index.nearest(vector, None, count),
+        let found = match live.rows(selection) {
+            Some(rows) => live.index.nearest_among(vector, &rows, count),
+            None => live.index.nearest(vector, None, count),
         };
         found.map_err(failed)
     }
@@ -175,8 +205,8 @@ impl Semantic {
         // The stamp first: a file that comes between the two is then read again, not missed.
         let stamp = Stamp::of(&self.file(model));
         Ok(match self.state(model)? {
-            FileState::Ready(snapshot) => Live { index: VectorIndex::from_snapshot(snapshot), stamp },
-            _ => Live { index: self.empty(model)?, stamp: None },
+            FileState::Ready(snapshot) => Live::new(VectorIndex::from_snapshot(snapshot), stamp),
+            _ => Live::new(self.empty(model)?, None),
         })
     }
 
@@ -186,6 +216,7 @@ impl Semantic {
 
     fn catch_up(&self, database: &Database, model: &ModelRow, live: &mut Live) -> Result<()> {
         let path = self.file(model);
+        lock(&live.chosen).clear();
         if live.index.wants_rewrite() && live.stamp != Stamp::of(&path) {
             // Another process has written a newer file.
             *live = self.load(model)?;
@@ -198,7 +229,7 @@ impl Semantic {
                 *live = self.load(model)?;
             }
             if !usable(&live.index) {
-                *live = Live { index: self.empty(model)?, stamp: None };
+                *live = Live::new(self.empty(model)?, None);
             }
             let from = live.index.seq();
             for passage in replay::deleted_since(connection, from)? {

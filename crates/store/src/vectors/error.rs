@@ -53,6 +53,9 @@ pub enum VectorError {
         /// The model's name.
         model: String,
     },
+    /// Rows were chosen before the index changed.
+    #[error("the index has changed since the rows to search were chosen; choose them again")]
+    Changed,
     /// More rows than one file can number.
     #[error("a vector file holds at most {maximum} passages", maximum = u32::MAX)]
     TooManyRows,

@@ -22,6 +22,8 @@ pub struct VectorIndex {
     pub(super) live: Vec<u64>,
     pub(super) live_count: usize,
     pub(super) tail: Tail,
+    /// Counts additions and deletions, so that rows chosen before one are not taken for those after it.
+    pub(super) changes: u64,
     seq: u64,
 }
 
@@ -38,6 +40,7 @@ impl VectorIndex {
             live: Vec::new(),
             live_count: 0,
             tail: Tail::default(),
+            changes: 0,
             seq: 0,
         })
     }
@@ -58,6 +61,7 @@ impl VectorIndex {
             live,
             live_count: count,
             tail: Tail::default(),
+            changes: 0,
             snapshot: Some(snapshot),
         }
     }
@@ -71,6 +75,7 @@ impl VectorIndex {
             return Err(VectorError::TooManyRows);
         }
         let code = self.encoder.passage(passage, vector)?;
+        self.changes += 1;
         self.tail.put(passage, document, code);
         if let Some(row) = self.live_row(passage) {
             self.kill(row);
@@ -80,6 +85,7 @@ impl VectorIndex {
 
     /// Takes a passage out. False when it was not in the index.
     pub fn delete(&mut self, passage: u64) -> bool {
+        self.changes += 1;
         if self.tail.remove(passage, self.encoder.padded()) {
             return true;
         }

@@ -63,6 +63,6 @@ pub use format::{Identity, MAX_DIMENSION, MAX_MODEL_BYTES, file_name};
 pub use index::VectorIndex;
 pub use kernels::Instructions;
 pub use quantize::cosine;
-pub use search::{DocumentFilter, Hit, Nearest, PassageFilter};
+pub use search::{DocumentFilter, Hit, Nearest, PassageFilter, Rows};
 pub use snapshot::{Opened, Snapshot};
 pub use writer::SnapshotWriter;

@@ -71,19 +71,15 @@ impl Query {
     /// The best `depth` of the snapshot's `live` rows by their sign codes, in ascending order of rows.
     pub(super) fn candidates(&self, snapshot: &Snapshot, live: &[u64], depth: usize) -> Vec<u32> {
         let table = SignTable::new(&self.rotated);
-        let row_bytes = self.rotated.len() / 8;
-        let groups = live.len();
-        let part =
-            if groups * GROUP < PARALLEL_ROWS { groups } else { groups.div_ceil(2 * rayon::current_num_threads()) }
-                .max(1);
-        let best = live
-            .par_chunks(part)
-            .zip(snapshot.sign_codes().par_chunks(part * GROUP * row_bytes))
-            .zip(snapshot.sign_scales().par_chunks(part * GROUP))
-            .enumerate()
-            .map(|(at, ((live, codes), scales))| {
+        // Only groups with a live row are touched, and the threads share those: what a filter leaves may lie in one place.
+        let groups: Vec<u32> = live.iter().zip(0..).filter(|(live, _)| **live != 0).map(|(_, group)| group).collect();
+        let count = groups.len();
+        let part = if count * GROUP < PARALLEL_ROWS { count } else { count.div_ceil(2 * rayon::current_num_threads()) };
+        let best = groups
+            .par_chunks(part.max(1))
+            .map(|groups| {
                 let mut best = Best::new(depth);
-                self.scan_part(&table, at * part * GROUP, live, codes, scales, &mut best);
+                self.scan_groups(&table, snapshot, live, groups, &mut best);
                 best
             })
             .reduce_with(Best::merge)
@@ -94,34 +90,22 @@ impl Query {
         rows
     }
 
-    fn scan_part(
-        &self,
-        table: &SignTable,
-        first_row: usize,
-        live: &[u64],
-        codes: &[u8],
-        scales: &[f32],
-        best: &mut Best,
-    ) {
-        let row_bytes = self.rotated.len() / 8;
+    fn scan_groups(&self, table: &SignTable, snapshot: &Snapshot, live: &[u64], groups: &[u32], best: &mut Best) {
+        let group_bytes = self.rotated.len() / 8 * GROUP;
+        let (codes, (scales, _)) = (snapshot.sign_codes(), snapshot.sign_scales().as_chunks::<GROUP>());
         let mut sums = [0_i32; GROUP];
         let mut estimates = [0.0_f32; GROUP];
-        let (scales, _) = scales.as_chunks::<GROUP>();
-        for (group, ((live, codes), scales)) in
-            live.iter().zip(codes.chunks_exact(GROUP * row_bytes)).zip(scales).enumerate()
-        {
-            if *live == 0 {
-                continue;
-            }
-            self.instructions.table_sums(codes, &table.entries, &mut sums);
-            for ((estimate, sum), scale) in estimates.iter_mut().zip(&sums).zip(scales) {
+        for &group in groups {
+            let at = group as usize;
+            self.instructions.table_sums(&codes[at * group_bytes..][..group_bytes], &table.entries, &mut sums);
+            for ((estimate, sum), scale) in estimates.iter_mut().zip(&sums).zip(&scales[at]) {
                 *estimate = scale * (table.step * *sum as f32 - table.absolute);
             }
-            let mut good = at_least(&estimates, best.floor()) & live;
+            let mut good = at_least(&estimates, best.floor()) & live[at];
             while good != 0 {
-                let row = good.trailing_zeros() as usize;
+                let row = good.trailing_zeros();
                 good &= good - 1;
-                best.push(Key::new(estimates[row], (first_row + group * GROUP + row) as u32));
+                best.push(Key::new(estimates[row as usize], group * GROUP as u32 + row));
             }
         }
     }

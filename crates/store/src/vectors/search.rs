@@ -30,12 +30,31 @@ pub struct Nearest {
     pub background: Background,
 }
 
-/// What a search looks at.
-#[derive(Clone, Copy)]
-enum Scope<'a> {
-    Everything,
-    Documents(DocumentFilter<'a>),
-    Passages(PassageFilter<'a>),
+/// The rows of an index that pass a filter: to be chosen once and searched often, for as long as the index stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// A bit for each row of the snapshot.
+    snapshot: Vec<u64>,
+    /// How many of them are set.
+    count: usize,
+    /// Numbers of rows of the tail, ascending.
+    tail: Vec<u32>,
+    /// The state of the index that they are of.
+    changes: u64,
+}
+
+impl Rows {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count + self.tail.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 impl VectorIndex {
@@ -66,7 +85,41 @@ impl VectorIndex {
         count: usize,
         effort: &Effort,
     ) -> Result<Nearest, VectorError> {
-        self.search(query, filter.map_or(Scope::Everything, Scope::Documents), count, effort)
+        let rows = filter.map(|filter| self.rows_of_documents(filter));
+        self.search(query, rows.as_ref(), count, effort)
+    }
+
+    /// As [`nearest`](Self::nearest), among rows that were chosen before.
+    ///
+    /// # Errors
+    /// As [`nearest`](Self::nearest), and when the index has changed since.
+    pub fn nearest_among(&self, query: &[f32], rows: &Rows, count: usize) -> Result<Nearest, VectorError> {
+        if rows.changes != self.changes || rows.snapshot.len() != self.live.len() {
+            return Err(VectorError::Changed);
+        }
+        self.search(query, Some(rows), count, &Effort::default())
+    }
+
+    /// The rows of the documents that pass a filter.
+    #[must_use]
+    pub fn rows_of_documents(&self, filter: DocumentFilter<'_>) -> Rows {
+        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.documents()), self.tail.documents(), filter)
+    }
+
+    /// The rows of the passages that pass a filter.
+    #[must_use]
+    pub fn rows_of_passages(&self, filter: PassageFilter<'_>) -> Rows {
+        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.passages()), self.tail.passages(), filter)
+    }
+
+    fn rows<T: Copy + PartialEq + Sync>(&self, keys: &[T], tail: &[T], filter: &(dyn Fn(T) -> bool + Sync)) -> Rows {
+        let snapshot = passing(keys, &self.live, filter);
+        Rows {
+            count: snapshot.iter().map(|word| word.count_ones() as usize).sum(),
+            snapshot,
+            tail: tail.iter().zip(0..).filter(|(key, _)| filter(**key)).map(|(_, row)| row).collect(),
+            changes: self.changes,
+        }
     }
 
     /// As [`nearest`](Self::nearest), for a filter that tells the passages of one document apart.
@@ -79,17 +132,26 @@ impl VectorIndex {
         filter: PassageFilter<'_>,
         count: usize,
     ) -> Result<Nearest, VectorError> {
-        self.search(query, Scope::Passages(filter), count, &Effort::default())
+        self.search(query, Some(&self.rows_of_passages(filter)), count, &Effort::default())
     }
 
-    fn search(&self, query: &[f32], scope: Scope<'_>, count: usize, effort: &Effort) -> Result<Nearest, VectorError> {
+    fn search(
+        &self,
+        query: &[f32],
+        rows: Option<&Rows>,
+        count: usize,
+        effort: &Effort,
+    ) -> Result<Nearest, VectorError> {
         let query = Query::new(&self.encoder, query, effort.instructions)?;
-        let tail_rows: Vec<u32> = match scope {
-            Scope::Everything => (0..self.tail.len() as u32).collect(),
-            Scope::Documents(filter) => numbers(self.tail.documents(), filter),
-            Scope::Passages(filter) => numbers(self.tail.passages(), filter),
+        let every_tail_row: Vec<u32>;
+        let tail_rows = match rows {
+            Some(rows) => &rows.tail,
+            None => {
+                every_tail_row = (0..self.tail.len() as u32).collect();
+                &every_tail_row
+            }
         };
-        let tail = query.similarities(self.tail.codes(), self.tail.scales(), &tail_rows);
+        let tail = query.similarities(self.tail.codes(), self.tail.scales(), tail_rows);
         let tail_hits =
             tail_rows.iter().zip(&tail).map(|(row, similarity)| (self.tail.passages()[*row as usize], *similarity));
         let Some(snapshot) = &self.snapshot else {
@@ -98,19 +160,14 @@ impl VectorIndex {
         };
 
         let passages = snapshot.passages();
-        let filtered = match scope {
-            Scope::Everything => None,
-            Scope::Documents(filter) => Some(passing(snapshot.documents(), &self.live, filter)),
-            Scope::Passages(filter) => Some(passing(passages, &self.live, filter)),
-        };
-        let live = filtered.as_deref().unwrap_or(&self.live);
-        let live_count = match &filtered {
-            Some(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
-            None => self.live_count,
+        let (live, live_count) = match rows {
+            Some(rows) => (&rows.snapshot, rows.count),
+            None => (&self.live, self.live_count),
         };
         let total = live_count + tail.len();
         let similarities = |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows);
-        let exact = live_count <= effort.exact_rows;
+        // By all that is searched, wherever it lies: what was added since the snapshot must not change how.
+        let exact = total <= effort.exact_rows;
         let rows = if exact {
             rows_of(live).collect()
         } else {
@@ -134,11 +191,6 @@ impl VectorIndex {
         };
         Ok(Nearest { hits, background })
     }
-}
-
-/// The numbers of the keys that pass the filter.
-fn numbers<T: Copy>(keys: &[T], filter: &(dyn Fn(T) -> bool + Sync)) -> Vec<u32> {
-    keys.iter().zip(0..).filter(|(key, _)| filter(**key)).map(|(_, row)| row).collect()
 }
 
 /// The similarities, best first, that are surely the best of all: the first stage, which left `depth` rows, may have missed

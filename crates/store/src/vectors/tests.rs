@@ -288,6 +288,25 @@ fn the_result_does_not_depend_on_threads() {
 }
 
 #[test]
+fn rows_are_chosen_once_and_not_kept_past_a_change() {
+    let (_directory, path, _) = snapshot_of(300);
+    let mut index = VectorIndex::from_snapshot(ready(&path));
+    index.add(1_000, 7, &vector(1_000)).unwrap();
+    let keep: DocumentFilter<'_> = &|document| document % 3 == 1;
+    let rows = index.rows_of_documents(keep);
+    for query in [vector(1), vector(2)] {
+        let among = index.nearest_among(&query, &rows, 20).unwrap();
+        assert_eq!(among, index.nearest(&query, Some(keep), 20).unwrap());
+        assert_eq!(among.background.count, rows.len());
+    }
+    assert!(index.rows_of_documents(&|_| false).is_empty());
+    assert_eq!(index.rows_of_passages(&|passage| passage == 1_000).len(), 1);
+    index.delete(1_000);
+    let error = index.nearest_among(&vector(1), &rows, 20).unwrap_err();
+    assert!(matches!(error, VectorError::Changed), "{error}");
+}
+
+#[test]
 fn an_empty_index_finds_nothing() {
     let (_directory, path, _) = snapshot_of(0);
     for index in [VectorIndex::new(DIMENSION).unwrap(), VectorIndex::from_snapshot(ready(&path))] {

@@ -5,6 +5,7 @@ mod changes;
 mod common;
 mod derived;
 mod filters;
+mod isolation;
 mod namespaces;
 mod random;
 mod searching;
