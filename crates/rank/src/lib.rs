@@ -3,7 +3,7 @@
 //! A search gathers candidates from two legs, lexical (BM25) and semantic (cosine similarity of vectors). This crate
 //! turns the two raw scores of every candidate into one value to order by ([`Fusion`]), says what that value is for
 //! a passage that has nothing to do with the query ([`Fusion::background`]), and ranks down what tends to drown the
-//! answer ([`RolePrior`]). [`Adjustment`] moves candidates by language and age, [`Phrasing`] merges the rankings of several
+//! answer ([`RolePrior`], [`DefinitionPrior`]). [`Adjustment`] moves candidates by language and age, [`Phrasing`] merges the rankings of several
 //! phrasings of one need. Where relevance ends is not decided here: that is the work of `tamis-cut`.
 //!
 //! There is no I/O, no clock and no randomness, so the crate can stand on top of any search engine.
@@ -21,11 +21,13 @@
 //! ```
 
 mod adjustment;
+mod definition;
 mod fusion;
 mod phrasings;
 mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch, Recency};
+pub use definition::{DefinitionPrior, QueryNames};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use role::RolePrior;

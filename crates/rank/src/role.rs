@@ -1,20 +1,26 @@
-//! A prior by the role of the text: tests, vendored code and changelogs repeat the words of what they test, copy or
-//! list, and drown it.
+//! A prior by the role of the text: tests, examples, copies, generated code, changelogs and licences repeat the words of
+//! what they test, show, copy or list, and drown it.
 
 /// Factors on a candidate's ranking value by role, each in (0, 1]; 1 leaves it alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RolePrior {
     /// Tests and their fixtures.
     pub test: f64,
+    /// Examples, demonstrations and tutorials in code.
+    pub example: f64,
     /// Code that others wrote and the project carries.
     pub vendored: f64,
+    /// Code that a program wrote.
+    pub generated: f64,
     /// Changelogs and release notes.
     pub changelog: f64,
+    /// Licences and notices.
+    pub license: f64,
 }
 
 impl Default for RolePrior {
     fn default() -> Self {
-        RolePrior { test: 0.9, vendored: 0.85, changelog: 0.85 }
+        RolePrior { test: 0.9, example: 0.95, vendored: 0.85, generated: 0.85, changelog: 0.85, license: 0.85 }
     }
 }
 
@@ -23,8 +29,11 @@ impl RolePrior {
     pub fn factor(&self, role: &str) -> f64 {
         match role {
             "test" => self.test,
+            "example" => self.example,
             "vendored" => self.vendored,
+            "generated" => self.generated,
             "changelog" => self.changelog,
+            "license" => self.license,
             _ => 1.0,
         }
     }

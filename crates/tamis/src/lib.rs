@@ -53,8 +53,8 @@ pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Stage, watch}
 pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;
 pub use search::{
-    Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, Mode, PoolEntry, SearchRequest, Variant,
-    VariantKind,
+    Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, Mode, PoolEntry, Priors, SearchRequest,
+    Variant, VariantKind,
 };
 pub use status::Status;
 pub use tamis_cut as cut;

@@ -165,14 +165,24 @@ pub fn keys() -> Vec<Key> {
         Value::Number(0.30),
         "least recency that an old passage of severity critical or major keeps",
     );
-    key("rank.test", Allowed::Number(0.01, 1.0), Value::Number(0.9), "factor on the ranking value of tests");
+    let factor = Allowed::Number(0.01, 1.0);
+    for (role, default, what) in [
+        ("test", 0.9, "tests"),
+        ("example", 0.95, "examples"),
+        ("vendored", 0.85, "vendored code"),
+        ("generated", 0.85, "generated code"),
+        ("changelog", 0.85, "changelogs"),
+        ("license", 0.85, "licences and notices"),
+    ] {
+        let doc = format!("factor on the ranking value of {what}");
+        key(&format!("rank.{role}"), factor, Value::Number(default), &doc);
+    }
     key(
-        "rank.vendored",
-        Allowed::Number(0.01, 1.0),
-        Value::Number(0.85),
-        "factor on the ranking value of vendored code",
+        "rank.usage",
+        factor,
+        Value::Number(0.75),
+        "factor on the ranking value of what uses a name that the query gives, where its definition was found too",
     );
-    key("rank.changelog", Allowed::Number(0.01, 1.0), Value::Number(0.85), "factor on the ranking value of changelogs");
     key(
         "index.models",
         Allowed::List(&[]),

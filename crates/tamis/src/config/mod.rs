@@ -17,11 +17,11 @@ pub use models::{Endpoint, ModelDefinition, Provider};
 pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
 pub use value::{Allowed, Value};
 
-use crate::search::Mode;
+use crate::search::{Mode, Priors};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tamis_cut::{Guarantee, Rule, Want};
-use tamis_rank::RolePrior;
+use tamis_rank::{DefinitionPrior, RolePrior};
 
 /// Everything the engine can be told, validated.
 #[derive(Clone, Debug)]
@@ -30,8 +30,8 @@ pub struct Config {
     pub search: SearchConfig,
     /// `telemetry` and `telemetry_text`.
     pub telemetry: TelemetryConfig,
-    /// `[rank]`, by role.
-    pub roles: RolePrior,
+    /// `[rank]`, by what a passage is.
+    pub priors: Priors,
     /// `[rank]`, by language and age.
     pub rank: RankConfig,
     /// `[index]`.
@@ -137,10 +137,16 @@ impl Config {
                 snippet_lines: read.count("search.snippet_lines"),
             },
             telemetry: TelemetryConfig { record: read.text("telemetry") != "off", text: read.flag("telemetry_text") },
-            roles: RolePrior {
-                test: read.number("rank.test").unwrap_or(1.0),
-                vendored: read.number("rank.vendored").unwrap_or(1.0),
-                changelog: read.number("rank.changelog").unwrap_or(1.0),
+            priors: Priors {
+                roles: RolePrior {
+                    test: read.number("rank.test").unwrap_or(1.0),
+                    example: read.number("rank.example").unwrap_or(1.0),
+                    vendored: read.number("rank.vendored").unwrap_or(1.0),
+                    generated: read.number("rank.generated").unwrap_or(1.0),
+                    changelog: read.number("rank.changelog").unwrap_or(1.0),
+                    license: read.number("rank.license").unwrap_or(1.0),
+                },
+                definitions: DefinitionPrior { usage: read.number("rank.usage").unwrap_or(1.0) },
             },
             rank: rank_keys::rank(&read),
             index: IndexConfig {

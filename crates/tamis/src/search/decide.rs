@@ -4,13 +4,15 @@ use super::answer::CutReport;
 use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
 use super::gather::Gathered;
+use super::priors::{Priors, lowered};
 use super::rerank::Rerank;
 use super::variants::Phrased;
 use crate::Error;
 use std::collections::HashMap;
 use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, focus};
 use tamis_rank::{
-    Adjustment, Evidence, Fusion, Phrasing, RolePrior, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks, order,
+    Adjustment, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks,
+    order,
 };
 use tamis_store::{PassageId, StoredPassage};
 
@@ -38,7 +40,9 @@ impl Fusions {
 /// What a list is made by, besides the candidates.
 pub(super) struct Steps<'a> {
     pub fusions: Fusions,
-    pub roles: &'a RolePrior,
+    pub priors: &'a Priors,
+    /// The names that the query can mean.
+    pub names: &'a QueryNames,
     pub rerank: Rerank,
 }
 
@@ -54,9 +58,9 @@ pub(super) struct Listed {
     pub admitted: Option<Admitted>,
 }
 
-/// Orders the pool: fusion of the raw scores as language and age move them, times the prior of each passage's role, best
-/// first; equals by passage. `passages` are those of the candidates, in their order; `threshold` gives the similarity that
-/// each must have for a rule that asks for one.
+/// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the priors make of each
+/// passage, best first; equals by passage. `passages` are those of the candidates, in their order; `threshold` gives the
+/// similarity that each must have for a rule that asks for one.
 pub(super) fn list(
     gathered: &Gathered,
     passages: Vec<StoredPassage>,
@@ -65,17 +69,17 @@ pub(super) fn list(
     threshold: impl Fn(&StoredPassage) -> Option<f64>,
 ) -> Listed {
     let adjustments: Vec<Adjustment> = passages.iter().map(|passage| steps.rerank.of(passage)).collect();
-    let by_role = |scores: Vec<f64>| -> Vec<f64> {
-        let scores = scores.into_iter().zip(&passages);
-        scores.map(|(score, passage)| steps.roles.apply(&passage.role, score)).collect()
+    let factors = steps.priors.factors(steps.names, &passages);
+    let weighed = |scores: Vec<f64>| -> Vec<f64> {
+        scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
     };
     let Fusions { order: ordering, cut } = steps.fusions;
     let fused = Fused::of(gathered, &adjustments, cut);
-    let mut values = by_role(fused.values);
+    let mut values = weighed(fused.values);
     let scores = match ordering {
-        _ if !gathered.phrased.is_empty() => by_role(Fused::ranks(gathered, &adjustments, ordering)),
+        _ if !gathered.phrased.is_empty() => weighed(Fused::ranks(gathered, &adjustments, ordering)),
         same if same == cut => values.clone(),
-        other => by_role(Fused::of(gathered, &adjustments, other).values),
+        other => weighed(Fused::of(gathered, &adjustments, other).values),
     };
     let mut order = order(&values);
     // Equal reciprocal ranks, and those without any, stand by their values.

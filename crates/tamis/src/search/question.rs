@@ -6,12 +6,15 @@ use super::scope::Scope;
 use crate::Error;
 use crate::index::Index;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tamis_rank::QueryNames;
 
 /// What is asked, without what the caller may leave open.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     /// The words to search for, hints taken out.
     pub text: String,
+    /// The names that it can mean.
+    pub names: QueryNames,
     /// Other phrasings with their weights.
     pub variants: Vec<(String, f64)>,
     /// The language to prefer, by canonical name.
@@ -33,6 +36,7 @@ impl Index {
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
         Ok(Question {
             hint: request.hint(&parsed),
+            names: QueryNames::of(&parsed.text),
             text: parsed.text,
             variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
             scope: self.scope(request)?,

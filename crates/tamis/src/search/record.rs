@@ -6,7 +6,7 @@ use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use crate::index::Index;
 use crate::telemetry::{Served, quality};
-use tamis_rank::{Fusion, RolePrior};
+use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch};
 
 /// Where a search came from that does not say it.
@@ -70,13 +70,12 @@ impl Index {
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
     pub(super) fn scale(&self, fusion: Fusion, rerank: &Rerank) -> String {
-        let RolePrior { test, vendored, changelog } = self.config.roles;
         let fusion = match fusion {
             Fusion::Convex { weight } => format!("convex {weight}"),
             Fusion::Weighted { weight } => format!("weighted {weight}"),
             Fusion::Rrf { k } => format!("rrf {k}"),
         };
         let moved = rerank.scale();
-        format!("{fusion}, roles {test} {vendored} {changelog}{moved}, pool {}", self.config.search.pool)
+        format!("{fusion}, {}{moved}, pool {}", self.config.priors.describe(), self.config.search.pool)
     }
 }

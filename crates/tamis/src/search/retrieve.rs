@@ -162,9 +162,9 @@ impl Index {
         let model = retrieved.model.as_deref().map(Embedder::model);
         let thresholds = (rule.name() == "language").then(|| self.thresholds(model)).transpose()?;
         let fusions = self.fusions(rule, retrieved.model.as_deref())?;
-        let Question { hint, now_ns, scope, .. } = &retrieved.question;
+        let Question { hint, names, now_ns, scope, .. } = &retrieved.question;
         let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
-        let steps = Steps { fusions, roles: &self.config.roles, rerank };
+        let steps = Steps { fusions, priors: &self.config.priors, names, rerank };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))

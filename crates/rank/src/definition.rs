@@ -1,0 +1,327 @@
+//! Definition before usage: what defines the name that a query gives ranks before what only uses it.
+//!
+//! The text around a name is often more like the query than its definition is: a constructor or a caller repeats the name
+//! in less text than the definition has. Neither leg can tell the two apart, the symbol of a passage can.
+
+use std::collections::HashSet;
+
+/// What of a definition's standing a member of what is defined has: `Pool::new` where the query says `Pool`.
+const MEMBER: f64 = 0.25;
+
+/// What a name that is written in another way has of one in the query's own spelling: `walk_builder` or the words walk
+/// builder for `WalkBuilder`.
+const OTHER_SPELLING: f64 = 0.9;
+
+/// The weight of a word that says how something is asked, of which a word that says what is asked has 1.
+const MINOR: f64 = 0.05;
+
+/// Words that say how something is asked. They count little, since symbols can have them too (`is_empty`, `from_path`).
+const MINOR_WORDS: &[&str] = &[
+    "a", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "class", "code", "constant", "declaration",
+    "declared", "defined", "definition", "did", "do", "does", "enum", "field", "file", "find", "for", "from",
+    "function", "get", "has", "have", "how", "i", "if", "implementation", "implemented", "in", "interface", "into",
+    "is", "it", "its", "macro", "me", "method", "module", "my", "no", "not", "of", "on", "or", "show", "struct",
+    "symbol", "that", "the", "this", "to", "trait", "type", "usage", "used", "was", "we", "what", "when", "where",
+    "which", "who", "why", "will", "with", "you",
+];
+
+/// The names that a query can mean: its identifiers as they are spelled, and what its other words can be put together to.
+///
+/// ```
+/// use tamis_rank::QueryNames;
+///
+/// let names = QueryNames::of("where is WalkBuilder defined");
+/// assert_eq!(names.standing("WalkBuilder"), 1.0);
+/// assert!(names.standing("WalkBuilder::new") < 1.0);
+/// assert_eq!(names.standing("Walk"), 0.0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueryNames {
+    /// Identifiers, each by its parts from the outermost to the name itself.
+    identifiers: Vec<Vec<String>>,
+    /// Each word of the rest once, in lower case and in the singular.
+    words: HashSet<String>,
+    /// The weight of all words.
+    weight: f64,
+}
+
+impl QueryNames {
+    /// Reads a query. O(its length).
+    ///
+    /// A term is an identifier where its spelling says so (`parse_config`, `parseConfig`, `Config.parse`, `parse()`), and
+    /// where the query is this one term.
+    pub fn of(query: &str) -> Self {
+        let terms: Vec<&str> = query.split_whitespace().map(trimmed).filter(|term| !term.is_empty()).collect();
+        let mut names = QueryNames::default();
+        for term in &terms {
+            let called = term.strip_suffix("()");
+            let name = called.unwrap_or(term);
+            let parts: Vec<String> = parts(name).map(str::to_owned).collect();
+            let spelled = name.contains('_') || parts.len() > 1 || called.is_some() || has_inner_capital(name);
+            let named = !parts.is_empty() && parts.iter().all(|part| is_identifier(part));
+            if named && (spelled || terms.len() == 1) {
+                names.identifiers.push(parts);
+            }
+            // Half of an identifier names nothing.
+            if !(named && spelled) {
+                for_each_word(name, |word| {
+                    names.words.insert(singular(word).to_owned());
+                });
+            }
+        }
+        names.weight = names.words.iter().map(|word| weight(word)).sum();
+        names
+    }
+
+    /// How well a symbol answers to what the query names, 0 (not at all) to 1 (it is the identifier of the query). `symbol` is a qualified name; several, as a statement that defines more than one has them, are
+    /// separated by commas. O(its length).
+    pub fn standing(&self, symbol: &str) -> f64 {
+        symbol.split(", ").map(|symbol| self.standing_of_one(symbol)).fold(0.0, f64::max)
+    }
+
+    fn standing_of_one(&self, symbol: &str) -> f64 {
+        let symbol: Vec<&str> = parts(symbol).collect();
+        let Some((name, outer)) = symbol.split_last() else { return 0.0 };
+        let identified = self.identifiers.iter().map(|identifier| identified(identifier, name, outer));
+        let identified = identified.fold(0.0, f64::max);
+        if identified == 1.0 {
+            return identified;
+        }
+        let own = self.covered(std::iter::once(*name), outer);
+        let outer = outer.split_last().map_or(0.0, |(holder, _)| MEMBER * self.covered(std::iter::once(*holder), &[]));
+        identified.max(own).max(outer)
+    }
+
+    /// The square of the share that the words of a name and of what it is a member of have in the query's weight, where
+    /// the query has all words of the name; else 0. The square, since most words of a sentence are not there to name.
+    fn covered<'a>(&self, name: impl Iterator<Item = &'a str>, outer: &[&str]) -> f64 {
+        let mut matched: HashSet<&str> = HashSet::new();
+        let mut complete = true;
+        for part in name {
+            for_each_word(part, |word| match self.words.get(singular(word)) {
+                Some(word) => {
+                    matched.insert(word);
+                }
+                None => complete = false,
+            });
+        }
+        if !complete || matched.is_empty() {
+            return 0.0;
+        }
+        for part in outer {
+            for_each_word(part, |word| {
+                if let Some(word) = self.words.get(singular(word)) {
+                    matched.insert(word);
+                }
+            });
+        }
+        let share = matched.into_iter().map(weight).sum::<f64>() / self.weight;
+        OTHER_SPELLING * share.powi(2)
+    }
+}
+
+/// How a symbol stands to one identifier of the query.
+fn identified(identifier: &[String], name: &str, outer: &[&str]) -> f64 {
+    let Some((asked, holders)) = identifier.split_last() else { return 0.0 };
+    let same = |asked: &str, name: &str| match () {
+        () if asked == name => 1.0,
+        () if same_letters(asked, name) => OTHER_SPELLING,
+        () => 0.0,
+    };
+    let own = same(asked, name);
+    if own > 0.0 {
+        // `Config.parse` means that `parse` which is in `Config`.
+        let held = holders.last().is_none_or(|holder| outer.iter().any(|part| same_letters(holder, part)));
+        return if held { own } else { own * MEMBER };
+    }
+    MEMBER * outer.iter().map(|part| same(asked, part)).fold(0.0, f64::max)
+}
+
+/// A factor on what uses a name where what defines it was found too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DefinitionPrior {
+    /// The factor on a candidate that has nothing to do with the name, in (0, 1], where another one defines the very
+    /// identifier that is asked for; 1 leaves all alone.
+    pub usage: f64,
+}
+
+impl Default for DefinitionPrior {
+    fn default() -> Self {
+        DefinitionPrior { usage: 0.75 }
+    }
+}
+
+impl DefinitionPrior {
+    /// The factor on the ranking value of each candidate, by its symbol. The best standing in the pool has 1, and who
+    /// stands lower is ranked down by as much. All have 1 where no candidate defines what the query names. O(n).
+    pub fn factors<'a>(&self, names: &QueryNames, symbols: impl Iterator<Item = Option<&'a str>>) -> Vec<f64> {
+        let mut factors: Vec<f64> = symbols.map(|symbol| symbol.map_or(0.0, |symbol| names.standing(symbol))).collect();
+        let best = factors.iter().copied().fold(0.0, f64::max);
+        factors.iter_mut().for_each(|standing| *standing = 1.0 - (1.0 - self.usage) * (best - *standing));
+        factors
+    }
+}
+
+/// A term without the punctuation around it.
+fn trimmed(term: &str) -> &str {
+    let term = term.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+    let end = term.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+    if term[end.len()..].starts_with("()") { &term[..end.len() + 2] } else { end }
+}
+
+/// The parts of a qualified name.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| matches!(c, ':' | '.' | '#' | '/')).filter(|part| !part.is_empty())
+}
+
+fn is_identifier(part: &str) -> bool {
+    part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
+}
+
+/// Whether a capital letter follows a small one, as in `parseConfig` but not in `Parse` or `HTTP`.
+fn has_inner_capital(term: &str) -> bool {
+    term.chars().zip(term.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+}
+
+/// Whether two names have the same letters and digits, whatever their case and their underscores.
+fn same_letters(a: &str, b: &str) -> bool {
+    let letters = |name: &str| -> Vec<char> { name.chars().filter(|c| c.is_alphanumeric()).collect() };
+    let (a, b) = (letters(a), letters(b));
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.to_lowercase().eq(b.to_lowercase()))
+}
+
+/// The words of an identifier in lower case: `parseHTTPRequest_v2` has parse, http, request and v2.
+fn for_each_word(name: &str, mut each: impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut characters = name.chars().peekable();
+    let mut previous = None;
+    while let Some(character) = characters.next() {
+        if !character.is_alphanumeric() {
+            previous = None;
+        } else {
+            let next_is_small = characters.peek().is_some_and(|next| next.is_lowercase());
+            let starts = character.is_uppercase()
+                && previous.is_some_and(|previous: char| !previous.is_uppercase() || next_is_small);
+            if starts && !word.is_empty() {
+                each(&word);
+                word.clear();
+            }
+            word.extend(character.to_lowercase());
+            previous = Some(character);
+            continue;
+        }
+        if !word.is_empty() {
+            each(&word);
+            word.clear();
+        }
+    }
+    if !word.is_empty() {
+        each(&word);
+    }
+}
+
+/// A word without the ending of an English plural.
+fn singular(word: &str) -> &str {
+    match word.strip_suffix('s') {
+        Some(rest) if rest.len() > 2 && !rest.ends_with(['s', 'u', 'i']) => rest,
+        _ => word,
+    }
+}
+
+fn weight(word: &str) -> f64 {
+    if MINOR_WORDS.binary_search(&word).is_ok() { MINOR } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn standing(query: &str, symbol: &str) -> f64 {
+        QueryNames::of(query).standing(symbol)
+    }
+
+    #[test]
+    fn the_minor_words_can_be_searched() {
+        assert!(MINOR_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn an_identifier_is_known_by_its_spelling() {
+        assert_eq!(standing("how does parse_config fail", "parse_config"), 1.0);
+        assert_eq!(standing("how does parseConfig fail", "Loader.parseConfig"), 1.0);
+        assert_eq!(standing("how does `parse()` fail?", "parse"), 1.0);
+        assert_eq!(standing("parse", "parse"), 1.0, "a query of one word");
+        assert!(standing("how does parse fail", "parse") < 1.0, "a word like others");
+    }
+
+    #[test]
+    fn a_definition_stands_above_its_members_and_those_above_users() {
+        let of = |symbol| standing("LineIter", symbol);
+        assert_eq!([of("LineIter"), of("LineIter::new"), of("Printer::print")], [1.0, MEMBER, 0.0]);
+    }
+
+    #[test]
+    fn another_style_of_the_name_stands_below_its_own_spelling() {
+        assert_eq!(standing("walk_builder", "walk_builder"), 1.0);
+        let other = standing("walk_builder", "WalkBuilder");
+        assert!(other < 1.0 && other > standing("walk_builder", "WalkBuilder::new"), "{other}");
+    }
+
+    #[test]
+    fn a_qualified_name_means_the_member_of_that_type() {
+        for query in ["Config::parse", "Config.parse", "Config#parse()"] {
+            assert_eq!(standing(query, "Config::parse"), 1.0, "{query}");
+            assert!(standing(query, "Args::parse") < 1.0, "{query}");
+        }
+    }
+
+    #[test]
+    fn words_name_a_symbol_that_has_them_all() {
+        assert!((standing("json builder", "JSONBuilder") - OTHER_SPELLING).abs() < 1e-12);
+        assert!(standing("find the error handler for an exception", "App._find_error_handler") > 0.3);
+        assert_eq!(standing("json builder", "JSONBuilderOptions"), 0.0, "a word of the name is missing in the query");
+        let of = |symbol| standing("is quit", symbol);
+        assert!(of("Detection::is_quit") > of("quit"), "the minor word counts where the name has it");
+    }
+
+    #[test]
+    fn plural_and_singular_are_one_name() {
+        assert_eq!(standing("flash messages", "flash_message"), standing("flash message", "flash_messages"));
+        assert!(standing("flash messages", "flash_message") > 0.8);
+    }
+
+    #[test]
+    fn each_name_of_a_statement_counts() {
+        assert_eq!(standing("combineAll", "combineAll, combineLatest"), 1.0);
+    }
+
+    #[test]
+    fn what_uses_the_name_is_ranked_down_where_its_definition_was_found_too() {
+        let prior = DefinitionPrior { usage: 0.8 };
+        let names = QueryNames::of("LineIter");
+        let factors = prior.factors(&names, [Some("LineIter::new"), Some("LineIter"), None].into_iter());
+        for (factor, expected) in factors.iter().zip([0.85, 1.0, 0.8]) {
+            assert!((factor - expected).abs() < 1e-12, "{factors:?}");
+        }
+        assert_eq!(prior.factors(&names, [Some("print"), None].into_iter()), [1.0, 1.0], "nothing defines it");
+        assert_eq!(prior.factors(&QueryNames::of("…?"), [Some("print"), None].into_iter()), [1.0, 1.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_query_and_symbol_give_a_share(query in "\\PC{0,60}", symbol in "\\PC{0,60}") {
+            let standing = standing(&query, &symbol);
+            prop_assert!((0.0..=1.0 + 1e-12).contains(&standing), "{standing}");
+        }
+
+        #[test]
+        fn a_factor_only_ranks_down(query in "[a-zA-Z_. ]{0,30}", symbols in prop::collection::vec(prop::option::of("[a-zA-Z_:]{0,20}"), 0..20), usage in 0.01..=1.0f64) {
+            let prior = DefinitionPrior { usage };
+            let factors = prior.factors(&QueryNames::of(&query), symbols.iter().map(|symbol| symbol.as_deref()));
+            prop_assert_eq!(factors.len(), symbols.len());
+            prop_assert!(factors.iter().all(|&factor| factor <= 1.0 && factor >= usage - 1e-12));
+            prop_assert!(factors.is_empty() || factors.contains(&1.0), "{:?}", factors);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What a passage is, whatever the query's words say of it: a factor on its ranking value.
+
+use tamis_rank::{DefinitionPrior, QueryNames, RolePrior};
+use tamis_store::StoredPassage;
+
+/// `[rank]`: what is ranked down for what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Priors {
+    /// By the part that the passage plays in its project.
+    pub roles: RolePrior,
+    /// By whether it defines the name that the query gives, or only uses it.
+    pub definitions: DefinitionPrior,
+}
+
+impl Priors {
+    /// The factor on each passage's value, in (0, 1].
+    pub(super) fn factors(&self, names: &QueryNames, passages: &[StoredPassage]) -> Vec<f64> {
+        let mut factors = self.definitions.factors(names, passages.iter().map(|passage| passage.symbol.as_deref()));
+        for (factor, passage) in factors.iter_mut().zip(passages) {
+            *factor *= self.roles.factor(&passage.role);
+        }
+        factors
+    }
+
+    /// The priors in words, as a part of what scores are made by.
+    pub(super) fn describe(&self) -> String {
+        let RolePrior { test, example, vendored, generated, changelog, license } = self.roles;
+        let usage = self.definitions.usage;
+        format!("roles {test} {example} {vendored} {generated} {changelog} {license}, usage {usage}")
+    }
+}
+
+/// `value` ranked down by `factor`. What is not positive stays as it is, so that a factor never raises a value.
+pub(super) fn lowered(value: f64, factor: f64) -> f64 {
+    if value > 0.0 { value * factor } else { value }
+}
