@@ -6,6 +6,7 @@ use std::fs;
 use support::{Tree, ask, notes_tree, refresh, search};
 use tamis::cut::{METHODS, parse};
 use tamis::{Answer, Index, Label, Replay, ReplayRequest, SearchRequest, Stats, StatsRequest};
+use tamis_store::Calibration;
 
 fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
     let index = tree.open(settings);
@@ -146,6 +147,28 @@ fn a_period_and_a_namespace_are_looked_at_alone() {
 }
 
 #[test]
+fn drift_is_counted_from_the_latest_calibration_of_the_model() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[]);
+    let model = ask(&index, "oven").model.expect("a model");
+    let calibration = |language: &str, calibrated_at_ms| Calibration {
+        language: language.into(),
+        threshold: 0.5,
+        sample_size: 40,
+        provider: "static".into(),
+        model: model.clone(),
+        calibrated_at_ms,
+    };
+    let later = jiff::Timestamp::now().as_millisecond() + 60_000;
+    index.store().put_calibrations(&[calibration("rust", 1), calibration("python", later)]).expect("put");
+    let drift = stats(&index).drift.remove(0);
+    assert_eq!((drift.before.map(|before| before.queries), drift.after), (Some(1), None));
+    let given = StatsRequest { calibrated_at_ms: Some([(model, 1)].into()), ..StatsRequest::default() };
+    let drift = index.stats(&given).expect("read").drift.remove(0);
+    assert_eq!((drift.before, drift.after.map(|after| after.queries)), (None, Some(1)));
+}
+
+#[test]
 fn purging_leaves_what_people_judged() {
     let tree = notes_tree();
     let index = indexed(&tree, &[]);
@@ -198,6 +221,19 @@ fn a_replay_of_what_was_recorded_changes_nothing() {
         assert_eq!((same.a.as_str(), same.b.as_str(), same.differ, same.overlap), ("recorded", "otsu", 0, 1.0));
         assert_eq!(replay.cuts[2].kept_p90, 1.0);
         assert_eq!(stats(&index).queries, 4, "a replay takes nothing down");
+    }
+}
+
+#[test]
+fn a_search_that_language_and_age_moved_is_replayed_as_it_was_read() {
+    let tree = tree_of_roles();
+    let index = indexed(&tree, &[("search.gate", "false")]);
+    for cut in ["max_gap", "auto", "background"] {
+        index.purge_telemetry(true).expect("purged");
+        let answer = with_cut(&index, "violin tuned in fifths lang:python", cut);
+        let replay = replay(&index, &[cut]);
+        assert_eq!(replay.cuts[0].kept_mean, answer.cut.keep as f64);
+        assert_eq!(replay.comparisons[0].differ, 0, "{cut}");
     }
 }
 

@@ -9,6 +9,7 @@ mod index;
 mod inspect;
 mod methods;
 mod search;
+mod stats;
 mod values;
 
 pub use aim::{AimArguments, refused};
@@ -19,6 +20,7 @@ pub use global::{ColorWhen, Global};
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use search::SearchArguments;
+pub use stats::{StatsArguments, When, local_zone};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -74,6 +76,8 @@ pub enum Command {
     Eval(Box<EvalArguments>),
     /// Say which passages of an answer are relevant, for guarantees to be calibrated on
     Feedback(FeedbackArguments),
+    /// Tell how well past queries were served, and what another cut would have kept of them
+    Stats(StatsArguments),
     /// Allow this project's configuration to send text to the models it names
     #[command(
         long_about = "Allow this project's configuration file, as it is now, to send text to the models it names.\n\n\

@@ -9,6 +9,7 @@ mod get;
 mod index;
 mod pages;
 mod search;
+mod stats;
 mod status;
 mod trust;
 
@@ -33,6 +34,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Cut(cut) => cut::run(cut, output),
         Command::Eval(eval) => eval::run(eval, global, output),
         Command::Feedback(feedback) => feedback::run(feedback, global, output),
+        Command::Stats(stats) => stats::run(stats, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => pages::completions(*shell, output),
         Command::Man(man) => pages::man(man, output),

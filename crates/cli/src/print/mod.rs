@@ -8,6 +8,7 @@ pub mod report;
 #[cfg(test)]
 pub mod samples;
 pub mod settings;
+pub mod stats;
 pub mod status;
 pub mod table;
 pub mod text;

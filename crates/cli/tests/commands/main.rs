@@ -12,5 +12,6 @@ mod schema;
 mod search;
 #[cfg(unix)]
 mod signals;
+mod stats;
 mod support;
 mod want;

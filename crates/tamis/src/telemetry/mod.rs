@@ -24,7 +24,8 @@ pub use stats::{Share, SlowQuery, Stats, StatsRequest};
 
 use crate::Error;
 use crate::index::Index;
-use tamis_store::Purged;
+use std::collections::BTreeMap;
+use tamis_store::{Purged, Store};
 
 impl Index {
     /// What was asked in a period and how it was served, from the rows that are taken down of every query. Without any
@@ -37,7 +38,21 @@ impl Index {
         if let Some(namespace) = &request.namespace {
             rows.retain(|row| row.namespace == *namespace);
         }
-        Ok(Stats::of(&rows, request))
+        let known = match &request.calibrated_at_ms {
+            Some(given) => given.clone(),
+            None => self.calibrated_at_ms(),
+        };
+        Ok(Stats::of(&rows, request, &known))
+    }
+
+    /// When each model was last calibrated. What is not known is no reason to show nothing.
+    fn calibrated_at_ms(&self) -> BTreeMap<String, i64> {
+        let mut latest: BTreeMap<String, i64> = BTreeMap::new();
+        for calibration in self.store.calibrations().unwrap_or_default() {
+            let at_ms = latest.entry(calibration.model).or_insert(calibration.calibrated_at_ms);
+            *at_ms = calibration.calibrated_at_ms.max(*at_ms);
+        }
+        latest
     }
 
     /// Deletes what was taken down of queries: how they were served, and the searches with their candidates. Searches that

@@ -32,8 +32,8 @@ pub struct StatsRequest {
     pub namespace: Option<String>,
     /// The time zone whose days are counted; `None`: UTC.
     pub time_zone: Option<TimeZone>,
-    /// When each model was last calibrated, by its identifier, in milliseconds since 1970.
-    pub calibrated_at_ms: BTreeMap<String, i64>,
+    /// When each model was last calibrated, by its identifier, in milliseconds since 1970; `None`: as the index says.
+    pub calibrated_at_ms: Option<BTreeMap<String, i64>>,
 }
 
 /// What was asked in a period and how it was served. Times are UTC in RFC 3339; dates are days of the request's time zone.
@@ -117,7 +117,7 @@ pub struct SlowQuery {
 
 impl Stats {
     /// Of these queries, the earliest first.
-    pub(super) fn of(rows: &[QueryQuality], request: &StatsRequest) -> Self {
+    pub(super) fn of(rows: &[QueryQuality], request: &StatsRequest, calibrated_at_ms: &BTreeMap<String, i64>) -> Self {
         let at = |row: &QueryQuality| moment(row.at_ms).to_string();
         let empty = rows.iter().filter(|row| row.kept == 0).count() as u64;
         let average = |of: fn(&QueryQuality) -> Option<u32>| mean(rows.iter().filter_map(of).map(f64::from));
@@ -144,7 +144,7 @@ impl Stats {
             corpora: shares(rows, |row| Some(row.corpus.clone())),
             fallbacks: shares(rows, |row| row.fallback_reason.as_deref().map(without_numbers)),
             slowest: slowest(rows),
-            drift: drifts(rows, &request.calibrated_at_ms),
+            drift: drifts(rows, calibrated_at_ms),
         }
     }
 }
@@ -243,7 +243,7 @@ mod tests {
         rows[0].lexical_candidates = Some(4);
         rows[2].lexical_candidates = Some(8);
         rows[3].gap_size = Some(0.15);
-        let stats = Stats::of(&rows, &StatsRequest::default());
+        let stats = Stats::of(&rows, &StatsRequest::default(), &BTreeMap::new());
         assert_eq!((stats.queries, stats.distinct_queries, stats.empty, stats.empty_rate), (4, 3, 1, 0.25));
         assert_eq!((stats.shortened, stats.candidates, stats.lexical_candidates), (1, Some(10.0), Some(6.0)));
         assert_eq!((stats.semantic_candidates, stats.language_match_ratio), (None, None));
@@ -279,7 +279,7 @@ mod tests {
         let mut rows = rows();
         rows[0].fallback_reason = Some("minilm-l6-v2 covers 12 of 1,300 passages; run `tamis index`".into());
         rows[1].fallback_reason = Some("minilm-l6-v2 covers 40 of 1300 passages; run `tamis index`".into());
-        let stats = Stats::of(&rows, &StatsRequest::default());
+        let stats = Stats::of(&rows, &StatsRequest::default(), &BTreeMap::new());
         assert_eq!(stats.fallbacks.len(), 1);
         assert_eq!(stats.fallbacks[0].name, "minilm-l6-v2 covers N of N passages; run `tamis index`");
         assert_eq!((stats.fallbacks[0].queries, stats.fallbacks[0].empty), (2, 1));
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn nothing_gives_nothing() {
-        let stats = Stats::of(&[], &StatsRequest::default());
+        let stats = Stats::of(&[], &StatsRequest::default(), &BTreeMap::new());
         assert_eq!((stats.queries, stats.empty_rate, stats.from, stats.kept), (0, 0.0, None, None));
         assert!(stats.days.is_empty() && stats.latency.is_empty() && stats.drift.is_empty());
     }

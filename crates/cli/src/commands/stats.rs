@@ -1,0 +1,117 @@
+//! `tamis stats`: how well past queries were served, and what another cut would have kept of them.
+
+use crate::args::{Global, StatsArguments, When, local_zone};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::stats::{self, View};
+use crate::print::text::counted;
+use crate::session::Session;
+use anyhow::{Context, Result};
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+use std::io::Write;
+use tamis::{Index, ReplayRequest, StatsRequest};
+
+/// A period in milliseconds since 1970, each end where it is given.
+type Period = (Option<i64>, Option<i64>);
+
+/// Prints statistics, replays searches or deletes what is recorded.
+///
+/// # Errors
+/// There is no index, a time or cut that cannot be read, or the log cannot be read or written.
+pub fn run(arguments: &StatsArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open_existing(config)?;
+    if arguments.purge {
+        return purge(&index, arguments, output);
+    }
+    let now = Zoned::now().with_time_zone(local_zone());
+    let moment =
+        |when: &Option<When>, flag: &'static str| when.map(|when| when.milliseconds(&now)).transpose().context(flag);
+    let period = (moment(&arguments.since, "--since")?, moment(&arguments.until, "--until")?);
+    if arguments.replay.is_empty() {
+        show(&index, arguments, period, output)
+    } else {
+        replay(&index, arguments, period, output)
+    }
+}
+
+fn show(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period, output: &Output) -> Result<Exit> {
+    let zone = if arguments.json { TimeZone::UTC } else { local_zone() };
+    let request = StatsRequest {
+        since_ms,
+        until_ms,
+        namespace: arguments.namespace.clone(),
+        time_zone: Some(zone.clone()),
+        ..StatsRequest::default()
+    };
+    let stats = index.stats(&request)?;
+    if arguments.json {
+        output.json(&stats)?;
+    } else if stats.queries == 0 {
+        output.note(nothing(index, arguments, "query"));
+    } else {
+        let mut out = output.styled();
+        stats::print(&mut out, &stats, &View::new(zone, terminal_columns()))?;
+        out.flush()?;
+    }
+    Ok(Exit::found(stats.queries > 0))
+}
+
+fn replay(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period, output: &Output) -> Result<Exit> {
+    let namespace = arguments.namespace.clone();
+    let request = ReplayRequest { cuts: arguments.cuts(), since_ms, until_ms, namespace, limit: arguments.limit };
+    let replay = index.replay(&request)?;
+    if arguments.json {
+        output.json(&replay)?;
+    } else if replay.searches == 0 {
+        output.note(nothing(index, arguments, "search"));
+    } else {
+        let mut out = output.styled();
+        stats::print_replay(&mut out, &replay, &View::new(local_zone(), terminal_columns()))?;
+        out.flush()?;
+    }
+    Ok(Exit::found(replay.searches > 0))
+}
+
+fn purge(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<Exit> {
+    let purged = index.purge_telemetry(arguments.judged)?;
+    if arguments.json {
+        output.json(&purged)?;
+        return Ok(Exit::Found);
+    }
+    let mut out = output.styled();
+    let judgements = match purged.judgements {
+        0 => String::new(),
+        judgements => format!(" with {}", counted(judgements, "judgement")),
+    };
+    let (queries, searches) = (stats::queries(purged.queries), stats::searches(purged.searches));
+    writeln!(out, "deleted what was recorded of {queries} and {searches}{judgements}")?;
+    if purged.judged_kept > 0 {
+        writeln!(
+            out,
+            "{} that people judged stayed, since guarantees are calibrated on judgements; --purge --judged deletes them too",
+            stats::searches(purged.judged_kept)
+        )?;
+    }
+    out.flush()?;
+    Ok(Exit::Found)
+}
+
+/// Columns of the terminal that standard output is.
+fn terminal_columns() -> Option<u16> {
+    comfy_table::Table::new().width()
+}
+
+/// Why there is nothing to show.
+fn nothing(index: &Index, arguments: &StatsArguments, what: &str) -> &'static str {
+    let narrowed = arguments.since.is_some() || arguments.until.is_some() || arguments.namespace.is_some();
+    match (index.config().telemetry.record, narrowed, what) {
+        (false, ..) => "nothing is recorded: telemetry is off",
+        (true, true, "query") => "no query of that period and namespace is recorded",
+        (true, true, _) => "no search of that period and namespace is recorded",
+        (true, false, "query") => "no query is recorded yet; `tamis search` records each",
+        (true, false, _) => "no search is recorded yet; `tamis search` records each",
+    }
+}

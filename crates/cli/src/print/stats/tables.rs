@@ -1,0 +1,124 @@
+//! The tables of the statistics.
+
+use super::words::{moment, percent, shortened};
+use super::{View, heading};
+use crate::print::table::Columns;
+use crate::print::text::{count, maybe, milliseconds};
+use jiff::tz::TimeZone;
+use std::io::{self, Write};
+use tamis::{Share, Similarities, Stats};
+
+/// Columns of a slow query's text and of a reason.
+const TEXT: usize = 24;
+const REASON: usize = 64;
+
+/// Most rows of a table of reasons.
+const ROWS: usize = 8;
+
+/// What set the thresholds.
+pub(super) fn methods(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+    heading(out, "Decided by", "")?;
+    shares(out, &[" method", ">queries", ">share", ">found nothing", ">kept on average"], &stats.methods, stats.queries)
+}
+
+/// Where the queries came from and what they searched, each where there is more than one.
+pub(super) fn sources(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+    let groups = [("Asked from", &stats.entry_points), ("Legs", &stats.modes), ("Searched", &stats.corpora)];
+    for (title, shares) in groups {
+        if shares.len() > 1 {
+            heading(out, title, "")?;
+            let headings = [" ", ">queries", ">share", ">found nothing", ">kept on average"];
+            self::shares(out, &headings, shares, stats.queries)?;
+        }
+    }
+    Ok(())
+}
+
+fn shares(out: &mut dyn Write, headings: &[&str], shares: &[Share], of: u64) -> io::Result<()> {
+    let mut table = Columns::new(headings);
+    for share in shares {
+        table.row([
+            format!(" {}", shortened(&share.name, 30)),
+            count(share.queries),
+            percent(share.queries as f64 / of.max(1) as f64),
+            count(share.empty),
+            format!("{:.1}", share.mean_kept),
+        ]);
+    }
+    table.write(out)
+}
+
+/// How long each stage took.
+pub(super) fn latency(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+    heading(out, "Time", "")?;
+    let mut table = Columns::new(&[" stage", ">half within", ">95% within", ">99% within", ">longest"]);
+    for latency in &stats.latency {
+        let times = [latency.p50_ms, latency.p95_ms, latency.p99_ms, latency.max_ms].map(milliseconds);
+        table.row(std::iter::once(format!(" {}", latency.stage)).chain(times));
+    }
+    table.write(out)
+}
+
+/// The queries that took longest.
+pub(super) fn slowest(out: &mut dyn Write, stats: &Stats, view: &View) -> io::Result<()> {
+    heading(out, "Slowest", "")?;
+    let mut table = Columns::new(&[" when", ">took", "mostly", "query", "text"]);
+    for slow in &stats.slowest {
+        let mostly = slow.stage.as_ref();
+        table.row([
+            format!(" {}", moment(&slow.at, &view.zone)),
+            milliseconds(slow.total_ms),
+            mostly.map(|(stage, took)| format!("{stage} {}", milliseconds(*took))).unwrap_or_default(),
+            slow.search_id.clone().unwrap_or_default(),
+            slow.text.as_deref().map(|text| shortened(text, TEXT + view.more())).unwrap_or_default(),
+        ]);
+    }
+    table.write(out)
+}
+
+/// Why answers were not as they were asked for.
+pub(super) fn fallbacks(out: &mut dyn Write, stats: &Stats, view: &View) -> io::Result<()> {
+    if stats.fallbacks.is_empty() {
+        return Ok(());
+    }
+    heading(out, "Answered otherwise than asked for", "")?;
+    let mut table = Columns::new(&["> queries", "why"]);
+    for share in stats.fallbacks.iter().take(ROWS) {
+        table.row([count(share.queries), shortened(&share.name, REASON + view.more())]);
+    }
+    table.write(out)?;
+    match stats.fallbacks.len().saturating_sub(ROWS) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more reasons"),
+    }
+}
+
+/// Similarities before and after the calibration of each model.
+pub(super) fn drift(out: &mut dyn Write, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
+    if stats.drift.is_empty() {
+        return Ok(());
+    }
+    heading(out, "Similarity", "mean of the best candidate and of all passages")?;
+    let mut table = Columns::new(&[" model", "since", ">queries", ">best", ">background"]);
+    let mut row = |model: String, since: String, similarities: &Similarities| {
+        let Similarities { queries, best, background } = similarities;
+        table.row([format!(" {model}"), since, count(*queries), maybe(*best), maybe(*background)]);
+    };
+    let mut moved = Vec::new();
+    for drift in &stats.drift {
+        let calibrated = drift.calibrated_at.as_ref().map(|at| moment(at, zone));
+        if let Some(before) = &drift.before {
+            row(drift.model.clone(), "before its calibration".into(), before);
+        }
+        if let Some(after) = &drift.after {
+            let since = calibrated.map_or_else(|| "never calibrated".into(), |at| format!("calibrated {at}"));
+            row(drift.model.clone(), since, after);
+        }
+        let best = |similarities: &Option<Similarities>| similarities.as_ref().and_then(|known| known.best);
+        if let Some((before, after)) = best(&drift.before).zip(best(&drift.after)) {
+            moved.push(format!("{} moved by {:+.3} since its calibration", drift.model, after - before));
+        }
+    }
+    table.write(out)?;
+    moved.iter().try_for_each(|line| writeln!(out, "  {line}"))
+}
