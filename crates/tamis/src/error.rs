@@ -51,6 +51,14 @@ pub enum Error {
         /// Why, and what to do.
         reason: String,
     },
+    /// A path that several repositories of the index hold.
+    #[error("{wanted}: in {} namespaces; say in which: {}", forms.len(), forms.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        wanted: String,
+        /// Each with its namespace.
+        forms: Vec<String>,
+    },
     /// An identifier or path that the index does not hold.
     #[error("{wanted}: not in the index{}", nearest.as_ref().map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
     NotFound {

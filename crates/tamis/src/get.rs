@@ -1,7 +1,7 @@
 //! The full text of a result: by its identifier, or by path and lines.
 
 use crate::Error;
-use crate::index::Index;
+use crate::index::{Index, Source};
 use serde::Serialize;
 use std::path::{Component, Path};
 use tamis_store::Store;
@@ -9,7 +9,9 @@ use tamis_store::Store;
 /// Some lines of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Excerpt {
-    /// Path under the root.
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path under its root.
     pub path: String,
     /// First line, from 1.
     pub start_line: u32,
@@ -27,8 +29,12 @@ impl Index {
     /// The text that `wanted` names: the identifier of a passage (or the beginning of one, if no other begins so), or
     /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`. Text comes from the index alone, so no other file can be read.
     ///
+    /// In an index of several repositories a path is meant in the own namespace where that has it, else in the only one
+    /// that does; `NAMESPACE:PATH` says in which.
+    ///
     /// # Errors
-    /// Nothing of that name is indexed, the beginning of an identifier fits several, or the lines are not in the file.
+    /// Nothing of that name is indexed, the beginning of an identifier or a path fits several, or the lines are not in the
+    /// file.
     pub fn get(&self, wanted: &str) -> Result<Excerpt, Error> {
         if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let found = self.store.find(&wanted.to_ascii_lowercase(), 2)?;
@@ -36,6 +42,7 @@ impl Index {
                 [] => {}
                 [passage] => {
                     return Ok(Excerpt {
+                        namespace: passage.namespace.clone(),
                         path: passage.path.clone(),
                         start_line: passage.start_line,
                         end_line: passage.end_line,
@@ -47,20 +54,76 @@ impl Index {
                 _ => return Err(Error::argument("id", format!("{wanted:?}"), "longer: several passages begin so")),
             }
         }
-        // A path may hold a colon itself: one that is there as a whole is meant as a whole.
-        let whole = self.stored_path(wanted);
-        if self.store.document(&self.namespace, &whole)?.is_some() {
-            return self.lines(&whole, None);
+        let forms: Vec<(Option<&str>, &str)> = self.in_namespace(wanted).into_iter().chain([(None, wanted)]).collect();
+        for &(namespace, wanted) in &forms {
+            // A path may hold a colon itself: one that is there as a whole is meant as a whole.
+            if let Some(place) = self.place(namespace, wanted)? {
+                return self.lines(place, None);
+            }
+            let (path, lines) = split_lines(wanted)?;
+            if let Some(place) = self.place(namespace, path)? {
+                return self.lines(place, lines);
+            }
         }
-        let (path, lines) = split_lines(wanted)?;
-        self.lines(&self.stored_path(path), lines)
+        let &(namespace, wanted) = forms.first().unwrap_or(&(None, wanted));
+        Err(self.not_found(namespace, split_lines(wanted)?.0)?)
+    }
+
+    /// The namespace and the path of `NAMESPACE:PATH`, where there is such a namespace.
+    fn in_namespace<'a>(&'a self, wanted: &'a str) -> Option<(Option<&'a str>, &'a str)> {
+        let form = |source: &&'a Source| {
+            let path = wanted.strip_prefix(source.namespace.as_str())?.strip_prefix(':')?;
+            Some((Some(source.namespace.as_str()), path))
+        };
+        let sources = self.sources();
+        sources.iter().filter_map(form).min_by_key(|(_, path)| path.len()).filter(|_| !self.is_of_one_tree())
+    }
+
+    /// The document that a path is meant to be.
+    fn place(&self, namespace: Option<&str>, path: &str) -> Result<Option<DocumentPlace<'_>>, Error> {
+        let sources = self.sources();
+        let holds = |namespace: &str, path: &str| Ok::<_, Error>(self.store.document(namespace, path)?.is_some());
+        // A path as people write it (absolute, or with `./`) as the index has it.
+        let absolute = Path::new(path).is_absolute();
+        let whole = sources.iter().filter(|_| absolute).find_map(|source| {
+            let under = Path::new(path).strip_prefix(&source.root).ok()?;
+            Some((source.namespace.as_str(), under))
+        });
+        if let Some((namespace, under)) = whole {
+            let path = stored(under);
+            return Ok(holds(namespace, &path)?.then_some(DocumentPlace { namespace, path }));
+        }
+        let path = stored(Path::new(path));
+        // In an index of one tree that is the only one.
+        let first = namespace.or(self.own_namespace());
+        let named = sources.iter().map(|source| source.namespace.as_str()).filter(|own| Some(*own) == first).collect();
+        let others = sources.iter().map(|source| source.namespace.as_str()).filter(|_| namespace.is_none()).collect();
+        let rounds: [Vec<&str>; 2] = [named, others];
+        for round in rounds {
+            let mut found = Vec::new();
+            for namespace in round {
+                if holds(namespace, &path)? {
+                    found.push(namespace);
+                }
+            }
+            match found.as_slice() {
+                [] => {}
+                [only] => return Ok(Some(DocumentPlace { namespace: only, path })),
+                several => {
+                    let forms = several.iter().map(|namespace| format!("{namespace}:{path}")).collect();
+                    return Err(Error::Ambiguous { wanted: path, forms });
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The indexed lines of a document, put together from its passages.
-    fn lines(&self, path: &str, lines: Option<(u32, u32)>) -> Result<Excerpt, Error> {
-        let passages = self.store.document_passages(&self.namespace, path)?;
+    fn lines(&self, place: DocumentPlace<'_>, lines: Option<(u32, u32)>) -> Result<Excerpt, Error> {
+        let DocumentPlace { namespace, path } = place;
+        let passages = self.store.document_passages(namespace, &path)?;
         if passages.is_empty() {
-            return Err(self.not_found(path)?);
+            return Err(self.not_found(Some(namespace), &path)?);
         }
         let mut by_line: Vec<(u32, String)> = Vec::new();
         for passage in &passages {
@@ -95,33 +158,42 @@ impl Index {
             text.push('\n');
             at = line + 1;
         }
-        Ok(Excerpt { path: path.to_owned(), start_line: first, end_line: end, id: None, symbol: None, text })
+        let namespace = namespace.to_owned();
+        Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
     }
 
-    /// A path as people write it (absolute, or with `./`) as the index has it.
-    fn stored_path(&self, path: &str) -> String {
-        let path = Path::new(path);
-        let under = path.strip_prefix(&self.location.root).unwrap_or(path);
-        let parts = under.components().filter(|part| !matches!(part, Component::CurDir));
-        parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-    }
-
-    fn not_found(&self, path: &str) -> Result<Error, Error> {
-        let documents = self.store.documents(&self.namespace)?;
+    fn not_found(&self, namespace: Option<&str>, path: &str) -> Result<Error, Error> {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let nearest = documents
-            .into_iter()
-            .filter(|document| document.passages > 0)
-            .map(|document| {
+        let own = self.own_namespace();
+        let mut nearest: Option<(f64, String)> = None;
+        for source in self.sources() {
+            if namespace.is_some_and(|namespace| namespace != source.namespace) {
+                continue;
+            }
+            for document in self.store.documents(&source.namespace)?.into_iter().filter(|one| one.passages > 0) {
                 let same_name = document.path.rsplit('/').next() == Some(name);
                 let similarity = strsim::jaro_winkler(path, &document.path) + if same_name { 1.0 } else { 0.0 };
-                (similarity, document.path)
-            })
-            .filter(|(similarity, _)| *similarity > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, path)| path);
-        Ok(Error::NotFound { wanted: path.to_owned(), nearest })
+                if similarity > 0.8 && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {
+                    let is_own = own == Some(source.namespace.as_str());
+                    let form = if is_own { document.path } else { format!("{}:{}", source.namespace, document.path) };
+                    nearest = Some((similarity, form));
+                }
+            }
+        }
+        Ok(Error::NotFound { wanted: path.to_owned(), nearest: nearest.map(|(_, form)| form) })
     }
+}
+
+/// A document by its namespace and path.
+struct DocumentPlace<'a> {
+    namespace: &'a str,
+    path: String,
+}
+
+/// A path under a root as the index has it.
+fn stored(path: &Path) -> String {
+    let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
+    parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
 /// A path, and the first and last line where they are named.

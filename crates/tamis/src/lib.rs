@@ -37,6 +37,7 @@ mod error;
 pub mod evaluate;
 mod feedback;
 mod get;
+mod git;
 mod index;
 mod location;
 mod models;
@@ -49,14 +50,14 @@ pub use corpus::TextDocument;
 pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
-pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Stage, watch};
+pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceState, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;
 pub use search::{
     Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, Mode, PoolEntry, Priors, SearchRequest,
     Variant, VariantKind,
 };
-pub use status::Status;
+pub use status::{SourceStatus, Status};
 pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;

@@ -15,6 +15,8 @@ pub struct Location {
     pub directory: PathBuf,
     /// The name under which the tree's documents are stored.
     pub namespace: String,
+    /// Where it was looked for: the root or a directory under it, absolute.
+    pub start: PathBuf,
 }
 
 impl Location {
@@ -36,7 +38,8 @@ impl Location {
             .take_while(|directory| *directory == start || home.as_deref() != Some(*directory))
             .find(marked)
             .unwrap_or(&start);
-        Ok(Self::at(root, index))
+        let location = Self::at(root, index);
+        Ok(Location { start, ..location })
     }
 
     /// Exactly this root, which need not exist.
@@ -46,6 +49,7 @@ impl Location {
             root: root.to_owned(),
             directory: index.map_or_else(|| root.join(INDEX_DIRECTORY), Path::to_owned),
             namespace,
+            start: root.to_owned(),
         }
     }
 
@@ -77,6 +81,7 @@ mod tests {
         assert_eq!(location.root, base.join("project"));
         assert_eq!(location.namespace, "project");
         assert_eq!(location.directory, base.join("project/.tamis"));
+        assert_eq!(location.start, deep);
         fs::create_dir(base.join("project/src/.tamis")).expect("made");
         assert_eq!(Location::discover(&deep, None).expect("found").root, base.join("project/src"));
         let elsewhere = base.join("elsewhere");

@@ -1,7 +1,7 @@
 //! What an index holds, and whether it is sound.
 
 use crate::Error;
-use crate::index::{Index, SKIPPED};
+use crate::index::{Index, SKIPPED, SourceState};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tamis_store::{Findings, Progress, Summary};
 /// The state of an index.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// The root of the tree.
+    /// The root of the tree around the index.
     pub root: PathBuf,
     /// The directory of the index.
     pub directory: PathBuf,
@@ -22,9 +22,34 @@ pub struct Status {
     pub skipped: BTreeMap<String, u64>,
     /// Files with something that people should know about how they were read, and what.
     pub notes: Vec<(String, String)>,
+    /// The repositories that the index holds; of an index of one tree, that tree.
+    pub sources: Vec<SourceStatus>,
     /// What the store holds.
     #[serde(flatten)]
     pub summary: Summary,
+}
+
+/// The state of one repository of an index.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceStatus {
+    /// The name under which its documents are stored.
+    pub namespace: String,
+    /// Its directory.
+    pub root: PathBuf,
+    /// Whose it is.
+    pub owner: Option<String>,
+    /// Whether its owner's other namespaces may search it.
+    pub shared: bool,
+    /// Documents with passages.
+    pub documents: u64,
+    /// Their passages.
+    pub passages: u64,
+    /// Files that differ from the index.
+    pub stale: u64,
+    /// Whether it can be brought up to date.
+    pub state: SourceState,
+    /// Why it cannot, and what to do.
+    pub remark: Option<String>,
 }
 
 impl Index {
@@ -33,12 +58,36 @@ impl Index {
     /// # Errors
     /// The tree or the store cannot be read.
     pub fn status(&self) -> Result<Status, Error> {
-        let documents = self.store().documents(self.namespace())?;
         let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
-        for document in documents.iter().filter(|document| document.collection == SKIPPED) {
-            *skipped.entry(document.role.clone()).or_default() += 1;
+        let mut notes = Vec::new();
+        let mut sources = Vec::new();
+        for (source, state, stale) in self.stale_by_source()? {
+            let mut status = SourceStatus {
+                namespace: source.namespace.clone(),
+                root: source.root.clone(),
+                owner: source.owner.clone(),
+                shared: source.shared,
+                documents: 0,
+                passages: 0,
+                stale,
+                state,
+                remark: state.remark(&source.namespace),
+            };
+            for document in self.store().documents(&source.namespace)? {
+                if document.collection == SKIPPED {
+                    *skipped.entry(document.role).or_default() += 1;
+                } else {
+                    status.documents += 1;
+                    status.passages += u64::from(document.passages);
+                }
+                let path = match self.is_of_one_tree() {
+                    true => document.path,
+                    false => format!("{}:{}", source.namespace, document.path),
+                };
+                notes.extend(document.note.map(|note| (path, note)));
+            }
+            sources.push(status);
         }
-        let notes = documents.into_iter().filter_map(|document| Some((document.path, document.note?))).collect();
         let mut summary = self.store().summary()?;
         summary.documents -= skipped.values().sum::<u64>().min(summary.documents);
         summary.collections.retain(|count| count.name != SKIPPED);
@@ -46,9 +95,10 @@ impl Index {
             root: self.location().root.clone(),
             directory: self.location().directory.clone(),
             namespace: self.namespace().to_owned(),
-            stale: self.stale()?,
+            stale: sources.iter().map(|source| source.stale).sum(),
             skipped,
             notes,
+            sources,
             summary,
         })
     }

@@ -1,5 +1,6 @@
 //! From files, variables and flags to one value a key, and where each came from.
 
+use super::collections::{Collection, read_collections};
 use super::keys::{Key, keys, nearest};
 use super::models::{ModelDefinition, read_models};
 use super::value::Value;
@@ -87,6 +88,20 @@ pub enum ConfigError {
         /// Where the text would go.
         url: String,
     },
+    /// A checked-in configuration that has directories elsewhere read, and that the user has not allowed to.
+    #[error(
+        "{}: {key}: reads {}, which is outside the project; read the file and run `tamis trust` to allow it",
+        path.display(),
+        directory.display()
+    )]
+    UntrustedDirectory {
+        /// The project's configuration file.
+        path: PathBuf,
+        /// The entry that names the directory.
+        key: String,
+        /// The directory.
+        directory: PathBuf,
+    },
 }
 
 fn suggestion(nearest: &Option<String>) -> String {
@@ -102,11 +117,12 @@ pub struct Setting {
     pub source: Source,
 }
 
-/// All keys with their effective values, and the models defined in files.
+/// All keys with their effective values, and what else is defined in files: models and collections.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub(super) values: BTreeMap<String, Setting>,
     pub(super) models: BTreeMap<String, ModelDefinition>,
+    pub(super) collections: Vec<Collection>,
 }
 
 /// What there is to read a configuration from. Nothing is read from the process itself, so a test can give its own.
@@ -139,6 +155,7 @@ impl Settings {
                 .map(|key| (key.name.clone(), Setting { value: key.default.clone(), source: Source::BuiltIn }))
                 .collect(),
             models: BTreeMap::new(),
+            collections: Vec::new(),
         };
         if let Some(path) = &origins.user {
             settings.file(&table, path, Source::User(path.clone()))?;
@@ -188,6 +205,17 @@ impl Settings {
         })?;
         if let Some(models) = document.remove("models") {
             self.models.extend(read_models(models, path, &source)?);
+        }
+        if let Some(collections) = document.remove("collection") {
+            if !matches!(source, Source::Project(_)) {
+                return Err(ConfigError::NotAllowed {
+                    source_name: path.display().to_string(),
+                    key: "collection".into(),
+                    value: "…".into(),
+                    allowed: "in a project's .tamis/config.toml, to whose root its paths are relative".into(),
+                });
+            }
+            self.collections = read_collections(&collections, path)?;
         }
         let mut leaves = Vec::new();
         flatten(String::new(), &document, &mut leaves);

@@ -3,6 +3,7 @@
 //! A value comes from, strongest first: a flag, the environment (`TAMIS_…`), the project's `.tamis/config.toml`, the
 //! user's `~/.config/tamis/config.toml`, the built-in default. An unknown key is an error that names the nearest one.
 
+mod collections;
 mod cut_keys;
 mod keys;
 mod layers;
@@ -11,6 +12,8 @@ mod rank_keys;
 pub mod trust;
 mod value;
 
+pub use collections::CollectionDirectory;
+pub(crate) use collections::is_name;
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
 pub use models::{Endpoint, ModelDefinition, Provider};
@@ -38,6 +41,8 @@ pub struct Config {
     pub index: IndexConfig,
     /// `[models.NAME]`.
     pub models: BTreeMap<String, ModelDefinition>,
+    /// The directories that each `[[collection]]` names.
+    pub collections: Vec<CollectionDirectory>,
     /// `[gate]`.
     pub gate: tamis_cut::Gate,
     /// Each key's value and where it came from.
@@ -115,7 +120,7 @@ impl Config {
     /// # Errors
     /// The first thing wrong, with its place and what is allowed.
     pub fn load(origins: &Origins, user_directory: Option<PathBuf>) -> Result<Self, ConfigError> {
-        let Settings { values, models } = Settings::read(origins)?;
+        let Settings { values, models, collections } = Settings::read(origins)?;
         let read = Read(&values);
         let config = Config {
             search: SearchConfig {
@@ -157,6 +162,7 @@ impl Config {
                 ignore: read.list("index.ignore"),
                 hidden: read.flag("index.hidden"),
             },
+            collections: directories(&collections, origins.project.as_deref(), user_directory.as_deref())?,
             gate: read.gate(),
             models,
             settings: values.clone(),
@@ -207,6 +213,19 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// The directories that a project's file names; those elsewhere only where the user has trusted the file.
+fn directories(
+    collections: &[collections::Collection],
+    project: Option<&Path>,
+    user_directory: Option<&Path>,
+) -> Result<Vec<CollectionDirectory>, ConfigError> {
+    let (Some(file), false) = (project, collections.is_empty()) else { return Ok(Vec::new()) };
+    // The file lies in `.tamis` in the root.
+    let root = file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+    let trusted = || user_directory.is_some_and(|user| trust::is_trusted(user, file));
+    collections::directories(collections, root, file, trusted)
 }
 
 /// The user's configuration directory: `$TAMIS_CONFIG_HOME`, else `tamis` under `$XDG_CONFIG_HOME` or `~/.config`.

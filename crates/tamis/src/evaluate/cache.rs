@@ -40,7 +40,7 @@ pub(super) fn index(
     observer: &dyn Observer,
 ) -> Result<Index, EvaluationError> {
     let directory = cache.join(key(test, config)?);
-    let location = Location { root: directory.clone(), directory, namespace: NAMESPACE.into() };
+    let location = Location { namespace: NAMESPACE.into(), ..Location::at(&directory, Some(&directory)) };
     let index = Index::open(location, config.clone())?;
     let state = index.store().property(STATE).map_err(crate::Error::from)?;
     if state.as_deref() == Some(COMPLETE) {

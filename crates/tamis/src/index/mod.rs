@@ -1,19 +1,25 @@
-//! An index of a tree: opened, brought up to date, looked at.
+//! An index of one tree, or of several repositories: opened, brought up to date, looked at.
 //!
-//! A file's way: [`walk`](walk::walk) → read → split → commit → publish → embed → publish. The database is the truth
+//! A file's way: [`walk`](walk::walk) → read → split → commit → date → publish → embed → publish. The database is the truth
 //! and is committed in batches, each document whole; a run that is stopped or killed leaves what was committed, and the
 //! next one goes on.
 
+mod dates;
 mod plan;
 mod read;
+mod report;
 mod run;
+mod source;
 mod walk;
 mod watch;
 
 use read::skips;
 pub(crate) use read::{FILE_COLLECTIONS, SKIPPED};
+pub use report::{RunReport, SourceReport};
+pub use run::RunOptions;
 pub(crate) use run::SPLITTER;
-pub use run::{RunOptions, RunReport};
+pub(crate) use source::Registry;
+pub use source::{Source, SourceState};
 pub use watch::watch;
 
 use crate::Error;
@@ -22,8 +28,9 @@ use crate::feedback::{Fitted, Usage};
 use crate::location::Location;
 use crate::models::Models;
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tamis_store::{Access, EmbeddedStore, Store, StoreError};
+use tamis_store::{Access, EmbeddedStore, NewNamespace, Store, StoreError};
 
 /// How long a run waits for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -75,7 +82,7 @@ pub struct Freshness {
     pub reason: Option<String>,
 }
 
-/// An index of a tree.
+/// An index of one tree, or of several repositories.
 pub struct Index {
     pub(crate) location: Location,
     pub(crate) namespace: String,
@@ -84,6 +91,7 @@ pub struct Index {
     pub(crate) models: Models,
     pub(crate) usage: Usage,
     pub(crate) fitted: Fitted,
+    pub(crate) registry: Registry,
     writable: bool,
 }
 
@@ -118,9 +126,11 @@ impl Index {
                 location.namespace.clone()
             }
         };
+        let registry = Registry::read(store.property(source::PROPERTY)?.as_deref(), &namespace, &location, &config)?;
+        let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
         let models = Models::new(&config);
         let usage = Usage::new(location.directory.clone(), writable);
-        Ok(Index { location, namespace, config, store, models, usage, fitted: Fitted::default(), writable })
+        Ok(Index { location, namespace, config, store, models, usage, fitted: Fitted::default(), registry, writable })
     }
 
     fn open_writable(location: &Location) -> Result<EmbeddedStore, Error> {
@@ -144,7 +154,105 @@ impl Index {
         Ok(EmbeddedStore::open(directory, Access::ReadWrite)?)
     }
 
-    /// Brings the index up to date with the tree. Another process that is writing is waited for, up to ten seconds: a
+    /// Adds directories, each of which becomes a namespace that is called like it (with a number after it where that name is
+    /// taken), or changes whose it is and whether it is shared. Nothing of them is read before the next
+    /// [`Index::refresh`]. Returns their namespaces. In an index that holds nothing yet, the tree around it is then only its
+    /// place; it is one of several where it holds something or is named itself.
+    ///
+    /// # Errors
+    /// A directory that is not there, or lies in another source, or holds one; a name of an owner that is not allowed;
+    /// another process is writing.
+    pub fn add_sources(
+        &mut self,
+        directories: &[PathBuf],
+        owner: Option<&str>,
+        shared: Option<bool>,
+    ) -> Result<Vec<String>, Error> {
+        if let Some(owner) = owner.filter(|owner| !crate::config::is_name(owner)) {
+            let allowed = "1 to 200 characters, none of them `:`, `/`, `\\` or a control character";
+            return Err(Error::argument("owner", format!("{owner:?}"), allowed));
+        }
+        let mut roots = Vec::with_capacity(directories.len());
+        for directory in directories {
+            let root = fs::canonicalize(directory).map_err(|error| Error::path(directory, error.to_string()))?;
+            if !root.is_dir() {
+                return Err(Error::path(directory, "not a directory; name directories to index"));
+            }
+            roots.push(root);
+        }
+        // The tree around the index, named alone, is what it holds anyway.
+        let nothing_new = owner.is_none() && shared.is_none() && roots.iter().all(|root| *root == self.location.root);
+        if self.registry.is_single() && nothing_new {
+            return Ok(vec![self.namespace.clone()]);
+        }
+        let writing = self.store.writer()?;
+        let mut registry = self.kept_registry()?;
+        if registry.is_single() && self.store.documents(&self.namespace)?.is_empty() {
+            registry.clear();
+        }
+        let mut namespaces = Vec::with_capacity(roots.len());
+        for root in &roots {
+            namespaces.push(registry.add(root, owner, shared)?);
+        }
+        self.register(&registry)?;
+        drop(writing);
+        self.take_up_sources()?;
+        Ok(namespaces)
+    }
+
+    /// Takes a source out of the index, with all its documents. Returns how many those were.
+    ///
+    /// # Errors
+    /// There is no such source, the configuration names it, or another process is writing.
+    pub fn remove_source(&mut self, namespace: &str) -> Result<u64, Error> {
+        let writing = self.store.writer()?;
+        let mut registry = self.kept_registry()?;
+        registry.remove(namespace)?;
+        let removed = self.store.remove_namespace(namespace)?;
+        dates::forget(self, namespace)?;
+        self.store.set_property(&run::splitter_property(namespace), "")?;
+        self.register(&registry)?;
+        self.store.publish(&mut |_| {})?;
+        drop(writing);
+        self.take_up_sources()?;
+        Ok(removed.deleted)
+    }
+
+    /// The list of sources as it is now: another process may have changed it since the index was opened.
+    fn kept_registry(&self) -> Result<Registry, Error> {
+        let kept = self.store.property(source::PROPERTY)?;
+        let namespace = self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone());
+        Registry::read(kept.as_deref(), &namespace, &self.location, &self.config)
+    }
+
+    /// Takes up the list of sources as it is kept now.
+    fn take_up_sources(&mut self) -> Result<(), Error> {
+        self.registry = self.kept_registry()?;
+        self.namespace = match self.own_namespace() {
+            Some(own) => own.to_owned(),
+            None => self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone()),
+        };
+        Ok(())
+    }
+
+    /// Makes the store know what the list of sources says, where that has changed.
+    fn register(&self, registry: &Registry) -> Result<(), Error> {
+        let kept = registry.kept(&self.location);
+        if self.store.property(source::PROPERTY)?.unwrap_or_default() == kept {
+            return Ok(());
+        }
+        for Source { namespace, root, owner, shared, .. } in registry.sources() {
+            self.store.put_namespace(&NewNamespace {
+                name: namespace.clone(),
+                root: Some(root.to_string_lossy().into_owned()),
+                owner: owner.clone(),
+                shared: *shared,
+            })?;
+        }
+        Ok(self.store.set_property(source::PROPERTY, &kept)?)
+    }
+
+    /// Brings the index up to date with its sources. Another process that is writing is waited for, up to ten seconds: a
     /// search that refreshes is done long before.
     ///
     /// # Errors
@@ -163,7 +271,7 @@ impl Index {
         run::run(self, options, observer)
     }
 
-    /// Publishes and embeds the documents put so far, without looking at the tree.
+    /// Publishes and embeds the documents put so far, without looking at any source.
     ///
     /// # Errors
     /// Another process is writing, the directory is not writable, or a model fails.
@@ -182,7 +290,7 @@ impl Index {
         let reason = if self.writable {
             match self.refresh_now(options, observer) {
                 Ok(report) => {
-                    let stale = Some(if report.interrupted { run::stale(self)? } else { 0 });
+                    let stale = Some(if report.interrupted { self.stale()? } else { 0 });
                     return Ok(Freshness { report: Some(report), stale, reason: None });
                 }
                 Err(Error::Store(error @ (StoreError::Busy { .. } | StoreError::ReadOnly { .. }))) => error.to_string(),
@@ -191,7 +299,7 @@ impl Index {
         } else {
             format!("{}: not writable", self.location.directory.display())
         };
-        Ok(Freshness { report: None, stale: Some(run::stale(self)?), reason: Some(reason) })
+        Ok(Freshness { report: None, stale: Some(self.stale()?), reason: Some(reason) })
     }
 
     fn refresh_now(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
@@ -202,8 +310,13 @@ impl Index {
     /// How many files differ from the index.
     ///
     /// # Errors
-    /// The tree or the store cannot be read.
+    /// A source or the store cannot be read.
     pub fn stale(&self) -> Result<u64, Error> {
+        Ok(run::stale(self)?.iter().map(|(_, _, files)| files).sum())
+    }
+
+    /// How many files of each source differ from the index, with whether it can be brought up to date.
+    pub(crate) fn stale_by_source(&self) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
         run::stale(self)
     }
 
@@ -217,14 +330,26 @@ impl Index {
         &self.config
     }
 
-    /// The name under which the tree's documents are stored.
+    /// The namespace that documents are put into and searches are taken down under: [`Index::own_namespace`], or the name
+    /// of the index where there is none.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The namespace that a search from here reads first; `None` where all are of equal standing.
+    /// The repositories that the index holds, in the order in which they were named; of an index of one tree, that tree.
+    pub fn sources(&self) -> Vec<&Source> {
+        self.registry.sources().collect()
+    }
+
+    /// Whether the index holds the tree around it and nothing else.
+    pub fn is_of_one_tree(&self) -> bool {
+        self.registry.is_single()
+    }
+
+    /// The namespace of the source that holds the directory from which the index was looked for ([`Location::start`]);
+    /// that of an index of one tree in any case. `None` where there are several and none holds it.
     pub fn own_namespace(&self) -> Option<&str> {
-        Some(&self.namespace)
+        self.registry.holding(&self.location.start).map(|source| source.namespace.as_str())
     }
 
     /// The models of the configuration.

@@ -1,13 +1,15 @@
-//! One run: bring an index up to date with its tree. walk → plan → read and split → commit → publish → embed → publish.
+//! One run: bring an index up to date with its sources. walk → plan → read and split → commit → date → publish → embed →
+//! publish.
 
 use super::plan::{Plan, movable, plan, remaining};
 use super::read::{FILE_COLLECTIONS, bytes, content_hash, read};
-use super::walk::{FoundFile, walk};
-use super::{Index, Observer, Stage};
+use super::report::{RunReport, SourceReport};
+use super::source::{Source, SourceState};
+use super::walk::{Found, FoundFile, walk};
+use super::{Index, Observer, Stage, dates};
 use crate::Error;
 use rayon::prelude::*;
-use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 use tamis_store::{Applied, Change, DocumentId, DocumentState, Filter, ModelKey, Store, TextHash};
@@ -38,50 +40,18 @@ impl RunOptions {
     pub const WHOLE: RunOptions = RunOptions { embed_at_most: u64::MAX, reread: false };
 }
 
-/// What a run did.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct RunReport {
-    /// Files that are new.
-    pub added: u64,
-    /// Files whose content changed.
-    pub changed: u64,
-    /// Files that moved.
-    pub moved: u64,
-    /// Files that are gone.
-    pub removed: u64,
-    /// Files that are as they were.
-    pub unchanged: u64,
-    /// Passages written.
-    pub passages: u64,
-    /// Passages embedded, by model.
-    pub embedded: BTreeMap<String, u64>,
-    /// Passages still without a vector, by model.
-    pub pending: BTreeMap<String, u64>,
-    /// Files left out, by kind.
-    pub skipped: BTreeMap<String, u64>,
-    /// Files and directories that could not be read, with the reason.
-    pub unreadable: Vec<String>,
-    /// Whether the run was stopped before its end; the next one goes on.
-    pub interrupted: bool,
-    /// Milliseconds by stage.
-    pub timings_ms: BTreeMap<String, f64>,
-}
-
-impl RunReport {
-    /// Whether the run changed anything in the index.
-    pub fn changed_anything(&self) -> bool {
-        self.added + self.changed + self.moved + self.removed > 0 || self.embedded.values().any(|&count| count > 0)
+/// The differences between the sources and the index, without changing anything: how many files of each are stale, with
+/// whether it can be brought up to date.
+pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
+    let mut stale = Vec::new();
+    for (source, state) in index.registry.states() {
+        let files = match looked_at(index, source, state)? {
+            true => plan(&source.root, &list(index, source)?, files(index, source)?, false).stale(),
+            false => 0,
+        };
+        stale.push((source, state, files));
     }
-
-    fn time(&mut self, stage: &str, since: Instant) {
-        *self.timings_ms.entry(stage.to_owned()).or_default() += since.elapsed().as_secs_f64() * 1000.0;
-    }
-}
-
-/// The difference between the tree and the index, without changing anything: how many files are stale.
-pub(super) fn stale(index: &Index) -> Result<u64, Error> {
-    let found = walk_tree(index)?;
-    Ok(plan(&index.location.root, &found, files(index)?, false).stale())
+    Ok(stale)
 }
 
 /// Publishes and embeds what was committed, without looking at the tree. The caller holds the right to write.
@@ -92,47 +62,117 @@ pub(super) fn complete(index: &Index, options: RunOptions, observer: &dyn Observ
     Ok(report)
 }
 
+/// A source and what has to be done in it.
+struct Work<'a> {
+    source: &'a Source,
+    plan: Plan,
+    /// How its files are to be split.
+    resplit: bool,
+    remark: Option<String>,
+}
+
 /// Runs. The caller holds the right to write.
 pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     let started = Instant::now();
+    index.register(&index.registry)?;
     observer.stage(Stage::Walk, 0);
-    let found = walk_tree(index)?;
-    report.skipped = found.skipped.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
-    report.unreadable = found.unreadable.iter().map(|(_, reason)| reason.clone()).collect();
-
     let settings = splitter_settings(index);
-    let resplit = index.store.property("splitter")?.is_some_and(|stored| stored != settings);
-    let plan = plan(&index.location.root, &found, files(index)?, options.reread || resplit);
-    report.unchanged = plan.unchanged;
+    let mut works = Vec::new();
+    for (source, state) in index.registry.states() {
+        works.push(look(index, source, state, &settings, options, &mut report)?);
+    }
     report.time("walk", started);
 
-    if plan.stale() > 0 {
-        commit(index, &plan, resplit, observer, &mut report)?;
+    let files: usize = works.iter().map(|work| work.plan.read.len()).sum();
+    if works.iter().any(|work| work.plan.stale() > 0) {
+        observer.stage(Stage::Read, files as u64);
     }
-    if !report.interrupted {
-        index.store.set_property("splitter", &settings)?;
+    let mut published = Instant::now();
+    for work in works {
+        let before = report.clone();
+        report.unchanged += work.plan.unchanged;
+        if work.plan.stale() > 0 && !report.interrupted {
+            commit(index, &work, &mut published, observer, &mut report)?;
+        }
+        let mut done = report.since(&before, work.source);
+        done.remark = work.remark.clone();
+        if !report.interrupted && done.remark.is_none() {
+            let property = splitter_property_of(index, work.source);
+            if index.store.property(&property)?.as_ref() != Some(&settings) {
+                index.store.set_property(&property, &settings)?;
+            }
+            date(index, &work, &done, options, observer, &mut report)?;
+        }
+        if !index.registry.is_single() {
+            report.sources.push(done);
+        }
     }
     publish(index, observer, &mut report)?;
     embed(index, options, observer, &mut report)?;
     Ok(report)
 }
 
-fn walk_tree(index: &Index) -> Result<super::walk::Found, Error> {
-    let Index { location, config, .. } = index;
-    if !location.root.is_dir() {
-        return Err(Error::path(&location.root, "the directory is gone; its index is kept as it is"));
+/// Lists a source and compares.
+fn look<'a>(
+    index: &Index,
+    source: &'a Source,
+    state: SourceState,
+    settings: &str,
+    options: RunOptions,
+    report: &mut RunReport,
+) -> Result<Work<'a>, Error> {
+    if !looked_at(index, source, state)? {
+        let remark = state.remark(&source.namespace);
+        return Ok(Work { source, plan: Plan::default(), resplit: false, remark });
     }
-    walk(&location.root, &location.directory, &config.index).map_err(|error| {
-        Error::argument("index.ignore", format!("{:?}", config.index.ignore), format!("globs ({error})"))
+    let found = list(index, source)?;
+    for (kind, count) in &found.skipped {
+        *report.skipped.entry((*kind).to_owned()).or_default() += count;
+    }
+    report.unreadable.extend(found.unreadable.iter().map(|(_, reason)| reason.clone()));
+    let stored = match index.store.property(&splitter_property_of(index, source))? {
+        None => index.store.property(SPLITTER_PROPERTY)?,
+        stored => stored,
+    };
+    let resplit = stored.is_some_and(|stored| !stored.is_empty() && stored != settings);
+    let plan = plan(&source.root, &found, files(index, source)?, options.reread || resplit);
+    Ok(Work { source, plan, resplit, remark: None })
+}
+
+/// Whether a source can be listed. The one tree of an index must be there.
+fn looked_at(index: &Index, source: &Source, state: SourceState) -> Result<bool, Error> {
+    if index.registry.is_single() && state == SourceState::Gone {
+        return Err(Error::path(&source.root, "the directory is gone; its index is kept as it is"));
+    }
+    Ok(state == SourceState::Here)
+}
+
+fn list(index: &Index, source: &Source) -> Result<Found, Error> {
+    let Index { location, config, .. } = index;
+    walk(source, &location.directory, &config.index).map_err(|error| {
+        let globs: Vec<&String> = config.index.ignore.iter().chain(&source.ignore).chain(&source.include).collect();
+        Error::argument("index.ignore", format!("{globs:?}"), format!("globs ({error})"))
     })
 }
 
-/// The documents that are files of the tree. Others, given by a program, are in collections of their own.
-fn files(index: &Index) -> Result<Vec<DocumentState>, Error> {
-    let mut documents = index.store.documents(&index.namespace)?;
+/// The documents that are files of a source. Others, given by a program, are in collections of their own.
+fn files(index: &Index, source: &Source) -> Result<Vec<DocumentState>, Error> {
+    let mut documents = index.store.documents(&source.namespace)?;
     documents.retain(|document| FILE_COLLECTIONS.contains(&document.collection.as_str()));
     Ok(documents)
+}
+
+/// The property that says how the files of an index of one tree were split.
+const SPLITTER_PROPERTY: &str = "splitter";
+
+/// The property that says how the files of one source among several were split.
+pub(super) fn splitter_property(namespace: &str) -> String {
+    format!("{SPLITTER_PROPERTY}:{namespace}")
+}
+
+fn splitter_property_of(index: &Index, source: &Source) -> String {
+    if index.registry.is_single() { SPLITTER_PROPERTY.to_owned() } else { splitter_property(&source.namespace) }
 }
 
 fn splitter_settings(index: &Index) -> String {
@@ -142,13 +182,36 @@ fn splitter_settings(index: &Index) -> String {
     format!("version={SPLITTER} tokens={} skip={}", config.passage_tokens, skip.join(","))
 }
 
+/// Gives the documents of a source the dates of their commits.
+fn date(
+    index: &Index,
+    work: &Work<'_>,
+    done: &SourceReport,
+    options: RunOptions,
+    observer: &dyn Observer,
+    report: &mut RunReport,
+) -> Result<(), Error> {
+    let started = Instant::now();
+    // A search waits for dates only where another commit was checked out, or all of them are lost.
+    let waits = options.embed_at_most == u64::MAX;
+    let again = work.resplit || (waits && (options.reread || done.added + done.changed > 0));
+    let undated = dates::date(index, work.source, again, &|| observer.cancelled())?;
+    let single = index.registry.is_single();
+    report.undated.extend(undated.map(|reason| match single {
+        true => reason,
+        false => format!("{}: {reason}", work.source.namespace),
+    }));
+    report.time("dates", started);
+    Ok(())
+}
+
 /// Lets those who search meanwhile find what is committed so far, by words and by the first model.
 fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> {
     if let Some(name) = index.config.index.models.first()
         && !index.models.is_remote(name)
     {
         let started = Instant::now();
-        let embedded = embed_with(index, name, &Filter::namespace(&index.namespace), &())?;
+        let embedded = embed_with(index, name, &Filter::default(), &())?;
         *report.embedded.entry(name.clone()).or_default() += embedded;
         report.time(&format!("embed_{name}"), started);
     }
@@ -165,17 +228,16 @@ enum Outcome {
 /// Reads and splits on all cores, and commits batch after batch, each document whole.
 fn commit(
     index: &Index,
-    plan: &Plan,
-    resplit: bool,
+    work: &Work<'_>,
+    published: &mut Instant,
     observer: &dyn Observer,
     report: &mut RunReport,
 ) -> Result<(), Error> {
     let started = Instant::now();
+    let plan = &work.plan;
     let by_hash = movable(&plan.delete);
-    observer.stage(Stage::Read, plan.read.len() as u64);
     let (sender, receiver) = sync_channel::<Vec<Outcome>>(2);
     let mut moved: Vec<DocumentId> = Vec::new();
-    let mut published = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Dropping the sender at the end is what ends the loop below.
@@ -186,7 +248,7 @@ fn commit(
                 }
                 let outcomes = files
                     .par_iter()
-                    .map(|(file, known)| outcome(index, file, known.as_ref(), resplit, &by_hash))
+                    .map(|(file, known)| outcome(index, work, file, known.as_ref(), &by_hash))
                     .collect();
                 if sender.send(outcomes).is_err() {
                     break;
@@ -204,7 +266,7 @@ fn commit(
                         moved.push(document);
                         changes.push(*change);
                     }
-                    Outcome::Moved(_, change) => changes.extend(copied(index, *change)),
+                    Outcome::Moved(_, change) => changes.extend(copied(index, work.source, *change)),
                     Outcome::Unreadable(reason) => report.unreadable.push(reason),
                 }
             }
@@ -212,7 +274,7 @@ fn commit(
             observer.advance(read);
             if published.elapsed() > PUBLISH_EVERY {
                 complete_quickly(index, report)?;
-                published = Instant::now();
+                *published = Instant::now();
             }
         }
         Ok::<(), Error>(())
@@ -229,12 +291,13 @@ fn commit(
 
 fn outcome(
     index: &Index,
+    work: &Work<'_>,
     file: &FoundFile,
     known: Option<&DocumentState>,
-    resplit: bool,
     by_hash: &HashMap<[u8; 32], Vec<&DocumentState>>,
 ) -> Outcome {
-    let bytes = match bytes(&index.location.root, file) {
+    let &Work { source, resplit, .. } = work;
+    let bytes = match bytes(&source.root, file) {
         Ok(bytes) => bytes,
         Err(error) => return Outcome::Unreadable(format!("{}: {error}", file.path)),
     };
@@ -248,7 +311,7 @@ fn outcome(
             modified_ns: file.modified_ns,
         }));
     }
-    let document = read(&index.namespace, file, &bytes, &index.config.index);
+    let document = read(&source.namespace, file, &bytes, &index.config.index);
     let moved = by_hash.get(&document.content_hash).into_iter().flatten().find(|gone| {
         known.is_none()
             && !resplit
@@ -270,11 +333,11 @@ fn outcome(
 }
 
 /// The second file with the content of one that moved: read again, as a document of its own.
-fn copied(index: &Index, change: Change) -> Option<Change> {
+fn copied(index: &Index, source: &Source, change: Change) -> Option<Change> {
     let Change::Move { path, size, modified_ns, .. } = change else { return None };
     let file = FoundFile { path, size, modified_ns };
-    let bytes = bytes(&index.location.root, &file).ok()?;
-    Some(Change::Put(read(&index.namespace, &file, &bytes, &index.config.index)))
+    let bytes = bytes(&source.root, &file).ok()?;
+    Some(Change::Put(read(&source.namespace, &file, &bytes, &index.config.index)))
 }
 
 fn count(report: &mut RunReport, applied: Applied) {
@@ -304,7 +367,7 @@ fn publish(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Re
 
 /// Embeds what has no vector yet: the first model always, each other one if it lacks no more than is allowed.
 fn embed(index: &Index, options: RunOptions, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
-    let filter = Filter::namespace(&index.namespace);
+    let filter = Filter::default();
     for (position, name) in index.config.index.models.iter().enumerate() {
         let id = index.models.id(name)?;
         let coverage = index.store.coverage(&id, &filter)?;

@@ -1,6 +1,8 @@
 //! Finding the files of a tree: what `.gitignore` and `.tamisignore` leave, without following symbolic links.
 
+use super::source::Source;
 use crate::config::IndexConfig;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::OverrideBuilder;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::collections::BTreeMap;
@@ -34,15 +36,21 @@ pub struct Found {
 /// Directories of version control and of Tamis itself.
 const NEVER: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".tamis"];
 
-/// Lists the files under `root`. `index_directory` is left out wherever it lies.
+/// Lists the files of a source. `index_directory` is left out wherever it lies.
 ///
 /// # Errors
-/// A glob of `index.ignore` that is not one.
-pub fn walk(root: &Path, index_directory: &Path, config: &IndexConfig) -> Result<Found, ignore::Error> {
+/// A glob that is not one.
+pub fn walk(source: &Source, index_directory: &Path, config: &IndexConfig) -> Result<Found, ignore::Error> {
+    let root = source.root.as_path();
     let mut globs = OverrideBuilder::new(root);
-    for glob in &config.ignore {
+    for glob in config.ignore.iter().chain(&source.ignore) {
         globs.add(&format!("!{glob}"))?;
     }
+    let mut include = GitignoreBuilder::new(root);
+    for glob in &source.include {
+        include.add_line(None, glob)?;
+    }
+    let include = include.build()?;
     let index_directory = index_directory.to_owned();
     let walker = WalkBuilder::new(root)
         .hidden(!config.hidden)
@@ -60,9 +68,10 @@ pub fn walk(root: &Path, index_directory: &Path, config: &IndexConfig) -> Result
     let found = Mutex::new(Found::default());
     walker.run(|| {
         let mut local = Local { found: Found::default(), shared: &found };
+        let include = &include;
         Box::new(move |entry| {
             match entry {
-                Ok(entry) => visit(root, config, &entry, &mut local.found),
+                Ok(entry) => visit(root, config, include, &entry, &mut local.found),
                 Err(error) => local.found.unreadable.push((path_of(&error), error.to_string())),
             }
             WalkState::Continue
@@ -74,8 +83,11 @@ pub fn walk(root: &Path, index_directory: &Path, config: &IndexConfig) -> Result
     Ok(found)
 }
 
-fn visit(root: &Path, config: &IndexConfig, entry: &DirEntry, found: &mut Found) {
+fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntry, found: &mut Found) {
     let Some(kind) = entry.file_type() else { return };
+    if !include.is_empty() && !include.matched_path_or_any_parents(entry.path(), false).is_ignore() {
+        return;
+    }
     if kind.is_symlink() {
         *found.skipped.entry("symlink").or_default() += 1;
         return;
@@ -139,6 +151,10 @@ mod tests {
     use crate::config::Config;
     use std::fs;
 
+    fn at(root: &Path) -> Source {
+        Source { root: root.to_owned(), ..Source::default() }
+    }
+
     fn paths(found: &Found) -> Vec<&str> {
         found.files.iter().map(|file| file.path.as_str()).collect()
     }
@@ -163,16 +179,25 @@ mod tests {
         write("drafts/idea.md", "# Idea");
         let mut config = Config::built_in().index;
         let index = root.path().join(".tamis");
-        let found = walk(root.path(), &index, &config).expect("walked");
+        let found = walk(&at(root.path()), &index, &config).expect("walked");
         let all = [".github/workflow.yml", ".gitignore", ".tamisignore", "drafts/idea.md", "src/main.rs"];
         assert_eq!(paths(&found), all);
         assert_eq!(found.skipped.get("secret"), Some(&1));
 
         config.ignore = vec!["drafts/".into()];
         config.hidden = false;
-        assert_eq!(paths(&walk(root.path(), &index, &config).expect("walked")), ["src/main.rs"]);
+        assert_eq!(paths(&walk(&at(root.path()), &index, &config).expect("walked")), ["src/main.rs"]);
+        config.hidden = true;
+        let some = Source { include: vec!["*.rs".into(), "/drafts".into()], ..at(root.path()) };
+        assert_eq!(paths(&walk(&some, &index, &config).expect("walked")), ["src/main.rs"]);
+        let others = Source { ignore: vec!["src/".into(), "/.*".into()], ..at(root.path()) };
+        assert!(walk(&others, &index, &config).expect("walked").files.is_empty());
+        config.ignore.clear();
+        assert_eq!(paths(&walk(&some, &index, &config).expect("walked")), ["drafts/idea.md", "src/main.rs"]);
+        let ignored = Source { include: vec!["target/".into()], ..at(root.path()) };
+        assert!(walk(&ignored, &index, &config).expect("walked").files.is_empty(), "what git ignores stays out");
         config.ignore = vec!["a{b".into()];
-        assert!(walk(root.path(), &index, &config).is_err());
+        assert!(walk(&at(root.path()), &index, &config).is_err());
     }
 
     #[cfg(unix)]
@@ -182,7 +207,7 @@ mod tests {
         fs::write(outside.path().join("secret.txt"), "outside").expect("written");
         let root = tempfile::tempdir().expect("a temporary directory");
         std::os::unix::fs::symlink(outside.path(), root.path().join("link")).expect("linked");
-        let found = walk(root.path(), &root.path().join(".tamis"), &Config::built_in().index).expect("walked");
+        let found = walk(&at(root.path()), &root.path().join(".tamis"), &Config::built_in().index).expect("walked");
         assert!(found.files.is_empty());
         assert_eq!(found.skipped.get("symlink"), Some(&1));
     }

@@ -2,6 +2,7 @@
 
 use super::{Index, Observer, RunOptions, RunReport};
 use crate::Error;
+use crate::index::SourceState;
 use crate::location::INDEX_DIRECTORY;
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
@@ -15,10 +16,10 @@ const QUIET: Duration = Duration::from_millis(300);
 /// How often the observer is asked whether to stop.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Runs once, then again after every change of the tree, until the observer cancels. Each run's report is handed on.
+/// Runs once, then again after every change of a source, until the observer cancels. Each run's report is handed on.
 ///
 /// # Errors
-/// The tree cannot be watched, or the first run fails. A later run that fails is handed on and tried again at the next
+/// A source cannot be watched, or the first run fails. A later run that fails is handed on and tried again at the next
 /// change.
 pub fn watch(
     index: &Index,
@@ -26,21 +27,25 @@ pub fn watch(
     observer: &dyn Observer,
     mut each: impl FnMut(Result<RunReport, Error>),
 ) -> Result<(), Error> {
-    let root = &index.location().root;
+    let here = index.registry.states().filter(|(_, state)| *state == SourceState::Here);
+    let roots: Vec<&Path> = here.map(|(source, _)| source.root.as_path()).collect();
+    let first = roots.first().copied().unwrap_or(&index.location().root);
     let (sender, receiver) = channel();
     let mut debouncer = new_debouncer(QUIET, None, move |events: DebounceEventResult| {
         // The receiver is gone when watching has ended.
         let _ = sender.send(events);
     })
-    .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
-    debouncer
-        .watch(root, RecursiveMode::Recursive)
-        .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
+    .map_err(|error| Error::path(first, format!("cannot be watched: {error}")))?;
+    for root in &roots {
+        debouncer
+            .watch(root, RecursiveMode::Recursive)
+            .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
+    }
     each(Ok(index.refresh(options, observer)?));
     while !observer.cancelled() {
         match receiver.recv_timeout(POLL) {
             Ok(Ok(events)) => {
-                let concerns = |path: &std::path::PathBuf| !is_internal(root, &index.location().directory, path);
+                let concerns = |path: &std::path::PathBuf| !is_internal(&roots, &index.location().directory, path);
                 let changed = |kind: &EventKind| !matches!(kind, EventKind::Access(_));
                 if events.iter().any(|event| changed(&event.kind) && event.paths.iter().any(concerns)) {
                     each(index.refresh(options, observer));
@@ -56,9 +61,10 @@ pub fn watch(
 }
 
 /// Whether a change is of the index itself or of version control's own files.
-fn is_internal(root: &Path, directory: &Path, path: &Path) -> bool {
+fn is_internal(roots: &[&Path], directory: &Path, path: &Path) -> bool {
+    let under = roots.iter().find_map(|root| path.strip_prefix(root).ok());
     path.starts_with(directory)
-        || path.strip_prefix(root).is_ok_and(|under| {
+        || under.is_some_and(|under| {
             under.components().any(|part| part.as_os_str() == INDEX_DIRECTORY || part.as_os_str() == ".git")
         })
 }

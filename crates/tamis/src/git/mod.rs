@@ -1,0 +1,51 @@
+//! What git knows of a tree: when each file was last committed.
+//!
+//! The repository is not trusted. `git` is asked in a way in which nothing that the repository configures can run
+//! ([`command`]), reads objects and never the files of the tree, and is stopped when it takes too long. Whether anything
+//! has to be asked at all is told from a few small files ([`repository`]), without starting a process.
+
+mod blob;
+mod command;
+mod history;
+mod repository;
+
+pub(crate) use repository::Repository;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long one repository may take; what was read by then is used.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a look into the history gave.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dated {
+    /// Path under the root of the source, and the time of the last commit in nanoseconds since 1970.
+    pub dates: Vec<(String, i64)>,
+    /// Why there are none, or not all.
+    pub note: Option<String>,
+}
+
+/// The times of the last commits of those of `paths` (under `root`) whose content is what was last committed. A path that
+/// git does not know, or whose file has changed since, has none. `stopped` ends it early.
+pub(crate) fn dates(repository: &Repository, root: &Path, paths: &[&str], stopped: &dyn Fn() -> bool) -> Dated {
+    let note = |note: &str| Dated { note: Some(note.to_owned()), ..Dated::default() };
+    if repository.is_shallow() {
+        return note("the clone is shallow, so git does not know when files last changed");
+    }
+    let limit = command::Limit { until: Instant::now() + PATIENCE, stopped };
+    let tracked = match blob::tracked(root, &limit) {
+        Ok(tracked) => tracked,
+        Err(problem) => return note(&problem),
+    };
+    let mut wanted: HashMap<&str, Option<i64>> =
+        blob::as_committed(root, paths, &tracked, &limit).into_iter().map(|path| (path, None)).collect();
+    let problem = history::read(root, repository.top() == root, &mut wanted, &limit).err();
+    let mut dates: Vec<(String, i64)> = wanted
+        .into_iter()
+        .filter_map(|(path, seconds)| Some((path.to_owned(), seconds?.checked_mul(1_000_000_000)?)))
+        .collect();
+    dates.sort_unstable();
+    Dated { dates, note: problem }
+}

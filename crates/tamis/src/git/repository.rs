@@ -1,0 +1,156 @@
+//! A repository as its own files show it, read without starting git.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// A file of a repository that is longer than this is not what it should be.
+const LONGEST_SMALL_FILE: u64 = 64 * 1024;
+
+/// Longest list of packed references that is looked through.
+const LONGEST_LIST: u64 = 64 * 1024 * 1024;
+
+/// A work tree and where its repository is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Repository {
+    top: PathBuf,
+    directory: PathBuf,
+    common: PathBuf,
+}
+
+impl Repository {
+    /// The repository whose work tree `root` lies in: that of its nearest ancestor, itself included, with `.git`, which is
+    /// a directory, or in further work trees and submodules a file that names one.
+    pub fn find(root: &Path) -> Option<Repository> {
+        let top = root.ancestors().find(|directory| directory.join(".git").exists())?;
+        let mark = top.join(".git");
+        let directory = match fs::metadata(&mark).ok()? {
+            metadata if metadata.is_dir() => mark,
+            _ => top.join(small_file(&mark)?.strip_prefix("gitdir:")?.trim()),
+        };
+        // A further work tree shares references and objects with the first one.
+        let common = match small_file(&directory.join("commondir")) {
+            Some(common) => directory.join(common.trim()),
+            None => directory.clone(),
+        };
+        Some(Repository { top: top.to_owned(), directory, common })
+    }
+
+    /// The top of the work tree.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Whether older commits are missing, so that the oldest one that is there seems to have made every file.
+    pub fn is_shallow(&self) -> bool {
+        fs::metadata(self.common.join("shallow")).is_ok_and(|metadata| metadata.len() > 0)
+    }
+
+    /// A text that is another one whenever another commit is checked out, usually that commit's identifier. `None` where
+    /// there is no commit yet, or the files are not what they should be.
+    pub fn head(&self) -> Option<String> {
+        let head = small_file(&self.directory.join("HEAD"))?;
+        let Some(reference) = head.trim_end().strip_prefix("ref:").map(str::trim) else { return commit(&head) };
+        // References that are kept in tables name none here; the list of tables changes with each of them.
+        if reference == "refs/heads/.invalid" {
+            let lists = [&self.directory, &self.common].map(|from| small_file(&from.join("reftable/tables.list")));
+            let lists: Vec<String> = lists.into_iter().flatten().collect();
+            return (!lists.is_empty()).then(|| blake3::hash(lists.concat().as_bytes()).to_hex().to_string());
+        }
+        let path = Path::new(reference);
+        let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+        if !plain || !path.starts_with("refs") {
+            return None;
+        }
+        match small_file(&self.common.join(path)) {
+            Some(own) => commit(&own),
+            None => self.packed(reference),
+        }
+    }
+
+    fn packed(&self, reference: &str) -> Option<String> {
+        let list = file(&self.common.join("packed-refs"), LONGEST_LIST)?;
+        let line = list.lines().find(|line| line.split_once(' ').is_some_and(|(_, name)| name == reference))?;
+        commit(line.split_once(' ')?.0)
+    }
+}
+
+/// The identifier of a commit, if it is one.
+fn commit(text: &str) -> Option<String> {
+    let text = text.trim();
+    (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
+}
+
+fn small_file(path: &Path) -> Option<String> {
+    file(path, LONGEST_SMALL_FILE)
+}
+
+/// A regular file that is text: reading a pipe, which could be put in its place, would wait for ever.
+fn file(path: &Path, longest: u64) -> Option<String> {
+    let metadata = fs::metadata(path).ok()?;
+    (metadata.is_file() && metadata.len() <= longest).then(|| fs::read_to_string(path).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "1111111111111111111111111111111111111111";
+    const SECOND: &str = "2222222222222222222222222222222222222222";
+
+    fn repository(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        for (path, text) in files {
+            let path = directory.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        let root = directory.path().to_owned();
+        (directory, root)
+    }
+
+    fn head(files: &[(&str, &str)]) -> Option<String> {
+        let (_directory, root) = repository(files);
+        Repository::find(&root)?.head()
+    }
+
+    #[test]
+    fn the_commit_that_is_checked_out() {
+        let on_main = (".git/HEAD", "ref: refs/heads/main\n");
+        let packed = format!("# pack-refs with: peeled\n{FIRST} refs/heads/main\n{SECOND} refs/heads/maintenance\n");
+        assert_eq!(head(&[(".git/HEAD", &format!("{FIRST}\n"))]).as_deref(), Some(FIRST), "detached");
+        assert_eq!(head(&[on_main, (".git/packed-refs", &packed)]).as_deref(), Some(FIRST));
+        let loose = (".git/refs/heads/main", SECOND);
+        assert_eq!(head(&[on_main, loose, (".git/packed-refs", &packed)]).as_deref(), Some(SECOND), "loose is newer");
+        assert_eq!(head(&[on_main]), None, "no commit yet");
+        let tables =
+            |list: &str| head(&[(".git/HEAD", "ref: refs/heads/.invalid"), (".git/reftable/tables.list", list)]);
+        assert!(tables("0x1.ref\n").is_some());
+        assert_ne!(tables("0x1.ref\n"), tables("0x2.ref\n"));
+    }
+
+    #[test]
+    fn a_head_that_points_out_of_the_repository_is_none() {
+        let elsewhere = ("secret", FIRST);
+        for target in ["../secret", "/etc/passwd", "refs/../../secret", "secret"] {
+            assert_eq!(head(&[(".git/HEAD", &format!("ref: {target}")), elsewhere]), None, "{target}");
+        }
+        assert_eq!(head(&[(".git/HEAD", "not a commit")]), None);
+    }
+
+    #[test]
+    fn further_work_trees_have_their_own_head_and_shared_references() {
+        let (_directory, root) = repository(&[
+            ("main/.git/refs/heads/topic", FIRST),
+            ("main/.git/worktrees/side/HEAD", "ref: refs/heads/topic"),
+            ("main/.git/worktrees/side/commondir", "../..\n"),
+            ("side/.git", "gitdir: ../main/.git/worktrees/side\n"),
+            ("side/src/lib.rs", ""),
+        ]);
+        let repository = Repository::find(&root.join("side/src")).expect("a repository");
+        assert_eq!(repository.head().as_deref(), Some(FIRST));
+        assert_eq!(repository.top(), root.join("side"));
+        assert!(!repository.is_shallow());
+        fs::write(root.join("main/.git/shallow"), FIRST).expect("written");
+        assert!(repository.is_shallow());
+    }
+}

@@ -1,0 +1,59 @@
+//! The dates of documents: when each file was last committed. A file without one has its own date, of its last change.
+//!
+//! A document keeps its date until its content changes, which makes it a new document without one. So only those without
+//! are looked up, and only when another commit is checked out than the last time: until then nothing that git knows of
+//! them can have changed.
+
+use super::Index;
+use super::read::{FILE_COLLECTIONS, SKIPPED};
+use super::source::Source;
+use crate::Error;
+use crate::git::{self, Repository};
+use tamis_store::Store;
+
+/// Looks up the dates that are missing in a source, where there can be new ones; `again` looks them up in any case.
+/// Returns why dates are missing, if they are.
+pub(super) fn date(
+    index: &Index,
+    source: &Source,
+    again: bool,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Option<String>, Error> {
+    let Some(repository) = Repository::find(&source.root) else { return Ok(Some("no git repository".into())) };
+    let Some(head) = repository.head() else { return Ok(Some("the git repository has no commit yet".into())) };
+    let property = property(&source.namespace);
+    let last = index.store.property(&property)?.unwrap_or_default();
+    let (last_head, last_note) = last.split_once('\n').unwrap_or((&last, ""));
+    if last_head == head && !again {
+        return Ok((!last_note.is_empty()).then(|| last_note.to_owned()));
+    }
+    let mut documents = index.store.documents(&source.namespace)?;
+    documents.retain(|document| {
+        document.dated_ns.is_none()
+            && document.collection != SKIPPED
+            && FILE_COLLECTIONS.contains(&document.collection.as_str())
+    });
+    let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
+    let dated = match paths.is_empty() {
+        true => git::Dated::default(),
+        false => git::dates(&repository, &source.root, &paths, stopped),
+    };
+    if !dated.dates.is_empty() {
+        index.store.set_dates(&source.namespace, &dated.dates)?;
+    }
+    // A run that is stopped leaves the rest to the next one.
+    if !stopped() {
+        index.store.set_property(&property, &format!("{head}\n{}", dated.note.as_deref().unwrap_or_default()))?;
+    }
+    Ok(dated.note)
+}
+
+/// Forgets when a namespace was dated.
+pub(super) fn forget(index: &Index, namespace: &str) -> Result<(), Error> {
+    Ok(index.store.set_property(&property(namespace), "")?)
+}
+
+/// What was checked out when the documents of a namespace were dated, and on a second line why dates were missing.
+fn property(namespace: &str) -> String {
+    format!("git_head:{namespace}")
+}

@@ -1,0 +1,90 @@
+//! What a run did, in all and in each source.
+
+use super::source::Source;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What a run did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RunReport {
+    /// Files that are new.
+    pub added: u64,
+    /// Files whose content changed.
+    pub changed: u64,
+    /// Files that moved.
+    pub moved: u64,
+    /// Files that are gone.
+    pub removed: u64,
+    /// Files that are as they were.
+    pub unchanged: u64,
+    /// Passages written.
+    pub passages: u64,
+    /// Passages embedded, by model.
+    pub embedded: BTreeMap<String, u64>,
+    /// Passages still without a vector, by model.
+    pub pending: BTreeMap<String, u64>,
+    /// Files left out, by kind.
+    pub skipped: BTreeMap<String, u64>,
+    /// Files and directories that could not be read, with the reason.
+    pub unreadable: Vec<String>,
+    /// Why documents have no date of a commit, so that the dates of their files count.
+    pub undated: Vec<String>,
+    /// Whether the run was stopped before its end; the next one goes on.
+    pub interrupted: bool,
+    /// The same by source; empty in an index of one tree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceReport>,
+    /// Milliseconds by stage.
+    pub timings_ms: BTreeMap<String, f64>,
+}
+
+impl RunReport {
+    /// Whether the run changed anything in the index.
+    pub fn changed_anything(&self) -> bool {
+        self.added + self.changed + self.moved + self.removed > 0 || self.embedded.values().any(|&count| count > 0)
+    }
+
+    pub(super) fn time(&mut self, stage: &str, since: Instant) {
+        *self.timings_ms.entry(stage.to_owned()).or_default() += since.elapsed().as_secs_f64() * 1000.0;
+    }
+
+    /// What was done since the report was as `before`, all of it in one source.
+    pub(super) fn since(&self, before: &RunReport, source: &Source) -> SourceReport {
+        SourceReport {
+            namespace: source.namespace.clone(),
+            root: source.root.clone(),
+            added: self.added - before.added,
+            changed: self.changed - before.changed,
+            moved: self.moved - before.moved,
+            removed: self.removed - before.removed,
+            unchanged: self.unchanged - before.unchanged,
+            passages: self.passages - before.passages,
+            remark: None,
+        }
+    }
+}
+
+/// What a run did in one source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SourceReport {
+    /// The name under which its documents are stored.
+    pub namespace: String,
+    /// Its directory.
+    pub root: PathBuf,
+    /// Files that are new.
+    pub added: u64,
+    /// Files whose content changed.
+    pub changed: u64,
+    /// Files that moved.
+    pub moved: u64,
+    /// Files that are gone.
+    pub removed: u64,
+    /// Files that are as they were.
+    pub unchanged: u64,
+    /// Passages written.
+    pub passages: u64,
+    /// Why it was not brought up to date, and what to do.
+    pub remark: Option<String>,
+}
