@@ -123,7 +123,8 @@ mod tests {
         second.title = Some("Guide > Install".into());
         second.snippet = "Copy it.".into();
         second.snippet_line = 1;
-        insta::assert_snapshot!(plain(|out| hits(out, &[first, second])), @r"
+        let found = Answer { results: vec![first, second], ..answer() };
+        insta::assert_snapshot!(plain(|out| hits(out, &found)), @r"
         src/lock.rs:8-12  Lock::take  (function)
            9 │ /// Takes the lock.
           10 │ fn take() {}
