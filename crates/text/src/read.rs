@@ -35,6 +35,7 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
     let name = language.map(|language| language.name);
     let role = match role(path, name) {
         Role::Main if category != Category::Prose && skip::is_generated(bytes) => Role::Generated,
+        Role::Main if category == Category::Code && skip::is_minified(bytes) => Role::Generated,
         role => role,
     };
     let max_tokens = options.max_tokens.max(MIN_TOKENS);

@@ -3,9 +3,10 @@
 mod content;
 mod path;
 
-pub(crate) use content::is_generated;
 pub use content::skip_by_content;
+pub(crate) use content::{is_generated, is_minified};
 pub use path::skip_by_path;
+pub(crate) use path::{is_generated_name, is_minified_name};
 
 use crate::names::named;
 
@@ -20,7 +21,7 @@ named! {
         Lock = "lock",
         /// Program text or markup without line breaks, made for machines; source maps.
         Minified = "minified",
-        /// Says of itself that a program wrote it.
+        /// Says of itself, or by its name, that a program wrote it.
         Generated = "generated",
         /// Holds or may hold keys, passwords or tokens.
         Secret = "secret",

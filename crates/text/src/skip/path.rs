@@ -96,6 +96,33 @@ const BINARY_EXTENSIONS: &[&str] = &[
     "blend", "3ds", "pcap", "pcapng", "dump", "swf", "unity", "uasset", "der", "cer", "crt",
 ];
 
+/// How the names of files end that well-known generators write.
+#[rustfmt::skip] // grouped by what writes them
+const GENERATED_ENDS: &[&str] = &[
+    // protocol buffers and their like
+    ".pb.go", ".pb.gw.go", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", "_pb2_grpc.pyi", "_pb.js", "_pb.d.ts", "_pb.ts", ".pb.ts",
+    ".pb.h", ".pb.cc", ".pb-c.h", ".pb-c.c", "_pb.rb", "_services_pb.rb", ".pb.swift", ".grpc.swift", ".pb.dart", ".pbenum.dart",
+    ".pbjson.dart", ".pbserver.dart", ".pbgrpc.dart",
+    // builders of Dart, designers and source generators of .NET
+    ".g.dart", ".freezed.dart", ".gr.dart", ".mocks.dart", ".designer.cs", ".designer.vb", ".g.cs", ".g.i.cs",
+    // parsers
+    ".tab.c", ".tab.h", ".yy.c",
+];
+const GENERATED_STARTS: &[&str] = &["zz_generated.", "moc_", "qrc_"];
+
+/// Whether a file name, in lowercase, is one that only generators give.
+pub(crate) fn is_generated_name(name: &str) -> bool {
+    GENERATED_ENDS.iter().any(|end| name.ends_with(end))
+        || GENERATED_STARTS.iter().any(|start| name.starts_with(start))
+        || name.contains(".generated.")
+}
+
+/// Whether a file name, in lowercase, is that of program text made small for machines.
+pub(crate) fn is_minified_name(name: &str) -> bool {
+    name.ends_with(".map")
+        || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))
+}
+
 const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
 
 /// Why the file at `path` (relative, with forward slashes) of `size` bytes is left out, as far as name and size tell.
@@ -123,10 +150,11 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     if is_binary(&name, extension) {
         return Some(Skip::Binary);
     }
-    if extension == "map"
-        || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))
-    {
+    if is_minified_name(&name) {
         return Some(Skip::Minified);
+    }
+    if is_generated_name(&name) {
+        return Some(Skip::Generated);
     }
     if size == 0 {
         return Some(Skip::Empty);
@@ -222,6 +250,23 @@ mod tests {
             assert_eq!(skip(path), Some(Skip::Binary), "{path}");
         }
         for path in ["src/lock.rs", "src/map.js", "go.mod", "src/minimum.js", "Makefile", "unknown"] {
+            assert_eq!(skip(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_generators_give_are_left_out() {
+        for path in [
+            "api/a.pb.go",
+            "a_pb2.py",
+            "lib/a.g.dart",
+            "Main.Designer.cs",
+            "zz_generated.deepcopy.go",
+            "a.generated.ts",
+        ] {
+            assert_eq!(skip(path), Some(Skip::Generated), "{path}");
+        }
+        for path in ["src/generated.rs", "a_pb.go", "designer.cs", "moc.cpp", "src/tab.c"] {
             assert_eq!(skip(path), None, "{path}");
         }
     }
