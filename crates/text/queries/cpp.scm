@@ -9,4 +9,10 @@
 (struct_specifier name: (template_type) @name body: (_)) @definition.class
 (class_specifier name: (template_type) @name body: (_)) @definition.class
 
+; `class EXPORT Name { … }`, which the grammar, knowing no macros, takes for a function.
+(function_definition
+  type: [(class_specifier name: (_) !body) (struct_specifier name: (_) !body)]
+  declarator: (identifier) @name
+  body: (compound_statement)) @definition.class
+
 (template_declaration) @wrap

@@ -12,5 +12,7 @@
   right: [(function_expression) (arrow_function)]) @definition.method
   (#eq? @prototype "prototype"))
 
+(export_statement "default" @name value: [(arrow_function) (class) (function_expression)]) @definition.function
+
 (export_statement declaration: (_)) @wrap
 [(comment) (decorator)] @lead

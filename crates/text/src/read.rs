@@ -78,7 +78,7 @@ pub(crate) fn language_of(path: &str, text: &str) -> Option<&'static Language> {
     Language::of(path, text.lines().next().unwrap_or_default()).map(|language| refine(language, path, text))
 }
 
-/// `.h` is C or C++: how its lines begin and end tells.
+/// `.h` is C, C++ or Objective-C: how its lines begin and end tells.
 fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
     const CPP_ONLY: &[&str] = &[
         "class ",
@@ -91,12 +91,17 @@ fn refine(language: &'static Language, path: &str, text: &str) -> &'static Langu
         "protected:",
         "constexpr ",
     ];
+    const OBJECTIVEC_ONLY: &[&str] = &["@interface ", "@protocol ", "@class ", "@import ", "#import "];
     const HEAD_LINES: usize = 2_000;
     let header = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("h"));
     let cpp = |line: &str| {
         let line = line.trim();
         CPP_ONLY.iter().any(|start| line.starts_with(start)) && line.ends_with(['{', '}', ';', ':', '>', ','])
     };
+    let objectivec = |line: &str| OBJECTIVEC_ONLY.iter().any(|start| line.starts_with(start));
+    if header && text.lines().take(HEAD_LINES).any(objectivec) {
+        return Language::named("objectivec").unwrap_or(language);
+    }
     if header && text.lines().take(HEAD_LINES).any(cpp) {
         return Language::named("cpp").unwrap_or(language);
     }
@@ -134,6 +139,8 @@ mod tests {
         assert_eq!(language("/* One\n   class of things, and\n   using them */\nint f(void);\n"), Some("c"));
         assert_eq!(language("class A {\n};\n"), Some("cpp"));
         assert_eq!(language("#ifdef X\n  template <class T>\nT f();\n#endif\n"), Some("cpp"));
+        assert_eq!(language("#import <A/A.h>\n\n@interface B : A\n@end\n"), Some("objectivec"));
+        assert_eq!(language("/// @interface of the thing\nint f(void);\n"), Some("c"));
         assert_eq!(read("a.c", b"namespace = 1;\nclass A;\n", &Options::default()).language, Some("c"));
     }
 

@@ -208,3 +208,20 @@ fn a_fence_and_a_table_stay_whole_where_they_fit() {
     }
     assert!(document.passages.iter().all(|passage| passage.heading.as_deref() == Some("Guide")));
 }
+
+#[test]
+fn a_class_behind_a_macro_keeps_its_name() {
+    let text = "class EXPORT Shelf : public Base {\npublic:\n  int size() {\n    return 1;\n  }\n};\n\nstruct API Book {\n  int pages;\n};\n";
+    let document = default("shelf.cpp", text.as_bytes());
+    let names: Vec<_> = document.passages.iter().filter_map(|passage| passage.symbol.as_deref()).collect();
+    assert_eq!(names, ["Shelf", "Shelf::size", "Book"]);
+}
+
+#[test]
+fn an_export_without_a_name_is_called_as_it_is_imported() {
+    for text in ["export default function () {\n  return 1;\n}\n", "export default () => {\n  return 1;\n};\n"] {
+        for path in ["a.ts", "a.js", "a.tsx"] {
+            assert_eq!(rows(&default(path, text.as_bytes())), [(1, 3, Some("default"))], "{path}");
+        }
+    }
+}

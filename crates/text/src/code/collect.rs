@@ -281,7 +281,22 @@ impl<'a> Nest<'a> {
         };
         self.open.push(Open { end: bytes.end, what: Enclosing::Item(index) });
         let (kind, head) = (definition.kind, own.head);
-        self.items.push(Item { kind, symbol, bytes, head, signature, first, start, last, parent, small, test });
+        let qualified =
+            definition.scope.is_some() || bare_name(&self.lines.text[definition.name.clone()]).contains("::");
+        self.items.push(Item {
+            kind,
+            symbol,
+            qualified,
+            bytes,
+            head,
+            signature,
+            first,
+            start,
+            last,
+            parent,
+            small,
+            test,
+        });
     }
 
     /// `const a = 1, b = 2` is one declaration of two names.
@@ -402,8 +417,10 @@ pub(super) fn bare_name(text: &str) -> Cow<'_, str> {
 /// `Store` of `&'a mut Store<T>`, `*Store[K]`, `table[16]` or `"name"`. Operators keep their signs.
 fn last_name(text: &str) -> &str {
     let text = text.lines().next().unwrap_or_default();
-    if text.contains("operator") {
-        return text;
+    if let Some((_, operator)) = text.split_once("operator") {
+        // A conversion has its empty parameters in its name: `operator bool() const`.
+        let conversion = operator.starts_with(' ').then(|| operator.find('(')).flatten();
+        return &text[..conversion.map_or(text.len(), |end| text.len() - operator.len() + end)];
     }
     let mut name = text.trim_start_matches(['&', '*', '(', '"', '\'', '`', ' ', ':']);
     while let Some((before, rest)) = name.split_once(' ') {
@@ -434,6 +451,8 @@ mod tests {
             ("a::b::Store", "a::b::Store"),
             ("dyn Error", "Error"),
             ("Vec2::operator==", "Vec2::operator=="),
+            ("Vec2::operator()", "Vec2::operator()"),
+            ("operator bool() const", "operator bool"),
             ("~Store", "~Store"),
             ("Matrix<T, Pair<N>>::rows", "Matrix::rows"),
             ("<T as Trait>::Item", "Item"),

@@ -47,6 +47,8 @@ pub(super) struct Item {
     pub(super) kind: ItemKind,
     /// The qualified name; several where one declaration has several.
     pub(super) symbol: String,
+    /// Whether the definition itself names what it belongs to.
+    pub(super) qualified: bool,
     /// The node, in bytes.
     pub(super) bytes: Range<usize>,
     /// Where the signature begins, in bytes: after attributes and decorators.
@@ -78,10 +80,9 @@ impl Item {
             ItemKind::Function | ItemKind::Method => match parent {
                 Some(parent) if parent.is_type_like() => Kind::Method,
                 Some(ItemKind::Module) if modules_have_methods => Kind::Method,
-                Some(_) => Kind::Function,
                 // A method outside of its type says so by a qualified name.
-                None if self.kind == ItemKind::Method && self.symbol.contains([':', '.', '#']) => Kind::Method,
-                None => Kind::Function,
+                _ if self.kind == ItemKind::Method && self.qualified => Kind::Method,
+                _ => Kind::Function,
             },
         }
     }
