@@ -31,6 +31,28 @@ impl Index {
     /// What was asked in a period and how it was served, from the rows that are taken down of every query. Without any
     /// [`Stats::queries`] is 0.
     ///
+    /// ```
+    /// use tamis::{Index, Location, ReplayRequest, RunOptions, SearchRequest, StatsRequest, config::Config};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
+    /// let mut config = Config::built_in();
+    /// config.index.models = vec!["static".into()];
+    /// let index = Index::open(Location::at(directory.path(), None), config)?;
+    /// index.refresh(RunOptions::WHOLE, &())?;
+    /// index.search(&SearchRequest::new("how hot should the oven be"), &Default::default())?;
+    ///
+    /// let stats = index.stats(&StatsRequest::default())?;
+    /// assert_eq!((stats.queries, stats.empty), (1, 0));
+    ///
+    /// // What another cut would have kept of the same search.
+    /// let replay = index.replay(&ReplayRequest::new(vec!["fixed:k=1".into()]))?;
+    /// assert_eq!(replay.cuts[1].kept_mean, 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The log cannot be read.
     pub fn stats(&self, request: &StatsRequest) -> Result<Stats, Error> {
