@@ -138,6 +138,9 @@ fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
 
 fn notes(cuts: &[Named], learnt: bool, unreadable: u64) -> Vec<String> {
     let mut notes = Vec::new();
+    if cuts.iter().any(|cut| cut.rule.name() == "auto") {
+        notes.push("auto decides by what it knows of the collection now, not by what it knew then".to_owned());
+    }
     if learnt {
         notes.push(
             "auto has learnt from these judgements, so its precision and recall on them are a little too good"
