@@ -1,16 +1,85 @@
 //! Paths as they are written from where the user stands. The index has them from its root.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
+use tamis::Index;
 
-/// Where the user stands, as a path under a root; `None` at the root itself and outside of it.
-pub fn below(root: &Path) -> Option<PathBuf> {
-    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok()?;
+/// Where the user stands, as seen from what is indexed.
+pub enum Here {
+    /// Somewhere, where the index is of one tree: at this path under its root, or (`None`) at the root or outside.
+    Tree(PathBuf, Option<PathBuf>),
+    /// Here, where the index is of several repositories: these, by namespace.
+    Sources(PathBuf, BTreeMap<String, PathBuf>),
+}
+
+impl Here {
+    /// Where the user stands, as seen from an index.
+    pub fn of(index: &Index) -> Here {
+        let root = &index.location().root;
+        match current() {
+            Some(here) if !index.is_of_one_tree() => {
+                let roots = index.sources().into_iter().map(|source| (source.namespace.clone(), source.root.clone()));
+                Here::Sources(here, roots.collect())
+            }
+            here => Here::Tree(root.clone(), here.and_then(|here| below(root, &here))),
+        }
+    }
+
+    /// A path of the index as it can be opened from here: in one tree from where the user stands, among several
+    /// repositories from there where it lies under it, else from the top of the file system.
+    pub fn written(&self, namespace: &str, path: &str) -> String {
+        match self {
+            Here::Tree(_, Some(here)) => written_from(here, path),
+            Here::Tree(_, None) => path.to_owned(),
+            Here::Sources(here, roots) => match roots.get(namespace) {
+                Some(root) => {
+                    let whole = root.join(path);
+                    whole.strip_prefix(here).unwrap_or(&whole).to_string_lossy().into_owned()
+                }
+                None => path.to_owned(),
+            },
+        }
+    }
+
+    /// What the user wrote (a path, or a path and `:LINES`) as the index takes it, if it is written from here: when the file
+    /// or directory that it names from here exists.
+    pub fn meant(&self, wanted: &str) -> String {
+        match self {
+            Here::Tree(root, Some(here)) => from_root(root, here, wanted),
+            Here::Tree(_, None) => wanted.to_owned(),
+            Here::Sources(here, _) if names_something(here, wanted) => {
+                plain(&here.join(wanted)).to_string_lossy().into_owned()
+            }
+            Here::Sources(..) => wanted.to_owned(),
+        }
+    }
+
+    /// A glob as the index takes it: one that names something from here is meant from here.
+    pub fn glob(&self, wanted: &str) -> String {
+        let meant = self.meant(wanted);
+        match self {
+            Here::Tree(..) => meant,
+            Here::Sources(_, roots) => {
+                let under = roots.values().find_map(|root| Path::new(&meant).strip_prefix(root).ok());
+                under.map_or(meant.clone(), |under| under.to_string_lossy().into_owned())
+            }
+        }
+    }
+}
+
+/// The current directory, without symbolic links.
+fn current() -> Option<PathBuf> {
+    std::env::current_dir().and_then(std::fs::canonicalize).ok()
+}
+
+/// A directory as a path under a root; `None` at the root itself and outside of it.
+fn below(root: &Path, here: &Path) -> Option<PathBuf> {
     let under = here.strip_prefix(root).ok()?;
     (under.components().next().is_some()).then(|| under.to_owned())
 }
 
 /// A path of the index as it is written from `here`, which is a path under the root.
-pub fn written_from(here: &Path, path: &str) -> String {
+fn written_from(here: &Path, path: &str) -> String {
     let (mut from, mut to) = (here.components().peekable(), Path::new(path).components().peekable());
     while from.peek().is_some() && from.peek() == to.peek() {
         from.next();
@@ -20,23 +89,32 @@ pub fn written_from(here: &Path, path: &str) -> String {
     up.chain(to.map(|part| part.as_os_str().to_string_lossy().into_owned())).collect::<Vec<_>>().join("/")
 }
 
-/// What the user wrote (a path, or a path and `:LINES`), from the root if it is written from `here`: when the file or
-/// directory that it names from there exists.
-pub fn from_root(root: &Path, here: &Path, wanted: &str) -> String {
-    let exists = |text: &str| !text.is_empty() && root.join(here).join(text).exists();
-    let path = wanted.rsplit_once(':').map_or(wanted, |(path, _)| path);
-    if Path::new(wanted).is_absolute() || !(exists(wanted) || exists(path)) {
+/// What the user wrote from the root, if it is written from `here`, which is a path under the root.
+fn from_root(root: &Path, here: &Path, wanted: &str) -> String {
+    if !names_something(&root.join(here), wanted) {
         return wanted.to_owned();
     }
-    let mut parts: Vec<String> = Vec::new();
-    for part in here.join(wanted).components() {
+    plain(&here.join(wanted)).to_string_lossy().into_owned()
+}
+
+/// Whether a path, or a path and `:LINES`, names something in a directory.
+fn names_something(directory: &Path, wanted: &str) -> bool {
+    let exists = |text: &str| !text.is_empty() && directory.join(text).exists();
+    let path = wanted.rsplit_once(':').map_or(wanted, |(path, _)| path);
+    !Path::new(wanted).is_absolute() && (exists(wanted) || exists(path))
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
         match part {
             Component::ParentDir => drop(parts.pop()),
             Component::CurDir => {}
-            part => parts.push(part.as_os_str().to_string_lossy().into_owned()),
+            part => parts.push(part),
         }
     }
-    parts.join("/")
+    parts
 }
 
 #[cfg(test)]
@@ -63,5 +141,28 @@ mod tests {
         assert_eq!(from("./b"), "a/b");
         assert_eq!(from("top.md"), "top.md", "written from the root");
         assert_eq!(from("8d49f0aa12bc"), "8d49f0aa12bc", "an identifier");
+    }
+
+    #[test]
+    fn among_several_repositories_a_path_can_be_opened_from_here() {
+        let base = tempfile::tempdir().expect("a temporary directory");
+        let base = std::fs::canonicalize(base.path()).expect("a path");
+        std::fs::create_dir_all(base.join("api/src")).expect("made");
+        std::fs::write(base.join("api/src/lib.rs"), "").expect("written");
+        let roots: BTreeMap<String, PathBuf> = ["api", "web"].map(|name| (name.to_owned(), base.join(name))).into();
+        let whole = |path: &str| base.join(path).to_string_lossy().into_owned();
+
+        let outside = Here::Sources(base.clone(), roots.clone());
+        assert_eq!(outside.written("api", "src/lib.rs"), "api/src/lib.rs");
+        assert_eq!(outside.meant("api/src/lib.rs:2"), whole("api/src/lib.rs:2"));
+        assert_eq!(outside.meant("web:src/lib.rs"), "web:src/lib.rs", "nothing of that name is here");
+        assert_eq!(outside.glob("api/src"), "src");
+        assert_eq!(outside.glob("*.rs"), "*.rs");
+
+        let inside = Here::Sources(base.join("api/src"), roots);
+        assert_eq!(inside.written("api", "src/lib.rs"), "lib.rs");
+        assert_eq!(inside.written("web", "app.ts"), whole("web/app.ts"));
+        assert_eq!(inside.meant("../src/lib.rs:1-2"), whole("api/src/lib.rs:1-2"));
+        assert_eq!(inside.written("gone", "app.ts"), "app.ts");
     }
 }

@@ -1,6 +1,7 @@
 //! Flags of `tamis index`.
 
 use clap::Args;
+use std::path::PathBuf;
 
 /// Flags of `tamis index`.
 #[derive(Debug, Args)]
@@ -8,9 +9,24 @@ use clap::Args;
 Examples:
   tamis index               what changed since the last run
   tamis index --watch       stay, and run again after every change
+  tamis index api web       hold these repositories too, each as a namespace
+  tamis index --remove web  hold this one no more
 
 Ctrl-C stops at a whole step; the next run goes on from there. A second Ctrl-C stops at once, which is safe too.")]
 pub struct IndexArguments {
+    /// Directories that the index is to hold from now on, each as a namespace that is called like it
+    #[arg(value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Whose the directories are: what one owner shares is found from all of the owner's namespaces
+    #[arg(long, value_name = "NAME", requires = "directories")]
+    pub owner: Option<String>,
+    /// Whether the owner's other namespaces may search the directories
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        requires = "directories")]
+    pub shared: Option<bool>,
+    /// Take a namespace out, with all its documents
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["directories", "watch", "full"])]
+    pub remove: Option<String>,
     /// Stay, and run again whenever the tree changes
     #[arg(long)]
     pub watch: bool,

@@ -78,11 +78,12 @@ pub enum Command {
     Feedback(FeedbackArguments),
     /// Tell how well past queries were served, and what another cut would have kept of them
     Stats(StatsArguments),
-    /// Allow this project's configuration to send text to the models it names
+    /// Allow this project's configuration to use the models and directories elsewhere that it names
     #[command(
-        long_about = "Allow this project's configuration file, as it is now, to send text to the models it names.\n\n\
-            A configuration that came with a project could send its text anywhere, so a remote model in it is refused \
-            until you have read the file and trusted it. When the file changes, it is no longer trusted."
+        long_about = "Allow this project's configuration file, as it is now, to send text to the models it names and to read \
+            the directories outside the project that it names.\n\n\
+            A configuration that came with a project could send its text anywhere and have any file of yours read, so \
+            a remote model or a directory elsewhere is refused until you have read the file and trusted it. When the file changes, it is no longer trusted."
     )]
     Trust,
     /// Print a completion script for a shell

@@ -2,7 +2,7 @@
 
 use crate::args::{GetArguments, Global};
 use crate::exit::Exit;
-use crate::here;
+use crate::here::Here;
 use crate::output::Output;
 use crate::print::text::visible;
 use crate::session::Session;
@@ -17,11 +17,7 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
-    let root = &index.location().root;
-    let wanted = match here::below(root) {
-        Some(here) => here::from_root(root, &here, &arguments.wanted),
-        None => arguments.wanted.clone(),
-    };
+    let wanted = Here::of(&index).meant(&arguments.wanted);
     let excerpt = index.get(&wanted)?;
     if arguments.json {
         output.json(&excerpt)?;

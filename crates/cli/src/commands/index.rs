@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::report;
+use crate::print::text::{counted, visible};
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
@@ -18,7 +19,13 @@ use tamis::{Error, Index, RunOptions, RunReport, watch};
 pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
-    let index = session.open(config)?;
+    if let Some(namespace) = &arguments.remove {
+        return remove(session.open_existing(config)?, namespace, arguments, output);
+    }
+    let mut index = session.open(config)?;
+    if !arguments.directories.is_empty() {
+        index.add_sources(&arguments.directories, arguments.owner.as_deref(), arguments.shared)?;
+    }
     interrupt::install()?;
     let options = RunOptions { reread: arguments.full, ..RunOptions::WHOLE };
     if arguments.watch {
@@ -38,6 +45,19 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     Ok(ended(&report, output))
 }
 
+/// Takes a namespace out of the index.
+fn remove(mut index: Index, namespace: &str, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
+    let documents = index.remove_source(namespace)?;
+    if arguments.json {
+        output.json(&serde_json::json!({ "removed": namespace, "documents": documents }))?;
+    } else {
+        let mut out = output.plain();
+        writeln!(out, "{} is out of the index, with {}", visible(namespace), counted(documents, "document"))?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
+
 fn ended(report: &RunReport, output: &Output) -> Exit {
     if !report.interrupted {
         return Exit::Found;
@@ -48,7 +68,11 @@ fn ended(report: &RunReport, output: &Output) -> Exit {
 
 /// Runs after every change until Ctrl-C, which is how watching ends and no failure.
 fn stay(index: &Index, options: RunOptions, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
-    output.note(&format!("watching {}; Ctrl-C ends it", index.location().root.display()));
+    let watched = match index.is_of_one_tree() {
+        true => index.location().root.display().to_string(),
+        false => counted(index.sources().len() as u64, "namespace"),
+    };
+    output.note(&format!("watching {watched}; Ctrl-C ends it"));
     let progress = Progress::at_once(output);
     let mut failed = None;
     watch(index, options, &progress, |run| {

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, SearchArguments, refused};
 use crate::exit::Exit;
-use crate::here;
+use crate::here::Here;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::text::counted;
@@ -43,12 +43,9 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
         output.note(&format!("indexed {}", report::line(report)));
     }
 
-    let here = here::below(&index.location().root);
-    if let Some(here) = &here {
-        // A glob that names something from here is meant from here.
-        for path in &mut request.paths {
-            *path = here::from_root(&index.location().root, here, path);
-        }
+    let here = Here::of(&index);
+    for path in &mut request.paths {
+        *path = here.glob(path);
     }
     let files = arguments.limit.unwrap_or(index.config().search.top_k);
     if arguments.files {
@@ -56,10 +53,10 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
         request.limit = Some(1000);
     }
     let mut answer = index.search(&request, &freshness)?;
-    if let Some(here) = here.filter(|_| !arguments.json && !arguments.jsonl) {
-        let written = |path: &mut String| *path = here::written_from(&here, path);
-        answer.results.iter_mut().for_each(|hit| written(&mut hit.path));
-        answer.pool.iter_mut().flatten().for_each(|entry| written(&mut entry.path));
+    if !arguments.json && !arguments.jsonl {
+        answer.results.iter_mut().for_each(|hit| hit.path = here.written(&hit.namespace, &hit.path));
+        let pool = answer.pool.iter_mut().flatten();
+        pool.for_each(|entry| entry.path = here.written(&entry.namespace, &entry.path));
     }
     warn(&answer, &freshness, output);
     if let Some(problem) = index.recording_problem().filter(|_| output.verbose()) {

@@ -1,4 +1,4 @@
-//! `tamis trust`: allow a project's configuration to send text away.
+//! `tamis trust`: allow a project's configuration to send text away and to read directories elsewhere.
 
 use crate::args::Global;
 use crate::exit::Exit;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use std::io::Write;
 use tamis::config::{Endpoint, Provider, trust};
 
-/// Trusts the project's configuration file as it is now, and says where it may send text.
+/// Trusts the project's configuration file as it is now, and says where it may send text and what it may read.
 ///
 /// # Errors
 /// There is no such file, no place for the user's list, or the configuration is not valid.
@@ -23,12 +23,16 @@ pub fn run(global: &Global, output: &Output) -> Result<Exit> {
     };
     trust::trust(user, &file).with_context(|| format!("{} cannot be trusted", file.display()))?;
     let config = session.config()?;
+    let root = &session.location.root;
     let mut out = output.styled();
     writeln!(out, "trusted as it is now: {}", file.display())?;
     for (name, definition) in &config.models {
         if let Provider::Openai(Endpoint { url, .. }) = &definition.provider {
             writeln!(out, "  model {name} may send text to {url}")?;
         }
+    }
+    for directory in config.collections.iter().filter(|directory| !directory.root.starts_with(root)) {
+        writeln!(out, "  reads {}", directory.root.display())?;
     }
     out.flush()?;
     Ok(Exit::Found)

@@ -4,7 +4,7 @@ use super::text::{count, counted, milliseconds, visible};
 use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use tamis::RunReport;
+use tamis::{RunReport, SourceReport};
 
 /// The report of a whole run. `verbose` adds each kind of file left out and each file that could not be read.
 ///
@@ -27,8 +27,37 @@ pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Res
     for (model, pending) in &report.pending {
         writeln!(out, "  {}: {} not embedded yet", visible(model), counted(*pending, "passage"))?;
     }
+    sources(out, &report.sources, verbose)?;
     skipped(out, &report.skipped, verbose)?;
-    unreadable(out, &report.unreadable, verbose)
+    unreadable(out, &report.unreadable, verbose)?;
+    for reason in report.undated.iter().filter(|_| verbose) {
+        writeln!(out, "  the dates of files count, not those of commits: {}", visible(reason))?;
+    }
+    Ok(())
+}
+
+/// What was done in each repository. `verbose` adds those in which nothing was.
+fn sources(out: &mut dyn Write, sources: &[SourceReport], verbose: bool) -> io::Result<()> {
+    for source in sources {
+        let SourceReport { namespace, added, changed, moved, removed, unchanged, passages, remark, .. } = source;
+        let done = RunReport {
+            added: *added,
+            changed: *changed,
+            moved: *moved,
+            removed: *removed,
+            unchanged: *unchanged,
+            passages: *passages,
+            ..RunReport::default()
+        };
+        match remark {
+            Some(remark) => writeln!(out, "  {}: {}", visible(namespace).cyan(), visible(remark).yellow())?,
+            None if verbose || done.changed_anything() => {
+                writeln!(out, "  {}: {}", visible(namespace).cyan(), changes(&done))?;
+            }
+            None => {}
+        }
+    }
+    Ok(())
 }
 
 /// One line for one run of many.
@@ -118,6 +147,26 @@ mod tests {
         let text = plain(|out| report(out, &sample(), true));
         assert!(text.contains("13 files left out: 12 binary, 1 too large\n"), "{text}");
         assert!(text.contains("    secret␇.txt: permission denied\n"), "{text}");
+    }
+
+    #[test]
+    fn each_repository_is_told_of_that_changed_or_cannot_be_looked_at() {
+        let of = |namespace: &str, added, remark: Option<&str>| SourceReport {
+            namespace: namespace.into(),
+            added,
+            passages: 4 * added,
+            unchanged: 3,
+            remark: remark.map(str::to_owned),
+            ..SourceReport::default()
+        };
+        let sources = vec![of("api", 2, None), of("web", 0, None), of("old", 0, Some("gone; its documents stay"))];
+        let run = RunReport { added: 2, unchanged: 9, passages: 8, sources, ..RunReport::default() };
+        insta::assert_snapshot!(plain(|out| report(out, &run, false)), @r"
+        11 files: 2 added; 8 passages written in 0.0 ms
+          api: 5 files: 2 added; 8 passages written
+          old: gone; its documents stay
+        ");
+        assert!(plain(|out| report(out, &run, true)).contains("\n  web: 3 files, none changed\n"));
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
     }
     skipped(out, &status.skipped, verbose)?;
     notes(out, status, verbose)?;
+    sources(out, status)?;
     for (heading, counts) in [("collection", &summary.collections), ("language", &summary.languages)] {
         let mut table = Columns::new(&[heading, ">documents", ">passages"]);
         let mut counts: Vec<_> = counts.iter().collect();
@@ -49,6 +50,33 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
         table.write(out)?;
     }
     models(out, status)
+}
+
+/// The repositories; nothing where the index is of the tree around it.
+fn sources(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+    if matches!(status.sources.as_slice(), [only] if only.root == status.root) {
+        return Ok(());
+    }
+    let mut table = Columns::new(&["namespace", "root", "owner", "shared", ">documents", ">passages", ">stale"]);
+    for source in &status.sources {
+        table.row([
+            visible(&source.namespace).into_owned(),
+            visible(&source.root.to_string_lossy()).into_owned(),
+            source.owner.as_deref().map_or_else(|| "–".into(), |owner| visible(owner).into_owned()),
+            if source.shared { "yes" } else { "no" }.into(),
+            count(source.documents),
+            count(source.passages),
+            count(source.stale),
+        ]);
+    }
+    writeln!(out)?;
+    table.write(out)?;
+    for source in &status.sources {
+        if let Some(remark) = &source.remark {
+            writeln!(out, " {}: {}", visible(&source.namespace), visible(remark).yellow())?;
+        }
+    }
+    Ok(())
 }
 
 fn notes(out: &mut dyn Write, status: &Status, verbose: bool) -> io::Result<()> {
