@@ -235,9 +235,9 @@ impl Semantic {
             for passage in replay::deleted_since(connection, from)? {
                 live.index.delete(passage);
             }
-            replay::vectors_since(connection, model.id, from, |passage, document, vector| {
+            replay::vectors_since(connection, model.id, from, |passage, owner, vector| {
                 live.index
-                    .add(passage, document, vector)
+                    .add(passage, owner, vector)
                     .map_err(|error| Fault::from(StoreError::vectors(&path, &model.name, error)))
             })?;
             live.index.advance(target);
@@ -254,8 +254,8 @@ impl Semantic {
             let mut writer =
                 SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
             let mut done = 0;
-            replay::vectors_since(connection, model.id, 0, |passage, document, vector| {
-                writer.push(passage, document, vector).map_err(failed)?;
+            replay::vectors_since(connection, model.id, 0, |passage, owner, vector| {
+                writer.push(passage, owner, vector).map_err(failed)?;
                 done += 1;
                 if done % STEP == 0 || done == total {
                     progress(Progress { part: Part::Vectors, done, total: total.max(done) });

@@ -6,6 +6,7 @@ use super::write::read_seq;
 use super::{Database, Fault};
 use crate::error::Result;
 use crate::record::TextForm;
+use crate::vectors::Owner;
 
 /// A passage as the lexical index needs it.
 #[derive(Debug)]
@@ -125,28 +126,34 @@ pub(crate) fn passages_since(
     Ok(())
 }
 
-/// Hands over (passage, document, vector) of what a model's vector file lacks: vectors of passages inserted after the
+/// Hands over (passage, owner, vector) of what a model's vector file lacks: vectors of passages inserted after the
 /// change number, ascending, then vectors that came after it to passages from before. From 0 on, each passage comes
 /// once and ascending.
 pub(crate) fn vectors_since(
     connection: &Connection,
     model: i64,
     seq: u64,
-    mut each: impl FnMut(u64, u32, &[f32]) -> Result<(), Fault>,
+    mut each: impl FnMut(u64, Owner, &[f32]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    const QUERIES: [&str; 2] = [
-        "SELECT p.id, p.document, v.vector FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?1 \
-         WHERE p.id > ?2 ORDER BY p.id",
-        "SELECT p.id, p.document, v.vector FROM vectors v JOIN passages p ON p.text_id = v.text_id \
-         WHERE v.seq > ?2 AND v.model = ?1 AND p.id <= ?2 ORDER BY v.seq, p.id",
+    const ROW: &str = "SELECT p.id, p.document, v.vector, \
+         (SELECT n.id FROM documents d JOIN namespaces n ON n.name = d.namespace WHERE d.id = p.document)";
+    let queries = [
+        format!(
+            "{ROW} FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?1 WHERE p.id > ?2 ORDER BY p.id"
+        ),
+        format!(
+            "{ROW} FROM vectors v JOIN passages p ON p.text_id = v.text_id \
+             WHERE v.seq > ?2 AND v.model = ?1 AND p.id <= ?2 ORDER BY v.seq, p.id"
+        ),
     ];
     let mut vector = Vec::new();
-    for query in QUERIES {
+    for query in &queries {
         let mut statement = connection.prepare_cached(query)?;
         let mut rows = statement.query([model, seq as i64])?;
         while let Some(row) = rows.next()? {
             decode(row.get_ref(2)?.as_blob()?, &mut vector);
-            each(row.get::<_, i64>(0)? as u64, row.get(1)?, &vector)?;
+            let owner = Owner { document: row.get(1)?, namespace: row.get(3)? };
+            each(row.get::<_, i64>(0)? as u64, owner, &vector)?;
         }
     }
     Ok(())

@@ -8,6 +8,10 @@
 //! | documents | u32 a row |
 //! | sign scales | f32 a row, rows padded to a multiple of 64 |
 //! | sign codes | in groups of 64 rows: for each byte of the code, that byte of the 64 rows |
+//! | namespaces | u32 a row |
+//! | centres | f32: the mean of the rows of each namespace |
+//! | centres' namespaces | u32 a centre, strictly ascending |
+//! | groups' centres | u32 a group of 64 rows: which centre all its rows have, or the largest number |
 //!
 //! All sizes follow from the dimension and the count, so that a header can not point outside of its file. Numbers are in
 //! the byte order of the machine that wrote them; another byte order is seen as another version and the file rebuilt.
@@ -23,13 +27,34 @@ pub const MAX_DIMENSION: usize = 65_536;
 pub const MAX_MODEL_BYTES: usize = 256;
 
 pub(super) const MAGIC: [u8; 8] = *b"TAMISVEC";
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 pub(super) const HEADER_BYTES: usize = 512;
 const BYTE_ORDER: u32 = 0x0102_0304;
 const CHECKSUM_AT: usize = HEADER_BYTES - 32;
 /// Rows of sign codes come in groups of this many.
 pub(super) const GROUP: usize = 64;
 const ALIGNMENT: usize = 64;
+
+/// A group whose rows do not all have one centre.
+pub(super) const MIXED: u32 = u32::MAX;
+
+/// Whose a passage is.
+///
+/// Rows of different namespaces are coded apart, so that what a search of one finds does not depend on the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Owner {
+    /// The document that it is of.
+    pub document: u32,
+    /// The namespace of the document.
+    pub namespace: u32,
+}
+
+impl From<u32> for Owner {
+    /// A document where there is one namespace.
+    fn from(document: u32) -> Owner {
+        Owner { document, namespace: 0 }
+    }
+}
 
 /// What a vector file must belong to in order to be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +117,8 @@ pub fn file_name(model: &str) -> String {
 pub(super) struct Header {
     pub(super) identity: Identity,
     pub(super) count: usize,
+    /// How many namespaces the rows are of.
+    pub(super) centres: usize,
     pub(super) seq: u64,
     /// Blake3 of all bytes after the header.
     pub(super) body: [u8; 32],
@@ -117,6 +144,7 @@ impl Header {
         bytes.extend((self.count as u64).to_ne_bytes());
         bytes.extend(self.seq.to_ne_bytes());
         bytes.extend(self.body);
+        bytes.extend((self.centres as u32).to_ne_bytes());
         bytes.extend(model.as_bytes());
         bytes.resize(CHECKSUM_AT, 0);
         let checksum = blake3::hash(&bytes);
@@ -151,10 +179,11 @@ impl Header {
         let count = usize::try_from(reader.u64()).map_err(|_| corrupt("the count is out of range"))?;
         let seq = reader.u64();
         let body = reader.take();
+        let centres = reader.u32() as usize;
         let model = reader.rest.get(..model_bytes.min(MAX_MODEL_BYTES)).unwrap_or_default();
         let model = String::from_utf8(model.to_vec()).map_err(|_| corrupt("the model's name is not text"))?;
         check_dimension(dimension).map_err(|_| corrupt("the dimension is out of range"))?;
-        let layout = Layout::new(dimension, count).ok_or_else(|| corrupt("the count is out of range"))?;
+        let layout = Layout::new(dimension, count, centres).ok_or_else(|| corrupt("the count is out of range"))?;
         if layout.file_bytes() != file.len() {
             return Err(Refusal::Corrupt(format!(
                 "the file has {} bytes where {} belong",
@@ -162,7 +191,7 @@ impl Header {
                 layout.file_bytes()
             )));
         }
-        Ok((Self { identity: Identity { instance, model, dimension }, count, seq, body }, layout))
+        Ok((Self { identity: Identity { instance, model, dimension }, count, centres, seq, body }, layout))
     }
 }
 
@@ -196,11 +225,15 @@ pub(super) struct Layout {
     pub(super) documents: Range<usize>,
     pub(super) sign_scales: Range<usize>,
     pub(super) sign_codes: Range<usize>,
+    pub(super) namespaces: Range<usize>,
+    pub(super) centres: Range<usize>,
+    pub(super) centre_namespaces: Range<usize>,
+    pub(super) group_centres: Range<usize>,
 }
 
 impl Layout {
     /// None when the count is more than a file can hold.
-    pub(super) fn new(dimension: usize, count: usize) -> Option<Self> {
+    pub(super) fn new(dimension: usize, count: usize, centres: usize) -> Option<Self> {
         u32::try_from(count).ok()?;
         let padded = dimension.next_multiple_of(PADDING);
         let rows = count.checked_next_multiple_of(GROUP)?;
@@ -217,11 +250,15 @@ impl Layout {
             documents: section(count, 4)?,
             sign_scales: section(rows, 4)?,
             sign_codes: section(rows, padded / 8)?,
+            namespaces: section(count, 4)?,
+            centres: section(centres, padded.checked_mul(4)?)?,
+            centre_namespaces: section(centres, 4)?,
+            group_centres: section(rows / GROUP, 4)?,
         })
     }
 
     pub(super) fn file_bytes(&self) -> usize {
-        self.sign_codes.end
+        self.group_centres.end
     }
 }
 
@@ -234,6 +271,7 @@ mod tests {
         Header {
             identity: Identity { instance: [9; 16], model: "static".to_owned(), dimension },
             count,
+            centres: count.min(3),
             seq: 77,
             body: [3; 32],
         }
@@ -241,7 +279,7 @@ mod tests {
 
     fn file(header: &Header) -> Vec<u8> {
         let mut file = header.to_bytes().to_vec();
-        file.resize(Layout::new(header.identity.dimension, header.count).unwrap().file_bytes(), 0);
+        file.resize(Layout::new(header.identity.dimension, header.count, header.centres).unwrap().file_bytes(), 0);
         file
     }
 
@@ -251,7 +289,7 @@ mod tests {
             let header = header(dimension, count);
             let (read, layout) = Header::parse(&file(&header)).unwrap();
             prop_assert_eq!(read, header);
-            for section in [&layout.int8_codes, &layout.passages, &layout.sign_scales, &layout.sign_codes] {
+            for section in [&layout.int8_codes, &layout.passages, &layout.sign_scales, &layout.centres, &layout.group_centres] {
                 prop_assert_eq!(section.start % ALIGNMENT, 0);
             }
         }
@@ -272,7 +310,7 @@ mod tests {
     #[test]
     fn a_count_that_overflows_is_refused() {
         for count in [u32::MAX as usize + 1, usize::MAX / 64, usize::MAX] {
-            assert_eq!(Layout::new(384, count), None);
+            assert_eq!(Layout::new(384, count, 1), None);
             assert!(matches!(Header::parse(&header(384, count).to_bytes()), Err(Refusal::Corrupt(_))));
         }
     }

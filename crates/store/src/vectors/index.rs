@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::VectorError;
-use super::format::{GROUP, Identity, check_dimension};
+use super::format::{GROUP, Identity, Owner, check_dimension};
 use super::quantize::Encoder;
 use super::scan::rows_of;
 use super::snapshot::Snapshot;
@@ -70,13 +70,13 @@ impl VectorIndex {
     ///
     /// # Errors
     /// When the vector has another dimension or is not finite; the index is then unchanged.
-    pub fn add(&mut self, passage: u64, document: u32, vector: &[f32]) -> Result<(), VectorError> {
+    pub fn add(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
         if self.live.len() * GROUP + self.tail.len() >= u32::MAX as usize {
             return Err(VectorError::TooManyRows);
         }
         let code = self.encoder.passage(passage, vector)?;
         self.changes += 1;
-        self.tail.put(passage, document, code);
+        self.tail.put(passage, owner.into(), code);
         if let Some(row) = self.live_row(passage) {
             self.kill(row);
         }
@@ -173,7 +173,7 @@ impl VectorIndex {
         let mut added = added.into_iter().peekable();
         let push_added = |writer: &mut SnapshotWriter, passage: u64, row: usize| {
             let codes = &self.tail.codes()[row * padded..(row + 1) * padded];
-            writer.push_code(passage, self.tail.documents()[row], codes, self.tail.scales()[row])
+            writer.push_code(passage, self.tail.owner(row), codes, self.tail.scales()[row])
         };
         if let Some(snapshot) = &self.snapshot {
             for row in rows_of(&self.live) {
@@ -183,7 +183,8 @@ impl VectorIndex {
                     push_added(&mut writer, passage, row)?;
                 }
                 let codes = &snapshot.int8_codes()[row * padded..(row + 1) * padded];
-                writer.push_code(passage, snapshot.documents()[row], codes, snapshot.int8_scales()[row])?;
+                let owner = Owner { document: snapshot.documents()[row], namespace: snapshot.namespaces()[row] };
+                writer.push_code(passage, owner, codes, snapshot.int8_scales()[row])?;
             }
         }
         for (passage, row) in added {

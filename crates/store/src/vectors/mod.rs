@@ -11,7 +11,7 @@
 //! similarity of the query to everything else comes along as [`Background`].
 //!
 //! A query's way through the files: `search` → `scan` (with `kernels`) → `select` → `background`; a vector's way:
-//! `rotate` → `quantize` → `writer` (with `format`) or `index` and `tail`.
+//! `rotate` → `quantize` (against one of `centres`) → `writer` (with `format`) or `index` and `tail`.
 //!
 //! ```
 //! use tamis_store::vectors::{Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};
@@ -21,13 +21,13 @@
 //! # let path = directory.path().join("static.tvec");
 //! let identity = Identity { instance: [7; 16], model: "static".to_owned(), dimension: 3 };
 //! let mut writer = SnapshotWriter::create(&path, &identity, 1)?;
-//! writer.push(10, 1, &[1.0, 0.0, 0.0])?;
-//! writer.push(11, 1, &[0.0, 1.0, 0.0])?;
+//! writer.push(10, 1u32, &[1.0, 0.0, 0.0])?;
+//! writer.push(11, 1u32, &[0.0, 1.0, 0.0])?;
 //! writer.finish()?;
 //!
 //! let Opened::Ready(snapshot) = Snapshot::open(&path, &identity)? else { panic!("just written") };
 //! let mut index = VectorIndex::from_snapshot(snapshot);
-//! index.add(12, 2, &[0.9, 0.1, 0.0])?;
+//! index.add(12, 2u32, &[0.9, 0.1, 0.0])?;
 //! index.delete(11);
 //! index.advance(3);
 //!
@@ -40,6 +40,7 @@
 //! ```
 
 mod background;
+mod centres;
 mod effort;
 mod error;
 mod format;
@@ -59,7 +60,7 @@ mod writer;
 pub use background::{Background, Quantiles};
 pub use effort::Effort;
 pub use error::VectorError;
-pub use format::{Identity, MAX_DIMENSION, MAX_MODEL_BYTES, file_name};
+pub use format::{Identity, MAX_DIMENSION, MAX_MODEL_BYTES, Owner, file_name};
 pub use index::VectorIndex;
 pub use kernels::Instructions;
 pub use quantize::cosine;

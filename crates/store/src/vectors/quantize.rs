@@ -1,7 +1,7 @@
 //! Codes of vectors: int8 with one scale a row, and one bit a dimension with one scale a row.
 //!
 //! The 1-bit code and its unbiased scale are those of RaBitQ (Gao and Long 2024): with `r` a rotated vector minus the
-//! corpus' centre and `b` its signs, `⟨r, q⟩` is estimated by `‖r‖² / ‖r‖₁ · ⟨b, q⟩`.
+//! centre of its namespace and `b` its signs, `⟨r, q⟩` is estimated by `‖r‖² / ‖r‖₁ · ⟨b, q⟩`.
 
 use super::VectorError;
 use super::rotate::Rotation;

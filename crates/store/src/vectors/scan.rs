@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::VectorError;
-use super::format::GROUP;
+use super::centres::Offsets;
+use super::format::{GROUP, MIXED};
 use super::kernels::{Instructions, Int8Query, TABLE_BYTES, TABLE_MAX, at_least};
 use super::quantize::Encoder;
 use super::select::{Best, Key};
@@ -71,6 +72,7 @@ impl Query {
     /// The best `depth` of the snapshot's `live` rows by their sign codes, in ascending order of rows.
     pub(super) fn candidates(&self, snapshot: &Snapshot, live: &[u64], depth: usize) -> Vec<u32> {
         let table = SignTable::new(&self.rotated);
+        let offsets = Offsets::new(snapshot, &self.rotated);
         // Only groups with a live row are touched, and the threads share those: what a filter leaves may lie in one place.
         let groups: Vec<u32> = live.iter().zip(0..).filter(|(live, _)| **live != 0).map(|(_, group)| group).collect();
         let count = groups.len();
@@ -79,7 +81,7 @@ impl Query {
             .par_chunks(part.max(1))
             .map(|groups| {
                 let mut best = Best::new(depth);
-                self.scan_groups(&table, snapshot, live, groups, &mut best);
+                self.scan_groups((&table, &offsets), snapshot, live, groups, &mut best);
                 best
             })
             .reduce_with(Best::merge)
@@ -90,16 +92,31 @@ impl Query {
         rows
     }
 
-    fn scan_groups(&self, table: &SignTable, snapshot: &Snapshot, live: &[u64], groups: &[u32], best: &mut Best) {
+    fn scan_groups(
+        &self,
+        (table, offsets): (&SignTable, &Offsets<'_>),
+        snapshot: &Snapshot,
+        live: &[u64],
+        groups: &[u32],
+        best: &mut Best,
+    ) {
         let group_bytes = self.rotated.len() / 8 * GROUP;
         let (codes, (scales, _)) = (snapshot.sign_codes(), snapshot.sign_scales().as_chunks::<GROUP>());
+        let (centres, namespaces) = (snapshot.group_centres(), snapshot.namespaces());
         let mut sums = [0_i32; GROUP];
         let mut estimates = [0.0_f32; GROUP];
         for &group in groups {
             let at = group as usize;
             self.instructions.table_sums(&codes[at * group_bytes..][..group_bytes], &table.entries, &mut sums);
+            let centre = centres[at];
+            let offset = if centre == MIXED { 0.0 } else { offsets.at(centre) };
             for ((estimate, sum), scale) in estimates.iter_mut().zip(&sums).zip(&scales[at]) {
-                *estimate = scale * (table.step * *sum as f32 - table.absolute);
+                *estimate = scale * (table.step * *sum as f32 - table.absolute) + offset;
+            }
+            if centre == MIXED {
+                for (estimate, namespace) in estimates.iter_mut().zip(&namespaces[at * GROUP..]) {
+                    *estimate += offsets.of(*namespace);
+                }
             }
             let mut good = at_least(&estimates, best.floor()) & live[at];
             while good != 0 {
@@ -113,7 +130,7 @@ impl Query {
 
 /// For each four dimensions, what each of the 16 ways that a row's signs can stand there adds to its dot product.
 ///
-/// The centre's own product with the query is the same for all rows and left out.
+/// The centre's own product with the query is the same for all rows of a namespace and added by the [`Offsets`].
 #[derive(Debug)]
 struct SignTable {
     entries: Vec<u8>,

@@ -149,6 +149,26 @@ impl Snapshot {
         &self.map[self.layout.sign_codes.clone()]
     }
 
+    /// The namespace of each row.
+    pub(super) fn namespaces(&self) -> &[u32] {
+        self.view(&self.layout.namespaces)
+    }
+
+    /// The means of the rows of each namespace, one after the other.
+    pub(super) fn centres(&self) -> &[f32] {
+        self.view(&self.layout.centres)
+    }
+
+    /// The namespaces that the centres are of.
+    pub(super) fn centre_namespaces(&self) -> &[u32] {
+        self.view(&self.layout.centre_namespaces)
+    }
+
+    /// For each group the centre of all its rows, or that they have several.
+    pub(super) fn group_centres(&self) -> &[u32] {
+        self.view(&self.layout.group_centres)
+    }
+
     /// A section as numbers. The layout makes sections whole and aligned to 64 bytes in a map that begins on a page, so
     /// that the cast can not fail.
     fn view<T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(

@@ -229,7 +229,7 @@ fn the_sign_codes_find_what_brute_force_finds() {
         model.remove(&passage);
     }
     for row in 0..500 {
-        index.add(100_000 + row, 9_999, &vector(row + 50_000)).unwrap();
+        index.add(100_000 + row, 9_999_u32, &vector(row + 50_000)).unwrap();
         model.insert(100_000 + row, (9_999, vector(row + 50_000)));
     }
     let with = |instructions| Effort { instructions, ..signs() };
@@ -291,7 +291,7 @@ fn the_result_does_not_depend_on_threads() {
 fn rows_are_chosen_once_and_not_kept_past_a_change() {
     let (_directory, path, _) = snapshot_of(300);
     let mut index = VectorIndex::from_snapshot(ready(&path));
-    index.add(1_000, 7, &vector(1_000)).unwrap();
+    index.add(1_000, 7_u32, &vector(1_000)).unwrap();
     let keep: DocumentFilter<'_> = &|document| document % 3 == 1;
     let rows = index.rows_of_documents(keep);
     for query in [vector(1), vector(2)] {
@@ -307,6 +307,35 @@ fn rows_are_chosen_once_and_not_kept_past_a_change() {
 }
 
 #[test]
+fn what_is_found_in_one_namespace_does_not_depend_on_others() {
+    let directory = tempfile::tempdir().unwrap();
+    // Every third passage is of the namespace searched; the others lie elsewhere, all on one side.
+    let stranger = |seed: u64| vector(seed).iter().map(|value| value + 3.0).collect::<Vec<f32>>();
+    let write = |name: &str, every: bool| {
+        let path = directory.path().join(name);
+        let mut writer = SnapshotWriter::create(&path, &identity(), 1).unwrap();
+        for passage in 0..4_500 {
+            // Whole groups of one namespace, and groups of both.
+            let own = if passage < 2_000 { passage / 100 % 3 == 0 } else { passage % 3 == 0 };
+            let (namespace, vector) = if own { (4, vector(passage)) } else { (9, stranger(passage)) };
+            if own || every {
+                writer.push(passage, Owner { document: namespace, namespace }, &vector).unwrap();
+            }
+        }
+        writer.finish().unwrap();
+        VectorIndex::from_snapshot(ready(&path))
+    };
+    let (both, own) = (write("both.tvec", true), write("own.tvec", false));
+    let keep: DocumentFilter<'_> = &|document| document == 4;
+    for seed in 0..20 {
+        let effort = Effort { depth: Some(150), sample: 500, ..signs() };
+        let query = vector(90_000 + seed);
+        let found = both.nearest_with(&query, Some(keep), 100, &effort).unwrap();
+        assert_eq!(found, own.nearest_with(&query, None, 100, &effort).unwrap());
+    }
+}
+
+#[test]
 fn an_empty_index_finds_nothing() {
     let (_directory, path, _) = snapshot_of(0);
     for index in [VectorIndex::new(DIMENSION).unwrap(), VectorIndex::from_snapshot(ready(&path))] {
@@ -319,7 +348,7 @@ fn an_empty_index_finds_nothing() {
 fn equal_vectors_come_in_the_order_of_passages() {
     let mut index = VectorIndex::new(DIMENSION).unwrap();
     for passage in [9, 3, 7, 1] {
-        index.add(passage, 1, &vector(1)).unwrap();
+        index.add(passage, 1_u32, &vector(1)).unwrap();
     }
     let hits = index.nearest(&vector(1), None, 3).unwrap().hits;
     assert_eq!(hits.iter().map(|hit| hit.passage).collect::<Vec<u64>>(), [1, 3, 7]);
@@ -330,8 +359,8 @@ fn equal_vectors_come_in_the_order_of_passages() {
 fn the_length_of_a_vector_does_not_matter_and_zero_is_similar_to_nothing() {
     let mut index = VectorIndex::new(DIMENSION).unwrap();
     let long: Vec<f32> = vector(1).iter().map(|value| value * 1e6).collect();
-    index.add(1, 1, &long).unwrap();
-    index.add(2, 1, &[0.0; DIMENSION]).unwrap();
+    index.add(1, 1_u32, &long).unwrap();
+    index.add(2, 1_u32, &[0.0; DIMENSION]).unwrap();
     let hits = index.nearest(&vector(1), None, 10).unwrap().hits;
     assert!((hits[0].similarity - 1.0).abs() < 0.01);
     assert_eq!((hits[1].passage, hits[1].similarity), (2, 0.0));
@@ -347,8 +376,8 @@ fn bad_input_is_named_and_changes_nothing() {
     let mut infinite = vector(1);
     infinite[3] = f32::NEG_INFINITY;
     let messages = [
-        index.add(1, 1, &[1.0]).unwrap_err(),
-        index.add(1, 1, &infinite).unwrap_err(),
+        index.add(1, 1_u32, &[1.0]).unwrap_err(),
+        index.add(1, 1_u32, &infinite).unwrap_err(),
         index.nearest(&[1.0; 25], None, 1).unwrap_err(),
         index.nearest(&infinite, None, 1).unwrap_err(),
         VectorIndex::new(0).unwrap_err(),
@@ -369,9 +398,9 @@ fn bad_input_is_named_and_changes_nothing() {
     assert_eq!(index.nearest(&vector(2), None, 100).unwrap(), before);
 
     let mut writer = SnapshotWriter::create(&directory.path().join("other"), &identity(), 0).unwrap();
-    writer.push(5, 1, &vector(1)).unwrap();
-    assert!(matches!(writer.push(5, 1, &vector(1)), Err(VectorError::Order { previous: 5, passage: 5 })));
-    assert!(matches!(writer.push(6, 1, &infinite), Err(VectorError::NonFinite { passage: 6, position: 3, .. })));
+    writer.push(5, 1_u32, &vector(1)).unwrap();
+    assert!(matches!(writer.push(5, 1_u32, &vector(1)), Err(VectorError::Order { previous: 5, passage: 5 })));
+    assert!(matches!(writer.push(6, 1_u32, &infinite), Err(VectorError::NonFinite { passage: 6, position: 3, .. })));
     assert_eq!(writer.len(), 1);
     let long = Identity { model: "m".repeat(257), ..identity() };
     assert!(matches!(SnapshotWriter::create(&path, &long, 0), Err(VectorError::ModelName { .. })));
@@ -381,7 +410,7 @@ fn bad_input_is_named_and_changes_nothing() {
 fn an_unfinished_file_leaves_the_old_one() {
     let (directory, path, _) = snapshot_of(10);
     let mut writer = SnapshotWriter::create(&path, &identity(), 99).unwrap();
-    writer.push(1, 1, &vector(1)).unwrap();
+    writer.push(1, 1_u32, &vector(1)).unwrap();
     drop(writer);
     assert_eq!((ready(&path).len(), ready(&path).seq()), (10, 7));
     assert_eq!(fs::read_dir(directory.path().join("vectors")).unwrap().count(), 1);
@@ -416,7 +445,7 @@ fn a_file_of_something_else_is_stale_and_of_nothing_corrupt() {
     let whole = fs::read(&path).unwrap();
     for (content, reason) in [
         (&[][..], "the file is shorter than its header"),
-        (&whole[..whole.len() - 1], "the file has 2175 bytes where 2176 belong"),
+        (&whole[..whole.len() - 1], "the file has 2563 bytes where 2564 belong"),
         (&[7; 4096], "the file does not begin as a vector file does"),
     ] {
         let damaged = path.with_extension("damaged");
@@ -430,7 +459,7 @@ fn a_file_of_something_else_is_stale_and_of_nothing_corrupt() {
     newer[12] += 1;
     fs::write(path.with_extension("newer"), newer).unwrap();
     match Snapshot::open(&path.with_extension("newer"), &identity()).unwrap() {
-        Opened::Stale(reason) => assert_eq!(reason, "the file is of version 2, this program writes 1"),
+        Opened::Stale(reason) => assert_eq!(reason, "the file is of version 3, this program writes 2"),
         other => panic!("expected a stale file, found {other:?}"),
     }
 }
@@ -442,7 +471,7 @@ fn a_file_wants_rewriting_when_much_has_changed() {
     assert_eq!(index.seq(), 7);
     for passage in 0..1_000 {
         assert!(index.delete(passage * 3 + 1));
-        index.add(1_000_000 + passage, 1, &vector(passage)).unwrap();
+        index.add(1_000_000 + passage, 1_u32, &vector(passage)).unwrap();
     }
     assert!(!index.wants_rewrite());
     index.delete(3_001);

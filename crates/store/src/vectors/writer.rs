@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use zerocopy::IntoBytes;
 
 use super::VectorError;
-use super::format::{GROUP, HEADER_BYTES, Header, Identity, Layout};
+use super::centres::{Centres, Sums};
+use super::format::{GROUP, HEADER_BYTES, Header, Identity, Layout, Owner};
 use super::quantize::{Encoder, sign_code};
 
 /// Writes one [`Snapshot`](super::Snapshot) file, a passage at a time.
@@ -27,8 +28,9 @@ pub struct SnapshotWriter {
     scales: Vec<f32>,
     passages: Vec<u64>,
     documents: Vec<u32>,
-    /// The sum of all rows, which becomes the centre.
-    sum: Vec<f64>,
+    namespaces: Vec<u32>,
+    /// The sums of all rows, which become the centres.
+    sums: Sums,
 }
 
 /// A file that is deleted when it did not get its final name.
@@ -79,7 +81,8 @@ impl SnapshotWriter {
             scales: Vec::new(),
             passages: Vec::new(),
             documents: Vec::new(),
-            sum: vec![0.0; encoder.padded()],
+            namespaces: Vec::new(),
+            sums: Sums::default(),
             encoder,
             temporary,
         })
@@ -90,16 +93,17 @@ impl SnapshotWriter {
     /// # Errors
     /// When passages do not come in strictly ascending order, the vector has another dimension or is not finite, or the
     /// disk is full.
-    pub fn push(&mut self, passage: u64, document: u32, vector: &[f32]) -> Result<(), VectorError> {
+    pub fn push(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
+        let owner = owner.into();
         self.check_order(passage)?;
         let code = self.encoder.passage(passage, vector)?;
         let scale = code.scale;
-        add_row(&mut self.sum, &code.codes, scale);
+        self.sums.add(owner.namespace, &code.codes, scale);
         let bytes = code.codes.as_bytes();
         self.body.update(bytes);
         self.written += bytes.len();
         self.file.write_all(bytes).map_err(VectorError::io(&self.temporary.path))?;
-        self.number_row(passage, document, scale);
+        self.number_row(passage, owner, scale);
         Ok(())
     }
 
@@ -107,15 +111,15 @@ impl SnapshotWriter {
     pub(super) fn push_code(
         &mut self,
         passage: u64,
-        document: u32,
+        owner: Owner,
         codes: &[i8],
         scale: f32,
     ) -> Result<(), VectorError> {
         self.check_order(passage)?;
         debug_assert_eq!(codes.len(), self.encoder.padded());
-        add_row(&mut self.sum, codes, scale);
+        self.sums.add(owner.namespace, codes, scale);
         self.write(codes.as_bytes())?;
-        self.number_row(passage, document, scale);
+        self.number_row(passage, owner, scale);
         Ok(())
     }
 
@@ -137,18 +141,23 @@ impl SnapshotWriter {
     /// When the disk is full or the directory can not be written; the old file then stays.
     pub fn finish(mut self) -> Result<(), VectorError> {
         let count = self.passages.len();
-        let layout = Layout::new(self.identity.dimension, count).ok_or(VectorError::TooManyRows)?;
+        let centres = std::mem::take(&mut self.sums).into_centres();
+        let layout =
+            Layout::new(self.identity.dimension, count, centres.namespaces.len()).ok_or(VectorError::TooManyRows)?;
         let scales = std::mem::take(&mut self.scales);
         let passages = std::mem::take(&mut self.passages);
         let documents = std::mem::take(&mut self.documents);
-        let divisor = count.max(1) as f64;
-        let centre: Vec<f32> = self.sum.iter().map(|sum| (sum / divisor) as f32).collect();
+        let namespaces = std::mem::take(&mut self.namespaces);
         self.section(layout.int8_scales.start, scales.as_bytes())?;
         self.section(layout.passages.start, passages.as_bytes())?;
         self.section(layout.documents.start, documents.as_bytes())?;
-        self.sign_sections(&layout, &scales, &centre)?;
+        self.sign_sections(&layout, &scales, &namespaces, &centres)?;
+        self.section(layout.namespaces.start, namespaces.as_bytes())?;
+        self.section(layout.centres.start, centres.values.as_bytes())?;
+        self.section(layout.centre_namespaces.start, centres.namespaces.as_bytes())?;
+        self.section(layout.group_centres.start, centres.of_groups(&namespaces, GROUP).as_bytes())?;
         debug_assert_eq!(self.written, layout.file_bytes());
-        self.publish(count)
+        self.publish(count, centres.namespaces.len())
     }
 
     fn check_order(&self, passage: u64) -> Result<(), VectorError> {
@@ -159,9 +168,10 @@ impl SnapshotWriter {
         }
     }
 
-    fn number_row(&mut self, passage: u64, document: u32, scale: f32) {
+    fn number_row(&mut self, passage: u64, owner: Owner, scale: f32) {
         self.passages.push(passage);
-        self.documents.push(document);
+        self.documents.push(owner.document);
+        self.namespaces.push(owner.namespace);
         self.scales.push(scale);
     }
 
@@ -178,8 +188,14 @@ impl SnapshotWriter {
     }
 
     /// The sign codes need the centre, which is known only now: the int8 codes are read back for them.
-    fn sign_sections(&mut self, layout: &Layout, scales: &[f32], centre: &[f32]) -> Result<(), VectorError> {
-        let padded = centre.len();
+    fn sign_sections(
+        &mut self,
+        layout: &Layout,
+        scales: &[f32],
+        namespaces: &[u32],
+        centres: &Centres,
+    ) -> Result<(), VectorError> {
+        let padded = self.encoder.padded();
         let io = |path: &Path| VectorError::io(path);
         self.file.flush().map_err(io(&self.temporary.path))?;
         let mut source = File::open(&self.temporary.path).map_err(io(&self.temporary.path))?;
@@ -191,13 +207,16 @@ impl SnapshotWriter {
         let mut rows = vec![0_u8; GROUP * padded];
         let mut codes = vec![0_i8; padded];
         let mut bytes = vec![0_u8; row_bytes];
-        for scales in scales.chunks(GROUP) {
+        for (scales, namespaces) in scales.chunks(GROUP).zip(namespaces.chunks(GROUP)) {
             source.read_exact(&mut rows[..scales.len() * padded]).map_err(io(&self.temporary.path))?;
             let start = sign_codes.len();
             sign_codes.resize(start + row_bytes * GROUP, 0);
             let group: &mut [u8] = &mut sign_codes[start..];
-            for (row, (source, scale)) in rows.chunks_exact(padded).zip(scales).enumerate() {
+            for (row, ((source, scale), namespace)) in rows.chunks_exact(padded).zip(scales).zip(namespaces).enumerate()
+            {
                 codes.as_mut_bytes().copy_from_slice(source);
+                let place = centres.place(*namespace).unwrap_or_default();
+                let centre = &centres.values[place * padded..][..padded];
                 sign_scales.push(sign_code(&codes, *scale, centre, &mut bytes));
                 for (position, byte) in bytes.iter().enumerate() {
                     group[position * GROUP + row] = *byte;
@@ -209,8 +228,9 @@ impl SnapshotWriter {
         self.section(layout.sign_codes.start, &sign_codes)
     }
 
-    fn publish(mut self, count: usize) -> Result<(), VectorError> {
-        let header = Header { identity: self.identity, count, seq: self.seq, body: *self.body.finalize().as_bytes() };
+    fn publish(mut self, count: usize, centres: usize) -> Result<(), VectorError> {
+        let body = *self.body.finalize().as_bytes();
+        let header = Header { identity: self.identity, count, centres, seq: self.seq, body };
         let io = || VectorError::io(&self.temporary.path);
         self.file.seek(SeekFrom::Start(0)).map_err(io())?;
         self.file.write_all(&header.to_bytes()).map_err(io())?;
@@ -223,11 +243,5 @@ impl SnapshotWriter {
             let _ = directory.sync_all();
         }
         Ok(())
-    }
-}
-
-fn add_row(sum: &mut [f64], codes: &[i8], scale: f32) {
-    for (sum, code) in sum.iter_mut().zip(codes) {
-        *sum += f64::from(*code) * f64::from(scale);
     }
 }
