@@ -1,6 +1,8 @@
 //! Fusion of the two legs into one value to order by.
 
 use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
 use thiserror::Error;
 
 /// The raw scores of one candidate. A leg that did not run has no score; a leg that ran and found nothing in common
@@ -108,6 +110,32 @@ impl Fusion {
             Fusion::Convex { weight } => Some(ConvexScale::of(weight, candidates).apply(similarity, bm25)),
             Fusion::Weighted { weight } => Some(weighted(effective_weight(weight, candidates), similarity, bm25)),
             Fusion::Rrf { .. } => None,
+        }
+    }
+}
+
+/// The name and the number: `convex 0.5`, `weighted 0.7`, `rrf 60`. [`Fusion::from_str`] reads it back.
+impl fmt::Display for Fusion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fusion::Convex { weight } => write!(f, "convex {weight}"),
+            Fusion::Weighted { weight } => write!(f, "weighted {weight}"),
+            Fusion::Rrf { k } => write!(f, "rrf {k}"),
+        }
+    }
+}
+
+impl FromStr for Fusion {
+    type Err = FusionError;
+
+    fn from_str(text: &str) -> Result<Self, FusionError> {
+        let unknown = || FusionError::Unknown(text.to_owned());
+        let (name, number) = text.split_once(' ').ok_or_else(unknown)?;
+        let number: f64 = number.trim().parse().map_err(|_| unknown())?;
+        match name {
+            "rrf" if number >= 0.0 && number.is_finite() => Ok(Fusion::Rrf { k: number }),
+            "rrf" => Err(unknown()),
+            name => Fusion::named(name, number),
         }
     }
 }
@@ -228,6 +256,16 @@ mod tests {
         assert!((scores[0] - 1.0 / 61.0).abs() < 1e-12, "no match is no rank");
         assert!((scores[1] - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
         assert_eq!(Fusion::Rrf { k: 60.0 }.background(&[evidence(0.9, 0.0)], BackgroundEvidence::default()), None);
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for fusion in [Fusion::Convex { weight: 0.45 }, Fusion::Weighted { weight: 1.0 }, Fusion::Rrf { k: 60.0 }] {
+            assert_eq!(fusion.to_string().parse(), Ok(fusion));
+        }
+        for other in ["", "convex", "convex 7", "other 0.5", "convex x", "rrf -1", "rrf inf"] {
+            assert!(other.parse::<Fusion>().is_err(), "{other}");
+        }
     }
 
     #[test]

@@ -183,6 +183,28 @@ pub(super) struct Grounds<'a> {
     pub beliefs: Beliefs,
 }
 
+/// The pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (of `count`
+/// passages), what was admitted, what is believed.
+pub(super) fn pool(
+    values: Vec<f64>,
+    background: Option<f64>,
+    count: u64,
+    admitted: Option<Admitted>,
+    beliefs: &Beliefs,
+) -> Result<Pool, Error> {
+    let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
+    if let Some(mean) = background {
+        let background = Background { mean, deviation: 0.0, count: count as usize };
+        pool = pool
+            .with_background(background)
+            .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
+    }
+    if let Some(admitted) = admitted {
+        pool = pool.with_admitted(admitted);
+    }
+    Ok(pool.with_relevance(beliefs.relevance))
+}
+
 /// Decides how many of the listed candidates are relevant.
 pub(super) fn decide(
     rule: &dyn Rule,
@@ -193,18 +215,8 @@ pub(super) fn decide(
     let &mut Listed { ref ranked, ref mut values, background, admitted } = listed;
     let &Grounds { gate, reference, beliefs } = grounds;
     let values = std::mem::take(values);
-    let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
-    if let Some(mean) = background {
-        let count = gathered.semantic.as_ref().map_or(0, |background| background.count as usize);
-        let background = Background { mean, deviation: 0.0, count };
-        pool = pool
-            .with_background(background)
-            .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
-    }
-    if let Some(admitted) = admitted {
-        pool = pool.with_admitted(admitted);
-    }
-    pool = pool.with_relevance(beliefs.relevance);
+    let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
+    let mut pool = pool(values, background, count, admitted, &beliefs)?;
     if rule.reads_sizes() {
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());

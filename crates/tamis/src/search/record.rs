@@ -70,11 +70,6 @@ impl Index {
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
     pub(super) fn scale(&self, fusion: Fusion, rerank: &Rerank) -> String {
-        let fusion = match fusion {
-            Fusion::Convex { weight } => format!("convex {weight}"),
-            Fusion::Weighted { weight } => format!("weighted {weight}"),
-            Fusion::Rrf { k } => format!("rrf {k}"),
-        };
         let moved = rerank.scale();
         format!("{fusion}, {}{moved}, pool {}", self.config.priors.describe(), self.config.search.pool)
     }

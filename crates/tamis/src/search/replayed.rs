@@ -2,9 +2,9 @@
 //! candidates.
 
 use super::beliefs::Beliefs;
-use super::decide::Fusions;
+use super::decide::{Fusions, pool};
 use crate::Error;
-use tamis_cut::{Admission, Background, Gate, Pool, RawScores, Rule};
+use tamis_cut::{Admission, Background, Gate, RawScores, Rule};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
 use tamis_store::RecordedSearch;
 
@@ -57,18 +57,11 @@ pub(crate) fn replayed(
     let admissions: Option<Vec<Admission>> = (0..evidence.len()).map(|place| admission(&place)).collect();
     let mut values = list.values;
     values.sort_by(|a, b| b.total_cmp(a));
-    let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
-    if let Some(admissions) = admissions.filter(|admissions| !admissions.is_empty()) {
+    let admitted = admissions.filter(|admissions| !admissions.is_empty()).map(|admissions| {
         order.sort_by_key(|&place| admissions[place] == Admission::Refused);
-        pool = pool.with_admitted(admissions.into_iter().collect());
-    }
-    if let Some(mean) = list.background {
-        let background = Background { mean, deviation: 0.0, count: search.passages as usize };
-        pool = pool
-            .with_background(background)
-            .map_err(|error| Error::argument("background", error.to_string(), "finite"))?;
-    }
-    pool = pool.with_relevance(grounds.beliefs.relevance);
+        admissions.into_iter().collect()
+    });
+    let pool = pool(values, list.background, search.passages, admitted, &grounds.beliefs)?;
     let cut = match grounds.gate {
         Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
         None => rule.cut(&pool),
@@ -123,25 +116,15 @@ fn factors(recorded: &[f64], fused: &[f64]) -> Option<Vec<f64>> {
     factors.iter().all(|factor| PLAUSIBLE.contains(factor)).then_some(factors)
 }
 
-/// The fusion that a record's scale names: its first word, and its number.
+/// The fusion that a record's scale names, in front of the first comma.
 fn fusion(scale: &str) -> Option<Fusion> {
-    let (name, rest) = scale.split(',').next()?.split_once(' ')?;
-    let number: f64 = rest.trim().parse().ok()?;
-    match name {
-        "rrf" => Some(Fusion::Rrf { k: number }),
-        name => Fusion::named(name, number).ok(),
-    }
+    scale.split(',').next()?.parse().ok()
 }
 
 /// The scale that the search would have been recorded with under `rule`: the same, with the rule's fusion.
 pub(crate) fn scale_under(search: &RecordedSearch, rule: &dyn Rule, configured: Fusion, weight: f64) -> String {
     let rest = search.scale.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
-    let name = match Fusions::new(rule, configured, weight).cut {
-        Fusion::Convex { weight } => format!("convex {weight}"),
-        Fusion::Weighted { weight } => format!("weighted {weight}"),
-        Fusion::Rrf { k } => format!("rrf {k}"),
-    };
-    name + &rest
+    format!("{}{rest}", Fusions::new(rule, configured, weight).cut)
 }
 
 /// What is known of the best candidates in absolute terms.
