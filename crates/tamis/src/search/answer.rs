@@ -27,7 +27,7 @@ pub struct Answer {
     pub results: Vec<Hit>,
     /// How many are relevant, and why.
     pub cut: CutReport,
-    /// Milliseconds by stage, and `total`.
+    /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
     /// What was searched.
     pub index: IndexReport,

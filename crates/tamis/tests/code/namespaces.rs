@@ -144,6 +144,14 @@ fn a_namespace_that_may_not_be_read_is_not_told_from_one_that_is_not_there() {
 }
 
 #[test]
+fn whoever_may_not_read_everything_is_told_no_times() {
+    let (_tree, index) = team();
+    assert!(!within(&index, from("north")).timings_ms.is_empty());
+    let limited = SearchRequest { allowed_namespaces: Some(vec!["north".into()]), ..from("north") };
+    assert!(within(&index, limited).timings_ms.is_empty());
+}
+
+#[test]
 fn all_namespaces_are_of_equal_standing_when_none_is_ones_own() {
     let (_tree, index) = team();
     let all: Vec<String> = ["north", "south", "payroll", "others"].map(str::to_owned).to_vec();
