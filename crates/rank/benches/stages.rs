@@ -1,0 +1,91 @@
+//! What each stage of ranking costs on one pool: `cargo bench -p tamis-rank --bench stages`.
+//!
+//! A search's pool has at most twice as many candidates as a leg proposes, 200 with the defaults; 800 shows how the cost
+//! grows. Together the stages and the cut are to stay below 0.3 ms for 200.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+use tamis_rank::{
+    Adjustment, BackgroundEvidence, DefinitionPrior, Evidence, Fusion, LanguageFactors, LanguageMatch, Phrasing,
+    QueryNames, Recency, RolePrior, best_scores, fuse_phrasings, merged_ranks, order,
+};
+
+const QUERY: &str = "where does the walk_builder decide how many directories are read in parallel";
+const ROLES: [&str; 4] = ["main", "test", "main", "changelog"];
+
+/// Raw scores that fall unevenly, so that no branch is learnt by heart.
+fn evidence(candidates: usize) -> Vec<Evidence> {
+    let ripple = |at: usize| ((at * 7919) % 1009) as f64 / 1009.0;
+    let of = |at: usize| Evidence { similarity: Some(0.8 * ripple(at)), bm25: Some(25.0 * ripple(at + 400)) };
+    (0..candidates).map(of).collect()
+}
+
+/// Names as code has them; every fifth passage is no symbol.
+fn symbols(candidates: usize) -> Vec<Option<String>> {
+    let holders = ["WalkBuilder", "ParallelVisitor", "Worker", "GitignoreBuilder", "walk"];
+    let names = ["new", "read_directories", "buildParallel", "is_hidden", "with_possible_reuse", "HTTPConnection"];
+    let of = |at: usize| (!at.is_multiple_of(5)).then(|| format!("{}::{}", holders[at % 5], names[at % 6]));
+    (0..candidates).map(of).collect()
+}
+
+fn stages(criterion: &mut Criterion) {
+    for candidates in [200, 800] {
+        let pool = evidence(candidates);
+        let symbols = symbols(candidates);
+        let mut group = criterion.benchmark_group("stages");
+        let id = |stage| BenchmarkId::new(stage, candidates);
+
+        let (language, recency) = (LanguageFactors::default(), Recency::default());
+        let adjusted = |pool: &[Evidence]| -> Vec<Evidence> {
+            let of = |(at, evidence): (usize, &Evidence)| {
+                let language = language.factor(if at % 3 == 0 { LanguageMatch::Same } else { LanguageMatch::Other });
+                let recency = recency.factor(Some(at as i64 * 86_400_000_000_000), 1_700_000_000_000_000_000, false);
+                let adjustment = Adjustment::of(language, recency);
+                Evidence {
+                    similarity: evidence.similarity.map(|value| adjustment.similarity(value)),
+                    bm25: evidence.bm25.map(|value| adjustment.bm25(value)),
+                }
+            };
+            pool.iter().enumerate().map(of).collect()
+        };
+        group.bench_function(id("language and age"), |bencher| bencher.iter(|| adjusted(black_box(&pool))));
+
+        for (name, fusion) in [("convex", Fusion::Convex { weight: 0.5 }), ("ranks", Fusion::Rrf { k: 60.0 })] {
+            group.bench_function(id(name), |bencher| bencher.iter(|| fusion.fuse(black_box(&pool))));
+        }
+
+        let factors = || {
+            let names = QueryNames::of(black_box(QUERY));
+            DefinitionPrior::default().factors(&names, symbols.iter().map(Option::as_deref))
+        };
+        group.bench_function(id("definitions"), |bencher| bencher.iter(factors));
+
+        let found: Vec<(usize, Evidence)> = pool.iter().copied().enumerate().collect();
+        let phrasing = |weight| Phrasing {
+            weight,
+            coverage: Some(0.7),
+            background: BackgroundEvidence { similarity: Some(0.1), bm25: Some(0.5) },
+            found: found.clone(),
+        };
+        let phrasings = [phrasing(1.0), phrasing(0.95), phrasing(0.9)];
+        let merged = || {
+            let scored = fuse_phrasings(black_box(&phrasings), Fusion::Convex { weight: 0.5 });
+            (merged_ranks(&scored, candidates), best_scores(&scored, candidates))
+        };
+        group.bench_function(id("three phrasings"), |bencher| bencher.iter(merged));
+
+        let roles = RolePrior::default();
+        let whole = || {
+            let mut scores = Fusion::Convex { weight: 0.5 }.fuse(&adjusted(black_box(&pool)));
+            for ((at, score), factor) in scores.iter_mut().enumerate().zip(factors()) {
+                *score = roles.apply(ROLES[at % 4], *score) * factor;
+            }
+            order(&scores)
+        };
+        group.bench_function(id("a whole search"), |bencher| bencher.iter(whole));
+        group.finish();
+    }
+}
+
+criterion_group!(benches, stages);
+criterion_main!(benches);
