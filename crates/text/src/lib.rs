@@ -3,8 +3,9 @@
 //! A search answers with passages, so what a passage is decides how good an answer can be. This crate divides source
 //! code by its symbols (a function with its documentation, a type with its fields), Markdown and reStructuredText by
 //! their headings, plain text by paragraphs, and everything else by lines, so that every line of a file is found in
-//! exactly one place. It also says which files are better left out, and what part a file plays (source, test, copy of
-//! another project).
+//! exactly one place. It also says which files are better left out, what part a file plays (source, test, copy of
+//! another project), which languages there are and how they relate ([`Language`]), and what a piece of code defines and
+//! refers to ([`definitions`], [`references`]).
 //!
 //! It reads no files and keeps no state: bytes come in, a [`Document`] goes out. Walking directories is for its caller,
 //! storing and embedding the passages for its neighbours `tamis-store` and `tamis-embed`.

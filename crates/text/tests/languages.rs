@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ignore::types::TypesBuilder;
-use tamis_text::{LANGUAGES, Language};
+use tamis_text::{LANGUAGES, Language, Options, read};
 
 /// Extensions that both know and that mean different things, with the reason for ours.
 const EXCEPTIONS: &[(&str, &str)] = &[
@@ -81,5 +81,27 @@ fn a_file_name_means_what_it_means_to_others() {
         ("Package.swift", "swift"),
     ] {
         assert_eq!(Language::of(path, "").map(|language| language.name), Some(expected), "{path}");
+    }
+}
+
+/// The trap: a document stored under another spelling is found by no filter and related to nothing.
+#[test]
+fn trap_documents_carry_canonical_names_only() {
+    for language in LANGUAGES {
+        for extension in language.extensions {
+            let path = format!("src/a.{}", extension.to_uppercase());
+            let document = read(&path, b"one line\n", &Options::default());
+            assert_eq!(document.language, Some(language.name), "{path}");
+        }
+    }
+}
+
+#[test]
+fn the_documentation_lists_every_language_with_symbols() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/languages.md");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    for language in LANGUAGES.iter().filter(|language| language.has_symbols()) {
+        let listed = text.contains(language.display) && text.contains(&format!("`{}`", language.name));
+        assert!(listed, "docs/languages.md lacks {}", language.display);
     }
 }

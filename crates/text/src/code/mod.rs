@@ -3,6 +3,7 @@
 //! A file's way: `workshop` parses it, `collect` runs the query that `grammar` has for the language and nests, names and
 //! fingerprints the definitions that it finds, `segments` gives every line to one of them, `emit` makes passages of the segments, cut at
 //! `boundaries` where they are too large and with a `signature` where they stand apart from their beginning.
+//! `references` asks a text, at any time, what it refers to.
 
 mod boundaries;
 mod collect;
