@@ -47,10 +47,11 @@ impl Here {
         match self {
             Here::Tree(root, Some(here)) => from_root(root, here, wanted),
             Here::Tree(_, None) => wanted.to_owned(),
-            Here::Sources(here, _) if names_something(here, wanted) => {
-                plain(&here.join(wanted)).to_string_lossy().into_owned()
+            Here::Sources(here, roots) => {
+                let whole = plain(&here.join(wanted));
+                let held = names_something(here, wanted) && roots.values().any(|root| whole.starts_with(root));
+                if held { whole.to_string_lossy().into_owned() } else { wanted.to_owned() }
             }
-            Here::Sources(..) => wanted.to_owned(),
         }
     }
 
@@ -156,6 +157,8 @@ mod tests {
         assert_eq!(outside.written("api", "src/lib.rs"), "api/src/lib.rs");
         assert_eq!(outside.meant("api/src/lib.rs:2"), whole("api/src/lib.rs:2"));
         assert_eq!(outside.meant("web:src/lib.rs"), "web:src/lib.rs", "nothing of that name is here");
+        std::fs::write(base.join("lib.rs"), "").expect("written");
+        assert_eq!(outside.meant("lib.rs"), "lib.rs", "what is here is in no repository");
         assert_eq!(outside.glob("api/src"), "src");
         assert_eq!(outside.glob("*.rs"), "*.rs");
 

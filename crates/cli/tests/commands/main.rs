@@ -12,6 +12,7 @@ mod schema;
 mod search;
 #[cfg(unix)]
 mod signals;
+mod sources;
 mod stats;
 mod support;
 mod want;
