@@ -50,6 +50,13 @@ pub fn roc(answerable: &[f64], other: &[f64], against: QueryKind) -> Option<Roc>
     })
 }
 
+/// The area under the curve of [`roc`] alone: how often a value of `above`, drawn at random, is larger than one of `below`,
+/// ties counting half. `None` where either is empty.
+#[must_use]
+pub fn auroc(above: &[f64], below: &[f64]) -> Option<f64> {
+    roc(above, below, QueryKind::Foreign).map(|curve| curve.auroc)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

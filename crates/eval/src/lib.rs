@@ -77,15 +77,16 @@ pub use compare::{Change, CollectionComparison, Comparison, MethodComparison, co
 pub use data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 pub use error::{EvalError, FormatError, ReportError};
 pub use evaluate::evaluate;
-pub use gate::{POINTS, Roc, roc};
+pub use gate::{POINTS, Roc, auroc, roc};
 pub use metric::{Direction, Metric};
 pub use options::Options;
 pub use qrels::Qrels;
+pub use random::Random;
 pub use ranking::Ranking;
 pub use references::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
 pub use report::{
     BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, NO_FIGURE, Overall, QueryReport,
     Report, Sample, Table,
 };
-pub use resample::Difference;
+pub use resample::{Difference, percentile};
 pub use run::{Run, Scored};

@@ -3,12 +3,21 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// A stream of random numbers that depends on the seed, the purpose and the name of the collection, and on nothing else: a
-/// collection's folds and resamples are the same whatever else is evaluated with it.
-pub(crate) struct Random(ChaCha8Rng);
+/// A stream of random numbers (ChaCha8) that depends on the seed, the purpose and the name of what it is for, and on nothing
+/// else: a collection's folds and resamples are the same whatever else is evaluated with it.
+///
+/// ```
+/// use tamis_eval::Random;
+/// let draw = || Random::new(7, "folds", "recipes").below(1000);
+/// assert_eq!(draw(), draw());
+/// ```
+#[derive(Debug, Clone)]
+pub struct Random(ChaCha8Rng);
 
 impl Random {
-    pub(crate) fn new(seed: u64, purpose: &str, name: &str) -> Self {
+    /// The stream of this seed, purpose and name, from its beginning.
+    #[must_use]
+    pub fn new(seed: u64, purpose: &str, name: &str) -> Self {
         // FNV-1a, with a byte between the two that no name holds.
         let bytes = purpose.bytes().chain([0xff]).chain(name.bytes());
         let stream =
@@ -20,19 +29,23 @@ impl Random {
 
     /// A number below `bound`, each equally likely; 0 for a bound of 0 (Lemire, *Fast random integer generation in an
     /// interval*, 2019).
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        let bound = bound as u64;
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.below_u64(bound as u64) as usize
+    }
+
+    /// [`Random::below`] for numbers that are no places in memory, from the same stream.
+    pub fn below_u64(&mut self, bound: u64) -> u64 {
         let reject_below = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
             if product as u64 >= reject_below {
-                return (product >> 64) as usize;
+                return (product >> 64) as u64;
             }
         }
     }
 
     /// Puts the values into a random order, each order equally likely (Fisher–Yates).
-    pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.below(last + 1));
         }

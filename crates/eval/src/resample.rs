@@ -79,10 +79,13 @@ pub(crate) fn resample(random: &mut Random, strata: &[usize], count: usize, pair
     means
 }
 
-/// The value below which a share of the sorted values lies, interpolated between neighbours; `None` without a value.
-fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+/// The value below which a share of the sorted values lies, interpolated between neighbours (definition 7 of Hyndman and Fan,
+/// *Sample quantiles in statistical packages*, 1996); `None` without a value. A share outside 0 to 1 is taken as the nearer
+/// of the two.
+#[must_use]
+pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
-    let at = share * last as f64;
+    let at = share.clamp(0.0, 1.0) * last as f64;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
     Some(below + (above - below) * at.fract())
 }
