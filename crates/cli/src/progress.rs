@@ -111,6 +111,7 @@ fn name(stage: &Stage) -> String {
         Stage::Publish => "indexing passages".into(),
         Stage::Embed(model) => format!("embedding with {model}"),
         Stage::Answer => "answering queries".into(),
+        Stage::Calibrate => "calibrating".into(),
     }
 }
 

@@ -43,6 +43,14 @@ pub enum Error {
         /// How many judged queries do not count; empty: none.
         others: String,
     },
+    /// Symbols without vectors, which cannot be calibrated.
+    #[error("none of {symbols} symbols has a vector of model {model} yet; run `tamis index` first")]
+    NotEmbedded {
+        /// The model's identifier.
+        model: String,
+        /// How many symbols there are.
+        symbols: u64,
+    },
     /// A path that is not there or cannot be used.
     #[error("{}: {reason}", path.display())]
     Path {

@@ -8,6 +8,7 @@
 //! - [`Index::refresh`] brings the index up to date, [`Index::search`] answers a [`SearchRequest`] with an [`Answer`].
 //! - [`evaluate`] measures ranking and cuts on collections with judged answers.
 //! - [`Index::feedback`] takes down what people say of an answer, for guarantees to be calibrated on.
+//! - [`Index::calibrate`] measures similarity thresholds by language, [`Index::thresholds`] says which hold.
 //! - [`Index::stats`] tells how well past queries were served, [`Index::replay`] what another cut would have kept of them.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
@@ -45,7 +46,10 @@ mod search;
 mod status;
 mod telemetry;
 
-pub use calibrate::{ThresholdSource, Thresholds};
+pub use calibrate::{
+    CalibrateMethod, CalibrateReport, CalibrateRequest, LanguageCalibration, Measurement, Outcome, ThresholdSource,
+    Thresholds,
+};
 pub use corpus::TextDocument;
 pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};

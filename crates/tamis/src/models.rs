@@ -66,10 +66,18 @@ impl Models {
     /// # Errors
     /// As [`Models::get`].
     pub fn id(&self, name: &str) -> Result<String, Error> {
+        Ok(self.info(name)?.id)
+    }
+
+    /// What is known of the model called `name`. The built-in models are not loaded for it.
+    ///
+    /// # Errors
+    /// As [`Models::get`].
+    pub fn info(&self, name: &str) -> Result<ModelInfo, Error> {
         Ok(match name {
-            "static" => StaticModel::built_in().model().id.clone(),
-            "minilm" => MiniLm::info().id,
-            name => self.get(name)?.model().id.clone(),
+            "static" => StaticModel::built_in().model().clone(),
+            "minilm" => MiniLm::info(),
+            name => self.get(name)?.model().clone(),
         })
     }
 

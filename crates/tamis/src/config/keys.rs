@@ -24,7 +24,9 @@ impl Key {
     }
 }
 
-/// Every key but those of `[models.NAME]`, in the order in which `tamis config` prints them.
+/// Every key but those of `[models.NAME]`, `[search.calibrated]` and the languages without a threshold of their own in
+/// `[search.thresholds]`, in the order in which `tamis config` prints them. [`Config::keys`](super::Config::keys) has the
+/// last too, where they are set.
 pub fn keys() -> Vec<Key> {
     let mut keys = Vec::new();
     let mut key = |name: &str, allowed, default, doc: &str| {
@@ -210,8 +212,22 @@ pub fn keys() -> Vec<Key> {
         "index hidden files and directories (version control never is)",
     );
 
+    keys.extend(super::threshold_keys::all());
     keys.extend(super::cut_keys::all());
-    keys
+    by_table(keys)
+}
+
+/// Keys of one table together, in the order in which tables and keys come first: TOML names a table once.
+pub(super) fn by_table(keys: Vec<Key>) -> Vec<Key> {
+    let mut tables: Vec<(String, Vec<Key>)> = Vec::new();
+    for key in keys {
+        let table = key.name.rsplit_once('.').map_or("", |(table, _)| table);
+        match tables.iter_mut().find(|(name, _)| name == table) {
+            Some((_, members)) => members.push(key),
+            None => tables.push((table.to_owned(), vec![key])),
+        }
+    }
+    tables.into_iter().flat_map(|(_, members)| members).collect()
 }
 
 /// The name among `known` that is nearest to `name`, if any is near.

@@ -1,11 +1,14 @@
 //! From files, variables and flags to one value a key, and where each came from.
 
+use super::calibrated::{self, CalibratedConfig};
 use super::collections::{Collection, read_collections};
 use super::keys::{Key, keys, nearest};
 use super::models::{ModelDefinition, read_models};
+use super::threshold_keys;
 use super::value::Value;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -123,6 +126,7 @@ pub struct Settings {
     pub(super) values: BTreeMap<String, Setting>,
     pub(super) models: BTreeMap<String, ModelDefinition>,
     pub(super) collections: Vec<Collection>,
+    pub(super) calibrated: Option<CalibratedConfig>,
 }
 
 /// What there is to read a configuration from. Nothing is read from the process itself, so a test can give its own.
@@ -156,6 +160,7 @@ impl Settings {
                 .collect(),
             models: BTreeMap::new(),
             collections: Vec::new(),
+            calibrated: None,
         };
         if let Some(path) = &origins.user {
             settings.file(&table, path, Source::User(path.clone()))?;
@@ -168,16 +173,23 @@ impl Settings {
             if OTHER_VARIABLES.contains(&name.as_str()) || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
                 continue;
             }
-            let Some(key) = variables.get(name) else {
-                let known = variables.keys().map(String::as_str).chain(OTHER_VARIABLES);
-                let nearest = nearest(name, known).map(str::to_owned);
-                return Err(ConfigError::UnknownKey { source_name: "environment".into(), key: name.clone(), nearest });
+            let key = match (variables.get(name), threshold_keys::find_variable(name)) {
+                (Some(key), _) => Ok(Cow::Borrowed(*key)),
+                (None, Some(found)) => found.map(Cow::Owned),
+                (None, None) => {
+                    let known = variables.keys().map(String::as_str).chain(OTHER_VARIABLES);
+                    Err(nearest(name, known).map(str::to_owned))
+                }
             };
-            settings.text(key, text, Source::Environment(name.clone()))?;
+            let key = key.map_err(|nearest| ConfigError::UnknownKey {
+                source_name: "environment".into(),
+                key: name.clone(),
+                nearest,
+            })?;
+            settings.text(&key, text, Source::Environment(name.clone()))?;
         }
         for (name, text, flag) in &origins.flags {
-            let key = table.get(name).ok_or_else(|| unknown(&table, flag, name))?;
-            settings.text(key, text, Source::Flag(flag.clone()))?;
+            settings.text(&*find(&table, flag, name)?, text, Source::Flag(flag.clone()))?;
         }
         Ok(settings)
     }
@@ -217,10 +229,15 @@ impl Settings {
             }
             self.collections = read_collections(&collections, path)?;
         }
+        // Thresholds belong to the model that they were measured with: those of one file are never mixed with another's.
+        if let Some(calibrated) = calibrated::take(&mut document, path, &source)? {
+            self.calibrated = Some(calibrated);
+        }
+        let mut seen = BTreeSet::new();
         let mut leaves = Vec::new();
         flatten(String::new(), &document, &mut leaves);
         for (name, value) in leaves {
-            let key = table.get(&name).ok_or_else(|| unknown(table, &path.display().to_string(), &name))?;
+            let key = find(table, &path.display().to_string(), &name)?;
             let accepted = Value::from_toml(value).and_then(|value| key.allowed.accept(&value));
             let value = accepted.ok_or_else(|| ConfigError::NotAllowed {
                 source_name: path.display().to_string(),
@@ -228,9 +245,32 @@ impl Settings {
                 value: value.to_string(),
                 allowed: key.allowed.to_string(),
             })?;
-            self.values.insert(name, Setting { value, source: source.clone() });
+            // Languages have several names each.
+            if !seen.insert(key.name.clone()) {
+                return Err(ConfigError::NotAllowed {
+                    source_name: path.display().to_string(),
+                    key: name,
+                    value: value.to_string(),
+                    allowed: format!("left out, since the file sets {} under another name too", key.name),
+                });
+            }
+            self.values.insert(key.name.clone(), Setting { value, source: source.clone() });
         }
         Ok(())
+    }
+}
+
+/// The key that a name stands for, under its canonical name.
+fn find<'t>(table: &'t BTreeMap<String, Key>, source_name: &str, name: &str) -> Result<Cow<'t, Key>, ConfigError> {
+    if let Some(key) = table.get(name) {
+        return Ok(Cow::Borrowed(key));
+    }
+    match threshold_keys::find(name) {
+        Some(Ok(key)) => Ok(Cow::Owned(key)),
+        Some(Err(nearest)) => {
+            Err(ConfigError::UnknownKey { source_name: source_name.to_owned(), key: name.to_owned(), nearest })
+        }
+        None => Err(unknown(table, source_name, name)),
     }
 }
 

@@ -3,21 +3,26 @@
 //! A value comes from, strongest first: a flag, the environment (`TAMIS_…`), the project's `.tamis/config.toml`, the
 //! user's `~/.config/tamis/config.toml`, the built-in default. An unknown key is an error that names the nearest one.
 
+mod calibrated;
+mod calibrated_file;
 mod collections;
 mod cut_keys;
 mod keys;
 mod layers;
 mod models;
 mod rank_keys;
+mod threshold_keys;
 pub mod trust;
 mod value;
 
+pub use calibrated::CalibratedConfig;
 pub use collections::CollectionDirectory;
 pub(crate) use collections::is_name;
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
 pub use models::{Endpoint, ModelDefinition, Provider};
 pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
+pub use threshold_keys::{ThresholdConfig, threshold_language};
 pub use value::{Allowed, Value};
 
 use crate::search::{Mode, Priors};
@@ -33,6 +38,8 @@ pub struct Config {
     pub search: SearchConfig,
     /// `telemetry` and `telemetry_text`.
     pub telemetry: TelemetryConfig,
+    /// `[search.thresholds]` and `[search.calibrated]`.
+    pub thresholds: ThresholdConfig,
     /// `[rank]`, by what a passage is.
     pub priors: Priors,
     /// `[rank]`, by language and age.
@@ -120,7 +127,7 @@ impl Config {
     /// # Errors
     /// The first thing wrong, with its place and what is allowed.
     pub fn load(origins: &Origins, user_directory: Option<PathBuf>) -> Result<Self, ConfigError> {
-        let Settings { values, models, collections } = Settings::read(origins)?;
+        let Settings { values, models, calibrated, collections } = Settings::read(origins)?;
         let read = Read(&values);
         let config = Config {
             search: SearchConfig {
@@ -142,6 +149,7 @@ impl Config {
                 snippet_lines: read.count("search.snippet_lines"),
             },
             telemetry: TelemetryConfig { record: read.text("telemetry") != "off", text: read.flag("telemetry_text") },
+            thresholds: threshold_keys::thresholds(&values, calibrated),
             priors: Priors {
                 roles: RolePrior {
                     test: read.number("rank.test").unwrap_or(1.0),
@@ -176,6 +184,17 @@ impl Config {
     /// The defaults alone, for a library user with no files.
     pub fn built_in() -> Self {
         Config::load(&Origins::default(), None).expect("the defaults are valid")
+    }
+
+    /// The project's configuration file, which need not exist.
+    pub(crate) fn project_file(&self) -> Option<&Path> {
+        self.project_file.as_deref()
+    }
+
+    /// Every key with a value, in the order in which `tamis config` prints them: [`keys`] and those of `[search.thresholds]`
+    /// that are set for further languages.
+    pub fn keys(&self) -> Vec<Key> {
+        keys::by_table(keys().into_iter().chain(threshold_keys::further(&self.settings)).collect())
     }
 
     /// The rule of the specification `METHOD[:PARAM=VALUE,…]`, its other parameters from the configuration.

@@ -48,6 +48,8 @@ pub enum Stage {
     Embed(String),
     /// Answering the queries of an evaluation; counts queries.
     Answer,
+    /// Measuring similarities of symbols; counts languages.
+    Calibrate,
 }
 
 /// Sees a run's progress and can stop it.

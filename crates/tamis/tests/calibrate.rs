@@ -1,0 +1,283 @@
+//! Thresholds by language, from the configuration file and from a calibration to what a search takes.
+
+use std::fs;
+use std::path::Path;
+use tamis::config::{Config, Origins};
+use tamis::{
+    CalibrateMethod, CalibrateReport, CalibrateRequest, Error, Index, Location, Outcome, RunOptions, ThresholdSource,
+};
+
+const SUBJECTS: [&str; 8] = ["oven", "anchor", "violin", "comet", "glacier", "parser", "invoice", "orchard"];
+const VERBS: [&str; 5] = ["open", "measure", "repair", "describe", "release"];
+
+/// The source files of a language: one subject a file, so that symbols of one file have to do with each other.
+fn sources(extension: &str, function: impl Fn(&str, &str) -> String) -> Vec<(String, String)> {
+    let file = |subject: &&str| {
+        let functions: Vec<String> = VERBS.iter().map(|verb| function(verb, subject)).collect();
+        (format!("src/{subject}.{extension}"), functions.join("\n"))
+    };
+    SUBJECTS.iter().map(file).collect()
+}
+
+fn rust(verb: &str, subject: &str) -> String {
+    format!(
+        "/// {verb} the {subject} and say what became of the {subject}.\npub fn {verb}_{subject}({subject}: &str) -> String {{\n    \
+         let mut {subject}_state = {subject}.to_owned();\n    {subject}_state.push_str(\"{verb}\");\n    {subject}_state\n}}\n"
+    )
+}
+
+fn python(verb: &str, subject: &str) -> String {
+    format!(
+        "def {verb}_{subject}({subject}):\n    \"\"\"{verb} the {subject} and say what became of the {subject}.\"\"\"\n    \
+         {subject}_state = str({subject})\n    {subject}_state += \"{verb}\"\n    return {subject}_state\n"
+    )
+}
+
+fn write(root: &Path, files: &[(String, String)]) {
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+}
+
+fn open(root: &Path, environment: &[(&str, &str)]) -> Index {
+    let location = Location::at(root, None);
+    let mut variables = vec![("TAMIS_INDEX_MODELS".to_owned(), "static".to_owned())];
+    variables.extend(environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    let origins = Origins { project: Some(location.config_file()), environment: variables, ..Origins::default() };
+    Index::open(location, Config::load(&origins, None).expect("a configuration")).expect("opened")
+}
+
+fn indexed(files: &[(String, String)]) -> (tempfile::TempDir, Index) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    write(directory.path(), files);
+    let index = open(directory.path(), &[]);
+    index.refresh(RunOptions::WHOLE, &()).expect("indexed");
+    (directory, index)
+}
+
+fn both() -> Vec<(String, String)> {
+    [sources("rs", rust), sources("py", python)].concat()
+}
+
+fn calibrate(index: &Index, request: &CalibrateRequest) -> CalibrateReport {
+    index.calibrate(request, &()).expect("calibrated")
+}
+
+fn configure(root: &Path, text: &str) {
+    fs::create_dir_all(root.join(".tamis")).expect("made");
+    fs::write(root.join(".tamis/config.toml"), text).expect("written");
+}
+
+/// What holds under the model called `name`.
+fn held(index: &Index, name: &str, language: &str) -> (f64, Option<ThresholdSource>) {
+    let thresholds = index.thresholds(Some(&index.models().info(name).expect("a model"))).expect("read");
+    (thresholds.of(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
+}
+
+#[test]
+fn a_calibration_is_what_later_searches_are_held_against() {
+    let (directory, index) = indexed(&both());
+    assert_eq!(held(&index, "static", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
+    let report = calibrate(&index, &CalibrateRequest::default());
+    assert_eq!(report.provider, "static");
+    let names: Vec<&str> = report.languages.iter().map(|language| language.language.as_str()).collect();
+    assert_eq!(names, ["python", "rust"]);
+    for language in &report.languages {
+        assert_eq!(language.outcome, Outcome::Calibrated, "{language:?}");
+        assert_eq!((language.symbols, language.same_file_pairs, language.different_file_pairs), (40, 80, 500));
+        let measured = language.measured.expect("measured");
+        assert!(measured.mean_same > measured.mean_different && measured.separation > 0.9, "{measured:?}");
+        assert!(language.written);
+        let expected = (measured.threshold, Some(ThresholdSource::Calibrated));
+        assert_eq!(held(&index, "static", &language.language), expected, "in this process");
+        assert_eq!(held(&open(directory.path(), &[]), "static", &language.language), expected, "in the next one");
+    }
+    assert_eq!(report.config_file, Some(directory.path().join(".tamis/config.toml").canonicalize().expect("there")));
+    fs::remove_file(directory.path().join(".tamis/config.toml")).expect("removed");
+    let rust = report.languages[1].measured.expect("measured").threshold;
+    assert_eq!(held(&open(directory.path(), &[]), "static", "rust").0, rust, "from the index alone");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_thresholds_whatever_the_order_in_the_store() {
+    let files = both();
+    let (_first, index) = indexed(&files);
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let other = open(directory.path(), &[]);
+    for file in files.iter().rev() {
+        write(directory.path(), std::slice::from_ref(file));
+        other.refresh(RunOptions::WHOLE, &()).expect("indexed");
+    }
+    let all = |index: &Index, seed| {
+        let report = calibrate(index, &CalibrateRequest { seed, dry_run: true, ..CalibrateRequest::default() });
+        report.languages.into_iter().map(|language| (language.language, language.measured)).collect::<Vec<_>>()
+    };
+    assert_eq!(all(&index, 7), all(&index, 7));
+    assert_eq!(all(&index, 7), all(&other, 7));
+    assert_ne!(all(&index, 7), all(&index, 8), "another seed draws other pairs");
+}
+
+/// The trap: a configuration that is parsed and never handed on.
+#[test]
+fn trap_thresholds_are_parsed_and_never_handed_on() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    configure(directory.path(), "[search.thresholds]\ndefault = 0.5\n\"C++\" = 0.33\nrs = 0.70\njs = 0.41\n");
+    let index = open(directory.path(), &[("TAMIS_SEARCH_THRESHOLDS_PYTHON", "0.22")]);
+    for (language, expected) in [("cpp", 0.33), ("rust", 0.70), ("typescript", 0.41), ("python", 0.22)] {
+        assert_eq!(held(&index, "static", language), (expected, Some(ThresholdSource::Manual)), "{language}");
+    }
+    assert_eq!(held(&index, "static", "tsx").0, 0.41);
+    assert_eq!(held(&index, "static", "kotlin").0, 0.5);
+    let names: Vec<String> = index.config().keys().into_iter().map(|key| key.name).collect();
+    assert!(names.contains(&"search.thresholds.cpp".into()) && !names.contains(&"search.thresholds.kotlin".into()));
+}
+
+#[test]
+fn the_configurations_calibration_is_handed_on_under_its_model_alone() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let id = open(directory.path(), &[]).models().id("static").expect("a model");
+    let table = "provider = \"static\"\ncalibrated_at = 2026-01-31T12:00:00Z\nrust = 0.44\nts = 0.43\n";
+    configure(directory.path(), &format!("[search.calibrated]\nmodel = \"{id}\"\n{table}"));
+    let index = open(directory.path(), &[]);
+    assert_eq!(held(&index, "static", "rust"), (0.44, Some(ThresholdSource::Calibrated)));
+    assert_eq!(held(&index, "static", "tsx").0, 0.43);
+    assert_eq!(held(&index, "minilm", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
+}
+
+#[test]
+fn what_is_wrong_in_the_file_is_named() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let calibrated = "[search.calibrated]\nprovider = \"static\"\nmodel = \"m\"\n";
+    for (text, part) in [
+        ("[search.thresholds]\npyton = 0.5\n".to_owned(), "did you mean search.thresholds.python?"),
+        ("[search.thresholds]\nrust = 1.5\n".into(), "search.thresholds.rust = 1.5: must be -1 to 1"),
+        ("[search.thresholds]\nrust = \"high\"\n".into(), "must be -1 to 1"),
+        ("[search.thresholds]\nts = 0.5\njs = 0.6\n".into(), "search.thresholds.typescript under another name"),
+        (format!("{calibrated}rust = 2\n"), "search.calibrated.rust = 2: must be -1 to 1"),
+        (format!("{calibrated}klingon = 0.5\n"), "search.calibrated.klingon: no such key"),
+        (format!("{calibrated}calibrated_at = \"lately\"\n"), "must be a time such as"),
+        ("[search.calibrated]\nrust = 0.5\n".into(), "run `tamis calibrate` again"),
+        ("[search]\ncalibrated = 5\n".into(), "the table that `tamis calibrate` writes"),
+    ] {
+        configure(directory.path(), &text);
+        let project = Some(Location::at(directory.path(), None).config_file());
+        let error = Config::load(&Origins { project, ..Origins::default() }, None).expect_err(&text).to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let environment = vec![("TAMIS_SEARCH_THRESHOLDS_PYTON".to_owned(), "0.5".to_owned())];
+    let error = Config::load(&Origins { environment, ..Origins::default() }, None).expect_err("unknown").to_string();
+    assert!(error.contains("TAMIS_SEARCH_THRESHOLDS_PYTHON"), "{error}");
+}
+
+#[test]
+fn trap_a_manual_value_is_never_overwritten() {
+    let (directory, _) = indexed(&both());
+    configure(directory.path(), "# ours\n[search.thresholds]\nrust = 0.70 # as built in, and meant\n");
+    let index = open(directory.path(), &[]);
+    let report = calibrate(&index, &CalibrateRequest::default());
+    assert_eq!((report.languages[1].before, report.languages[1].before_source), (0.70, ThresholdSource::Manual));
+    let text = fs::read_to_string(directory.path().join(".tamis/config.toml")).expect("read");
+    assert!(text.starts_with("# ours\n[search.thresholds]\nrust = 0.70 # as built in, and meant\n"), "{text}");
+    assert!(text.contains("[search.calibrated]") && text.contains("python = "), "{text}");
+    let again = open(directory.path(), &[]);
+    assert_eq!(held(&again, "static", "rust"), (0.70, Some(ThresholdSource::Manual)));
+    assert_eq!(held(&again, "static", "python").1, Some(ThresholdSource::Calibrated));
+}
+
+#[test]
+fn another_model_is_told_once_for_each_change_and_the_built_in_ones_hold() {
+    let (_directory, index) = indexed(&both());
+    let warning =
+        |name: &str| index.thresholds(Some(&index.models().info(name).expect("a model"))).expect("read").warning;
+    assert_eq!(warning("minilm"), None, "nothing was calibrated");
+    calibrate(&index, &CalibrateRequest::default());
+    assert_eq!(warning("static"), None);
+    let told = warning("minilm").expect("told");
+    let (from, to) = (index.models().id("static").expect("known"), index.models().id("minilm").expect("known"));
+    let expected = format!(
+        "embedding model changed from {from} to {to}; calibrated thresholds are ignored until `tamis calibrate`"
+    );
+    assert_eq!(told, expected);
+    assert_eq!(held(&index, "minilm", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
+    assert_eq!(warning("minilm"), None, "once");
+    assert_eq!(warning("static"), None);
+    assert_eq!(warning("minilm"), Some(expected), "another change");
+    assert!(index.thresholds(None).expect("read").warning.is_none());
+}
+
+#[test]
+fn little_is_skipped_and_says_so() {
+    let few = sources("rs", rust).into_iter().take(3).collect::<Vec<_>>();
+    let one_file =
+        ("src/all.py".to_owned(), sources("py", python).into_iter().map(|(_, text)| text).collect::<String>());
+    let (directory, index) = indexed(&[few, vec![one_file]].concat());
+    let report = calibrate(&index, &CalibrateRequest::default());
+    let outcomes: Vec<_> = report.languages.iter().map(|found| (found.language.as_str(), found.outcome)).collect();
+    assert_eq!(outcomes, [("python", Outcome::OneSideEmpty), ("rust", Outcome::TooFewSymbols)]);
+    assert!(report.languages.iter().all(|language| !language.written) && report.config_file.is_none());
+    assert!(!directory.path().join(".tamis/config.toml").exists());
+    assert_eq!(held(&index, "static", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
+}
+
+#[test]
+fn what_does_not_separate_is_written_on_request_alone() {
+    // Each file holds all subjects and each verb once: a file says nothing of what a symbol is about.
+    let file = |at: usize| {
+        let function = |(of, subject): (usize, &&str)| rust(&format!("{}_{at}", VERBS[of % VERBS.len()]), subject);
+        (format!("src/mixed_{at}.rs"), SUBJECTS.iter().enumerate().map(function).collect::<String>())
+    };
+    let (_directory, index) = indexed(&(0..6).map(file).collect::<Vec<_>>());
+    let report = calibrate(&index, &CalibrateRequest::default());
+    assert_eq!((report.languages[0].outcome, report.languages[0].written), (Outcome::DoesNotSeparate, false));
+    assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::BuiltIn));
+    let report = calibrate(&index, &CalibrateRequest { force: true, dry_run: true, ..CalibrateRequest::default() });
+    assert!(!report.languages[0].written);
+    let report = calibrate(&index, &CalibrateRequest { force: true, ..CalibrateRequest::default() });
+    assert!(report.languages[0].written);
+    assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::Calibrated));
+    assert_eq!(index.clear_calibrations().expect("cleared"), (1, Vec::new()));
+    assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::BuiltIn));
+}
+
+#[test]
+fn nothing_to_calibrate_and_nothing_embedded_are_told_apart() {
+    let (_directory, index) = indexed(&[("notes.md".into(), "# Notes\n\nProse has no symbols.\n".into())]);
+    assert_eq!(calibrate(&index, &CalibrateRequest::default()).languages, []);
+    let (_directory, index) = indexed(&both());
+    let other = CalibrateRequest { model: Some("minilm".into()), ..CalibrateRequest::default() };
+    let error = index.calibrate(&other, &()).expect_err("no vectors");
+    assert!(matches!(error, Error::NotEmbedded { symbols: 80, .. }), "{error}");
+    assert!(error.to_string().contains("`tamis index`"), "{error}");
+    let klingon = CalibrateRequest { languages: vec!["klingon".into()], ..CalibrateRequest::default() };
+    assert!(index.calibrate(&klingon, &()).is_err_and(|error| error.to_string().contains("one with symbols: ")));
+}
+
+#[test]
+fn a_part_of_the_languages_keeps_the_others_and_p10_is_another_threshold() {
+    let (directory, index) = indexed(&both());
+    let all = calibrate(&index, &CalibrateRequest::default());
+    let request = CalibrateRequest {
+        method: CalibrateMethod::P10,
+        languages: vec!["Rust".into()],
+        ..CalibrateRequest::default()
+    };
+    let rust = calibrate(&open(directory.path(), &[]), &request);
+    assert_eq!(rust.languages.len(), 1);
+    let threshold = |report: &CalibrateReport, at: usize| report.languages[at].measured.expect("measured").threshold;
+    assert_ne!(threshold(&rust, 0), threshold(&all, 1));
+    let next = open(directory.path(), &[]);
+    assert_eq!(held(&next, "static", "rust").0, threshold(&rust, 0));
+    assert_eq!(held(&next, "static", "python").0, threshold(&all, 0));
+}
+
+#[test]
+fn a_configuration_that_cannot_be_written_is_a_warning_and_the_index_holds_the_thresholds() {
+    let (directory, index) = indexed(&both());
+    configure(directory.path(), "search = [\n");
+    let report = calibrate(&index, &CalibrateRequest::default());
+    assert_eq!(report.config_file, None);
+    assert!(report.warnings[0].contains("config.toml: not written (not valid TOML"), "{:?}", report.warnings);
+    assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::Calibrated));
+}
