@@ -3,8 +3,6 @@
 //! The text around a name is often more like the query than its definition is: a constructor or a caller repeats the name
 //! in less text than the definition has. Neither leg can tell the two apart, the symbol of a passage can.
 
-use std::collections::HashSet;
-
 /// What of a definition's standing a member of what is defined has: `Pool::new` where the query says `Pool`.
 const MEMBER: f64 = 0.25;
 
@@ -18,6 +16,9 @@ const NAMING: f64 = 0.5;
 
 /// The weight of an identifier, which is seldom there by chance.
 const IDENTIFIER: f64 = 2.0;
+
+/// The most words of a query that are looked at, one bit each. Who writes more does not write a name.
+const MOST_WORDS: usize = 64;
 
 /// The weight of a word that says how something is asked, of which a word that says what is asked has 1.
 const MINOR: f64 = 0.05;
@@ -48,8 +49,8 @@ const MINOR_STEMS: &[&str] = &["declar", "defin", "implement", "interface"];
 pub struct QueryNames {
     /// Identifiers, each by its parts from the outermost to the name itself.
     identifiers: Vec<Vec<String>>,
-    /// Each word of the rest once, in lower case and in the singular.
-    words: HashSet<String>,
+    /// Each word of the rest once, in lower case and in the singular, with its weight; at most [`MOST_WORDS`].
+    words: Vec<(String, f64)>,
     /// The weight of all words.
     weight: f64,
 }
@@ -69,11 +70,16 @@ impl QueryNames {
                 names.identifiers.push(parts);
             } else {
                 for_each_word(name, |word| {
-                    names.words.insert(singular(word).to_owned());
+                    let word = singular(word).to_lowercase();
+                    if names.words.len() < MOST_WORDS && names.words.iter().all(|(known, _)| *known != word) {
+                        let weight = weight(&word);
+                        names.words.push((word, weight));
+                    }
+                    true
                 });
             }
         }
-        let words: f64 = names.words.iter().map(|word| weight(word)).sum();
+        let words: f64 = names.words.iter().map(|(_, weight)| weight).sum();
         names.weight = words + IDENTIFIER * names.identifiers.len() as f64;
         names
     }
@@ -95,29 +101,29 @@ impl QueryNames {
 
     /// The standing of a name whose words the query all has, and of what it is a member of where it has all of those too.
     fn worded(&self, name: &str, outer: &[&str]) -> f64 {
-        let mut matched: HashSet<&str> = HashSet::new();
-        if !self.cover(name, &mut matched) {
+        let mut matched = self.cover(name);
+        if matched == 0 {
             return 0.0;
         }
         for part in outer {
-            self.cover(part, &mut matched);
+            matched |= self.cover(part);
         }
-        OTHER_SPELLING * naming(matched.into_iter().map(weight).sum::<f64>() / self.weight)
+        let words = self.words.iter().enumerate().filter(|(at, _)| matched & (1 << at) > 0);
+        OTHER_SPELLING * naming(words.map(|(_, (_, weight))| weight).sum::<f64>() / self.weight)
     }
 
-    /// Adds the words of a part of a name to `matched`, if the query has them all. Whether it has.
-    fn cover<'a>(&'a self, part: &str, matched: &mut HashSet<&'a str>) -> bool {
-        let mut found: Vec<&str> = Vec::new();
-        let mut complete = true;
-        for_each_word(part, |word| match self.words.get(singular(word)) {
-            Some(word) => found.push(word),
-            None => complete = false,
+    /// The words of a part of a name, a bit each, if the query has them all; else none.
+    fn cover(&self, part: &str) -> u64 {
+        let mut found = 0;
+        for_each_word(part, |word| {
+            let word = singular(word);
+            match self.words.iter().position(|(known, _)| same_but_for_case(word, known)) {
+                Some(at) => found |= 1 << at,
+                None => found = 0,
+            }
+            found > 0
         });
-        complete = complete && !found.is_empty();
-        if complete {
-            matched.extend(found);
-        }
-        complete
+        found
     }
 }
 
@@ -192,45 +198,44 @@ fn has_inner_capital(term: &str) -> bool {
 
 /// Whether two names have the same letters and digits, whatever their case and their underscores.
 fn same_letters(a: &str, b: &str) -> bool {
-    let letters = |name: &str| -> Vec<char> { name.chars().filter(|c| c.is_alphanumeric()).collect() };
-    let (a, b) = (letters(a), letters(b));
-    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.to_lowercase().eq(b.to_lowercase()))
+    let letters = |name| str::chars(name).filter(|c: &char| c.is_alphanumeric()).flat_map(char::to_lowercase);
+    letters(a).eq(letters(b))
 }
 
-/// The words of an identifier in lower case: `parseHTTPRequest_v2` has parse, http, request and v2.
-fn for_each_word(name: &str, mut each: impl FnMut(&str)) {
-    let mut word = String::new();
-    let mut characters = name.chars().peekable();
-    let mut previous = None;
-    while let Some(character) = characters.next() {
-        if !character.is_alphanumeric() {
-            previous = None;
-        } else {
-            let next_is_small = characters.peek().is_some_and(|next| next.is_lowercase());
-            let starts = character.is_uppercase()
-                && previous.is_some_and(|previous: char| !previous.is_uppercase() || next_is_small);
-            if starts && !word.is_empty() {
-                each(&word);
-                word.clear();
+fn same_but_for_case(a: &str, b: &str) -> bool {
+    if a.is_ascii() && b.is_ascii() { a.eq_ignore_ascii_case(b) } else { a.to_lowercase() == b.to_lowercase() }
+}
+
+/// Hands over the words of an identifier, `parse`, `HTTP`, `Request` and `v2` of `parseHTTPRequest_v2`, while `each` wants
+/// more.
+fn for_each_word(name: &str, mut each: impl FnMut(&str) -> bool) {
+    let mut start = None;
+    let mut previous = '_';
+    let mut characters = name.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let inside = character.is_alphanumeric();
+        let next_is_small = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
+        let humped = character.is_uppercase() && (!previous.is_uppercase() || next_is_small);
+        if let Some(first) = start.filter(|_| !inside || humped) {
+            if !each(&name[first..at]) {
+                return;
             }
-            word.extend(character.to_lowercase());
-            previous = Some(character);
-            continue;
+            start = None;
         }
-        if !word.is_empty() {
-            each(&word);
-            word.clear();
+        if inside && start.is_none() {
+            start = Some(at);
         }
+        previous = character;
     }
-    if !word.is_empty() {
-        each(&word);
+    if let Some(first) = start {
+        each(&name[first..]);
     }
 }
 
 /// A word without the ending of an English plural.
 fn singular(word: &str) -> &str {
-    match word.strip_suffix('s') {
-        Some(rest) if rest.len() > 2 && !rest.ends_with(['s', 'u', 'i']) => rest,
+    match word.strip_suffix(['s', 'S']) {
+        Some(rest) if rest.len() > 2 && !rest.ends_with(['s', 'u', 'i', 'S', 'U', 'I']) => rest,
         _ => word,
     }
 }
@@ -311,6 +316,22 @@ mod tests {
         let of = |symbol| standing("connection returned to the pool", symbol);
         assert_eq!(of("NewConnectionError.pool"), 0.0, "not by its half and the word in it");
         assert!(of("Connection.pool") > 0.0);
+    }
+
+    #[test]
+    fn words_of_an_identifier() {
+        let words = |name| {
+            let mut words = Vec::new();
+            for_each_word(name, |word| {
+                words.push(word.to_owned());
+                true
+            });
+            words
+        };
+        assert_eq!(words("parseHTTPRequest_v2"), ["parse", "HTTP", "Request", "v2"]);
+        assert_eq!(words("__init__"), ["init"]);
+        assert_eq!(words("größeÄndern"), ["größe", "Ändern"]);
+        assert!(words("_").is_empty() && words("").is_empty());
     }
 
     #[test]
