@@ -79,15 +79,22 @@ impl Reader {
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let passages = reader.fast_fields().u64(PASSAGE)?;
-            let documents = reader.fast_fields().u64(DOCUMENT)?;
+            // Opening a column takes as long as looking up several terms.
+            let documents = match selection.is_by_namespace() {
+                true => None,
+                false => Some(reader.fast_fields().u64(DOCUMENT)?),
+            };
             let slack = self.slack(prepared, reader)?;
             // One namespace after the other, since no passage is of two.
             for weight in &weights {
                 weight.for_each_pruning(threshold(&best, room, slack), reader, &mut |document, score| {
                     let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
                     if let (true, Some(passage)) = (alive, passages.first(document)) {
-                        let owner = || DocumentId(documents.first(document).unwrap_or_default() as u32);
-                        if selection.is_by_namespace() || selection.contains(PassageId(passage), owner()) {
+                        let passes = documents.as_ref().is_none_or(|documents| {
+                            let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
+                            selection.contains(PassageId(passage), owner)
+                        });
+                        if passes {
                             best.push(Reverse(Candidate { score, passage, segment, document }));
                             if best.len() > room {
                                 best.pop();
@@ -186,11 +193,17 @@ impl Reader {
         scores: &mut [LexicalScore],
     ) -> tantivy::Result<()> {
         let mut matched = vec![false; documents.len()];
-        let column = reader.fast_fields().u64(NAMESPACE)?;
-        let mut present: Vec<u32> =
-            documents.iter().map(|&(_, document, _)| column.first(document).unwrap_or_default() as u32).collect();
-        present.sort_unstable();
-        present.dedup();
+        let present = match prepared.namespaces.as_slice() {
+            [only] => vec![*only],
+            _ => {
+                let column = reader.fast_fields().u64(NAMESPACE)?;
+                let namespace = |&(_, document, _): &(usize, DocId, usize)| column.first(document).unwrap_or_default();
+                let mut present: Vec<u32> = documents.iter().map(|place| namespace(place) as u32).collect();
+                present.sort_unstable();
+                present.dedup();
+                present
+            }
+        };
         for term in &prepared.terms {
             matched.fill(false);
             for (namespace, place) in &term.places {

@@ -78,7 +78,7 @@ impl Background {
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     const PARTS: f64 = (1_u64 << 40) as f64;
     // A cast saturates: what a damaged file holds can not overflow the sum.
-    values.map(|value| i128::from((value * PARTS).round() as i64)).sum::<i128>() as f64 / PARTS
+    values.map(|value| i128::from((value * PARTS) as i64)).sum::<i128>() as f64 / PARTS
 }
 
 /// The rank, from 1, of the quantile at `share` thousandths of `count` values.
