@@ -45,7 +45,7 @@ impl fmt::Debug for TextHash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextForm {
-    /// Program text: words as they are.
+    /// Program text: whole identifiers as they are spelled.
     Code,
     /// Text for people: English words are stemmed.
     Prose,

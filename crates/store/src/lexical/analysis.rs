@@ -1,4 +1,4 @@
-//! Words to terms: code keeps words as they are, prose stems them. A query looks for both.
+//! Words to terms: they are stemmed, but for whole identifiers in code, which stay as they are. A query looks for both.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
@@ -12,7 +12,7 @@ const NAMESPACE_END: char = '\u{3}';
 const TERM_END: char = ' ';
 
 /// Changes whenever the same text gives other terms: the index is then rebuilt.
-pub(super) const ANALYSIS_VERSION: u32 = 1;
+pub(super) const ANALYSIS_VERSION: u32 = 2;
 
 /// What all terms of a namespace start with: so each namespace has postings and document frequencies of its own.
 pub(super) fn namespace_prefix(namespace: u32) -> String {
@@ -50,11 +50,8 @@ impl Analyzer {
         let mut value = namespace_prefix(namespace);
         value.reserve(text.len() + text.len() / 2);
         let mut count = 0;
-        splitter.split(text, |word, _| {
-            match form {
-                TextForm::Prose => value.push_str(&stem(stemmer, word)),
-                TextForm::Code => value.push_str(word),
-            }
+        splitter.split(text, |word, piece| {
+            value.push_str(&term(stemmer, form, word, piece));
             value.push(TERM_END);
             count += 1;
         });
@@ -65,9 +62,9 @@ impl Analyzer {
 /// A word of a query and the terms it may stand as in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct QueryWord {
-    /// The word in lower case, as code has it.
+    /// The word in lower case, as code has it where it is a whole identifier.
     pub(super) word: String,
-    /// The word as prose has it, where that is another.
+    /// The stem, where that is another: as everything else has it.
     pub(super) stem: Option<String>,
     /// Whether its parts are words of the query as well.
     pub(super) compound: bool,
@@ -111,6 +108,15 @@ const FUNCTION_WORDS: &[&str] = &[
 
 fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
+}
+
+/// What a word of a text is in the index. Questions ask in other forms than names have ("retries", "gracefully"), so the
+/// parts of an identifier are stemmed as words of prose are; a whole identifier in code is meant as it is spelled.
+pub(super) fn term<'w>(stemmer: &Stemmer, form: TextForm, word: &'w str, piece: Piece) -> std::borrow::Cow<'w, str> {
+    match (form, piece) {
+        (TextForm::Code, Piece::Compound) => word.into(),
+        _ => stem(stemmer, word),
+    }
 }
 
 pub(super) fn stem<'w>(stemmer: &Stemmer, word: &'w str) -> std::borrow::Cow<'w, str> {
@@ -186,9 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_stemmed_and_code_is_not() {
-        assert_eq!(terms(TextForm::Prose, "Parsing the configurations"), ["pars", "the", "configur"]);
-        assert_eq!(terms(TextForm::Code, "Parsing the configurations"), ["parsing", "the", "configurations"]);
+    fn words_are_stemmed_and_whole_identifiers_of_code_are_not() {
+        for form in [TextForm::Prose, TextForm::Code] {
+            assert_eq!(terms(form, "Parsing the configurations"), ["pars", "the", "configur"]);
+        }
+        assert_eq!(terms(TextForm::Code, "parsingStates"), ["parsingstates", "pars", "state"]);
+        assert_eq!(terms(TextForm::Prose, "parsingStates"), ["parsingst", "pars", "state"]);
     }
 
     #[test]
@@ -200,8 +209,10 @@ mod tests {
     fn what_a_query_looks_for_is_what_either_form_holds() {
         for text in ["Indexes rebuilt", "parseConfigs(utf8)", "全文 naïve", "x86_64 HTTPServers"] {
             let words = query_words(text, 100);
-            let code: Vec<&str> = words.iter().map(|word| word.word.as_str()).collect();
-            let prose: Vec<&str> = words.iter().map(|word| word.stem.as_deref().unwrap_or(&word.word)).collect();
+            let stem = |word: &'_ QueryWord| word.stem.clone().unwrap_or_else(|| word.word.clone());
+            let code = words.iter().map(|word| if word.compound { word.word.clone() } else { stem(word) });
+            let code: Vec<String> = code.collect();
+            let prose: Vec<String> = words.iter().map(stem).collect();
             assert_eq!(terms(TextForm::Code, text), code);
             assert_eq!(terms(TextForm::Prose, text), prose);
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::analysis::stem;
-use super::words::{Splitter, is_unspaced, is_word};
+use super::words::{Piece, Splitter, is_unspaced, is_word};
 use crate::hits::TermStatistics;
 use crate::record::TextForm;
 
@@ -53,10 +53,10 @@ impl Highlighter {
         let mut marks: Vec<Mark> = Vec::new();
         for range in runs(text) {
             let mut best: Option<(usize, f64)> = None;
-            splitter.split(&text[range.clone()], |word, _| {
-                let found = match form {
-                    TextForm::Code => self.words.get(word),
-                    TextForm::Prose => self.stems.get(&*stem(&self.stemmer, word)),
+            splitter.split(&text[range.clone()], |word, piece| {
+                let found = match (form, piece) {
+                    (TextForm::Code, Piece::Compound) => self.words.get(word),
+                    _ => self.stems.get(&*stem(&self.stemmer, word)),
                 };
                 if let Some(&(term, idf)) = found
                     && best.is_none_or(|(_, highest)| idf > highest)
@@ -122,7 +122,8 @@ mod tests {
             marked(&["index"], "Indexes are rebuilt; indexing is quick.", TextForm::Prose),
             ["Indexes", "indexing"]
         );
-        assert_eq!(marked(&["index"], "indexes", TextForm::Code), Vec::<&str>::new());
+        assert_eq!(marked(&["retries"], "with_retry(3)", TextForm::Code), ["with_retry"]);
+        assert_eq!(marked(&["parsestates"], "parse_state()", TextForm::Code), Vec::<&str>::new(), "another identifier");
         assert_eq!(marked(&["全文", "文検"], "日本語の全文検索です", TextForm::Prose), ["全文検"]);
         assert_eq!(marked(&["naive"], "a naïve sieve", TextForm::Prose), ["naïve"]);
     }

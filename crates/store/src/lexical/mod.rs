@@ -1,6 +1,6 @@
 //! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
-//! A text's way: `words` (what is a word) → `analysis` (stemmed or not) → `fields` (what is kept of a passage) → `build`
+//! A text's way: `words` (what is a word) → `analysis` (words to terms) → `fields` (what is kept of a passage) → `build`
 //! (caught up with the database, or made anew). A query's way: `analysis` → `query` (which terms, and from `statistics`
 //! and `totals` how frequent) → `search` (the best passages, and the score of any).
 //!
