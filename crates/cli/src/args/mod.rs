@@ -1,6 +1,7 @@
 //! The command line as types: every flag parsed and range-checked here, nothing decided.
 
 mod aim;
+mod calibrate;
 mod cut;
 mod eval;
 mod feedback;
@@ -13,6 +14,7 @@ mod stats;
 mod values;
 
 pub use aim::{AimArguments, refused};
+pub use calibrate::CalibrateArguments;
 pub use cut::CutArguments;
 pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
@@ -76,6 +78,8 @@ pub enum Command {
     Eval(Box<EvalArguments>),
     /// Say which passages of an answer are relevant, for guarantees to be calibrated on
     Feedback(FeedbackArguments),
+    /// Measure from which similarity on code has to do with a query, by language
+    Calibrate(CalibrateArguments),
     /// Tell how well past queries were served, and what another cut would have kept of them
     Stats(StatsArguments),
     /// Allow this project's configuration to use the models and directories elsewhere that it names

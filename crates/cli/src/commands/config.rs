@@ -8,7 +8,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::io::Write;
-use tamis::config::{Config, Key, Setting, Value, keys};
+use tamis::config::{Config, Key, Setting, Value};
 
 /// Shows settings; needs no index.
 ///
@@ -32,6 +32,7 @@ pub fn run(arguments: &ConfigArguments, global: &Global, output: &Output) -> Res
         },
         entries => {
             settings(&mut out, entries, output.verbose())?;
+            calibrated(&mut out, &config, wanted)?;
             models(&mut out, &config, wanted)?;
         }
     }
@@ -44,13 +45,13 @@ fn entries(config: &Config, wanted: &str) -> Result<Vec<(Key, Setting)>> {
     let within = |name: &str| {
         wanted.is_empty() || name == wanted || name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'))
     };
-    let known = keys();
+    let known = config.keys();
     let found: Vec<(Key, Setting)> = known
         .iter()
         .filter(|key| within(&key.name))
         .filter_map(|key| Some((key.clone(), config.settings.get(&key.name)?.clone())))
         .collect();
-    if found.is_empty() && wanted != "models" {
+    if found.is_empty() && !["models", CALIBRATED].contains(&wanted) {
         let nearest = known
             .iter()
             .map(|key| (strsim::normalized_damerau_levenshtein(wanted, &key.name), &key.name))
@@ -62,6 +63,27 @@ fn entries(config: &Config, wanted: &str) -> Result<Vec<(Key, Setting)>> {
         }
     }
     Ok(found)
+}
+
+/// What `tamis calibrate` wrote, which belongs together and is set by nothing else.
+fn calibrated(out: &mut dyn Write, config: &Config, wanted: &str) -> Result<()> {
+    let Some(calibrated) = config.thresholds.calibrated.as_ref().filter(|_| shows_calibrated(wanted)) else {
+        return Ok(());
+    };
+    writeln!(out, "\n[{CALIBRATED}]  # {}", calibrated.source)?;
+    if let serde_json::Value::Object(fields) = serde_json::to_value(calibrated)? {
+        for (field, value) in fields {
+            writeln!(out, "{field} = {value}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The table that `tamis calibrate` writes.
+const CALIBRATED: &str = "search.calibrated";
+
+fn shows_calibrated(wanted: &str) -> bool {
+    ["", "search", CALIBRATED].contains(&wanted)
 }
 
 /// The models that files define, which are no keys of the table.
@@ -103,6 +125,9 @@ fn print_json(config: &Config, entries: &[(Key, Setting)], wanted: &str, output:
             about: &key.doc,
         };
         object.insert(key.name.clone(), serde_json::to_value(entry)?);
+    }
+    if let Some(calibrated) = config.thresholds.calibrated.as_ref().filter(|_| shows_calibrated(wanted)) {
+        object.insert(CALIBRATED.to_owned(), serde_json::to_value(calibrated)?);
     }
     if ["", "models"].contains(&wanted) {
         for (name, definition) in &config.models {

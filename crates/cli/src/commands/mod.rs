@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod calibrate;
 mod config;
 mod cut;
 mod doctor;
@@ -34,6 +35,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Cut(cut) => cut::run(cut, output),
         Command::Eval(eval) => eval::run(eval, global, output),
         Command::Feedback(feedback) => feedback::run(feedback, global, output),
+        Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
         Command::Stats(stats) => stats::run(stats, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => pages::completions(*shell, output),

@@ -1,6 +1,7 @@
 //! What people read: each printer writes styled text to a stream that takes the styles out where they are not wanted.
 
 pub mod answer;
+pub mod calibrate;
 pub mod explain;
 pub mod feedback;
 pub mod plot;

@@ -1,5 +1,6 @@
 //! The real binary on small real trees.
 
+mod calibrate;
 mod config;
 mod cut;
 mod doctor;

@@ -208,7 +208,10 @@ mod tests {
         }
     }
 
-    fn config(manual: &[(&str, f64)], calibrated: Option<(&str, Option<&str>, &[(&str, f64)])>) -> ThresholdConfig {
+    /// A model, a time and thresholds.
+    type Written<'a> = (&'a str, Option<&'a str>, &'a [(&'a str, f64)]);
+
+    fn config(manual: &[(&str, f64)], calibrated: Option<Written<'_>>) -> ThresholdConfig {
         let map =
             |values: &[(&str, f64)]| values.iter().map(|&(language, value)| (language.to_owned(), value)).collect();
         ThresholdConfig {

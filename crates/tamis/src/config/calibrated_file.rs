@@ -70,7 +70,8 @@ fn spliced(text: &str, before: &str, after: &str) -> String {
     let tail_text = &text[text.len().saturating_sub(tail).max(head_text.len())..];
     let new = &after[head..after.len() - tail];
     let mut spliced = head_text.concat();
-    if !spliced.is_empty() && !spliced.ends_with('\n') && !(new.is_empty() && tail_text.is_empty()) {
+    let goes_on = !new.is_empty() || !tail_text.is_empty();
+    if goes_on && !spliced.is_empty() && !spliced.ends_with('\n') {
         spliced.push_str(ending);
     }
     new.iter().for_each(|line| spliced.extend([line.trim_end_matches('\n'), ending]));

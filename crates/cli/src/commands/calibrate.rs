@@ -1,0 +1,75 @@
+//! `tamis calibrate`: similarity thresholds by language.
+
+use crate::args::{CalibrateArguments, Global};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::calibrate::calibrated;
+use crate::progress::Progress;
+use crate::session::Session;
+use anyhow::Result;
+use serde_json::json;
+use std::io::Write;
+use tamis::{CalibrateRequest, Index};
+
+/// Measures thresholds and writes them down, or forgets them.
+///
+/// # Errors
+/// No symbol has a vector of the model, a model is not known, or the index cannot be read or written.
+pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    if !session.location.has_index() {
+        // Asking to calibrate nothing is no failure, and makes no index.
+        if arguments.json {
+            output.json(&json!({ "languages": [] }))?;
+        }
+        output.note("no symbols to calibrate: nothing is indexed here yet; run `tamis index` first");
+        return Ok(Exit::Found);
+    }
+    let index = session.open(config)?;
+    if arguments.clear {
+        return clear(&index, arguments, output);
+    }
+    let request = CalibrateRequest {
+        method: arguments.method.parse().unwrap_or_default(),
+        seed: arguments.seed,
+        force: arguments.force,
+        dry_run: arguments.dry_run,
+        languages: arguments.languages.iter().flatten().map(|&name| name.to_owned()).collect(),
+        model: arguments.model.clone(),
+    };
+    interrupt::install()?;
+    let report = {
+        let progress = Progress::when_slow(output);
+        index.calibrate(&request, &progress)?
+    };
+    report.warnings.iter().for_each(|warning| output.warn(warning));
+    if arguments.json {
+        output.json(&report)?;
+    }
+    if report.interrupted {
+        output.note("stopped; nothing is written");
+        return Ok(Exit::Interrupted);
+    }
+    if report.languages.is_empty() {
+        output.note("no symbols to calibrate");
+    } else if !arguments.json {
+        let mut out = output.styled();
+        calibrated(&mut out, &report)?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
+
+fn clear(index: &Index, arguments: &CalibrateArguments, output: &Output) -> Result<Exit> {
+    let (cleared, warnings) = index.clear_calibrations()?;
+    warnings.iter().for_each(|warning| output.warn(warning));
+    if arguments.json {
+        output.json(&json!({ "cleared": cleared }))?;
+    } else {
+        let thresholds = if cleared == 1 { "threshold is" } else { "thresholds are" };
+        output.note(&format!("{cleared} calibrated {thresholds} forgotten"));
+    }
+    Ok(Exit::Found)
+}
