@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_first_commit_that_names_a_path_counts() {
         // A merge that changed `d` itself, a commit without paths, and two plain ones.
-        let log = b"\0\x00300\0\0d\0\0\x00250\0\0\x00200\0\na\0d\0\0\x00100\0\na\0sub/b\0300\0";
+        let log = b"\0\x00300\0\0d\0\0\x00250\0\0\x00200\0\na\0d\0\0\x00100\0\na\0sub/b\x00300\0";
         for size in [1, 3, 1000] {
             let mut wanted: HashMap<&str, Option<i64>> =
                 ["a", "sub/b", "d", "300", "none"].map(|path| (path, None)).into();
