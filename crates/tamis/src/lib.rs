@@ -5,6 +5,7 @@
 //! `tamis` command and the servers are its faces, with the same pipeline and the same configuration.
 //!
 //! - [`Location`] finds the tree and its index; [`config::Config`] says how.
+//! - [`Index::add_sources`] has an index hold several repositories, each a namespace, in place of one tree.
 //! - [`Index::refresh`] brings the index up to date, [`Index::search`] answers a [`SearchRequest`] with an [`Answer`].
 //! - [`evaluate`] measures ranking and cuts on collections with judged answers.
 //! - [`Index::feedback`] takes down what people say of an answer, for guarantees to be calibrated on.
