@@ -84,6 +84,16 @@ fn trap_thresholds_are_parsed_and_never_handed_on_to_a_search() {
     let keep = |answer: &Value| answer["cut"]["keep"].as_u64().expect("a count");
     assert!(keep(&found("-1")) > keep(&found("0.5")), "{} and {}", found("-1")["cut"], found("0.5")["cut"]);
     assert_eq!(keep(&found("1")), 0);
+
+    tree.write("docs/oven.md", "# Oven\n\nHow to open the oven.\n");
+    let prose = |default: &str| {
+        let cut = format!("language:default={default},min_coverage=1.01");
+        let mut command = tree.tamis(&["search", "--json", "--cut", &cut, "open the oven"]);
+        command.env("TAMIS_SEARCH_THRESHOLDS_RUST", "1").env("TAMIS_SEARCH_GATE", "false");
+        let (_, out, err) = run(command);
+        keep(&serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}")))
+    };
+    assert_eq!((prose("-1"), prose("1")), (1, 0), "the cut's own default holds where a language has no threshold");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::config::{CalibratedConfig, ThresholdConfig, threshold_language};
 use crate::index::Index;
 use std::collections::BTreeMap;
 use std::fmt;
+use tamis_cut::{Rule, Value};
 use tamis_embed::{ModelInfo, Provider};
 use tamis_store::{Calibration, Store};
 
@@ -56,6 +57,15 @@ impl Thresholds {
     pub fn own(&self, language: Option<&str>) -> Option<f64> {
         let own = self.by_language.get(threshold_language(language?));
         own.map(|&(threshold, _)| threshold)
+    }
+
+    /// With the default of a rule that has one: a caller can give the cut another than the configuration's.
+    pub(crate) fn with_default_of(mut self, rule: &dyn Rule) -> Self {
+        let given = rule.settings().into_iter().find(|(name, _)| *name == "default");
+        if let Some((_, Value::Number(default))) = given {
+            self.default = default;
+        }
+        self
     }
 
     /// The threshold of a language and where it comes from.
@@ -249,6 +259,14 @@ mod tests {
         assert_eq!(thresholds.of(Some("tsx")), 0.65);
         assert_eq!(thresholds.own(Some("ruby")), None);
         assert_eq!(thresholds.of(None), 0.65);
+    }
+
+    #[test]
+    fn a_default_given_with_the_cut_is_the_default() {
+        let (thresholds, _) = resolve(&config(&[], None), &[], None);
+        let rule = tamis_cut::parse("language:default=0.4").expect("a cut");
+        let thresholds = thresholds.with_default_of(&*rule);
+        assert_eq!((thresholds.of(Some("kotlin")), thresholds.of(Some("rust"))), (0.4, 0.7));
     }
 
     #[test]

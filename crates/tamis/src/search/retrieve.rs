@@ -161,6 +161,7 @@ impl Index {
 
         let model = retrieved.model.as_deref().map(Embedder::model);
         let thresholds = (rule.name() == "language").then(|| self.thresholds(model)).transpose()?;
+        let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
         let fusions = self.fusions(rule, retrieved.model.as_deref())?;
         let Question { hint, names, now_ns, scope, .. } = &retrieved.question;
         let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
