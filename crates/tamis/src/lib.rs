@@ -67,7 +67,7 @@ pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
 pub use tamis_store::{Count, Findings, Part, Problem, Progress, Purged, SearchSummary, StoreError, Summary};
-pub use tamis_text::{Kind, LANGUAGES, Language, estimate_tokens};
+pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};
 pub use telemetry::{
     Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, REPLAYED, Replay, ReplayRequest, Share,
     Similarities, SlowQuery, Stats, StatsRequest,

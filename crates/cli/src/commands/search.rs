@@ -99,6 +99,7 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
         language_hint: arguments.prefer_lang.map(str::to_owned),
         caller_path: arguments.from.clone(),
         kinds: arguments.kinds.clone(),
+        roles: arguments.roles.clone(),
         symbols: arguments.symbols.clone(),
         namespaces: arguments.namespaces.clone(),
         sharing: arguments.no_sharing.then_some(false),

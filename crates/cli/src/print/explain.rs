@@ -10,6 +10,9 @@ use tamis::{Answer, PoolEntry};
 /// Candidates shown on each side of the cut.
 const AROUND: usize = 8;
 
+/// Candidates shown from the top.
+const BEST: usize = 3;
+
 /// Longer cells lose their beginning: the end of a path says more.
 const LONGEST_CELL: usize = 48;
 
@@ -48,7 +51,13 @@ fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()
     heads.extend(aged.then_some(">days old"));
     heads.extend(["role", "where", "symbol"]);
     let mut table = Columns::new(&heads);
-    for (index, entry) in pool.iter().enumerate().take(last).skip(first) {
+    // The best are shown in any case: they are what the answer begins with.
+    let best = first.min(BEST);
+    let shown = pool.iter().enumerate().filter(|(index, _)| *index < best || (first..last).contains(index));
+    for (index, entry) in shown {
+        if index == first && first > best {
+            table.row((0..heads.len()).map(|column| if column == 1 { "…".into() } else { String::new() }));
+        }
         let mut row = vec![
             (index + 1).to_string(),
             if entry.kept { "kept".into() } else { "·".into() },
@@ -67,9 +76,9 @@ fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()
         table.row(row);
     }
     table.write(out)?;
-    let hidden = pool.len() - (last - first);
+    let hidden = pool.len() - (last - first) - best;
     if hidden > 0 {
-        writeln!(out, "{}", format_args!(" … {} more, {first} above", count(hidden as u64)).dimmed())?;
+        writeln!(out, "{}", format_args!(" … {} more, {} above", count(hidden as u64), first - best).dimmed())?;
     }
     Ok(())
 }
@@ -141,9 +150,10 @@ mod tests {
         answer.cut.diagnostics.insert("lambda".into(), 0.65.into());
         answer.timings_ms = [("total".into(), 4.2), ("gather".into(), 3.0), ("cut".into(), 0.1)].into();
         let text = plain(|out| explanation(out, &answer));
-        assert_eq!(text.matches("  kept  0.").count(), AROUND, "{text}");
+        let kept = text.lines().filter(|line| line.contains("  kept  ") && line.contains("src/a.rs")).count();
+        assert_eq!(kept, AROUND + 2, "the two above the window too: {text}");
         assert_eq!(text.matches("  ·     0.").count(), AROUND, "{text}");
-        assert!(text.contains("… 14 more, 2 above"), "{text}");
+        assert!(text.contains("… 12 more, 0 above"), "{text}");
         assert!(text.contains("10 kept, 20 left out"), "{text}");
         assert!(text.contains("lambda                   0.650"), "{text}");
         assert!(text.contains("4.2 ms (gather 3.0 ms, cut 0.1 ms)"), "{text}");

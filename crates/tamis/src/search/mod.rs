@@ -134,6 +134,7 @@ impl Index {
             languages: request.languages.clone(),
             path_globs: request.paths.clone(),
             kinds: request.kinds.clone(),
+            roles: request.roles.clone(),
             symbols: request.symbols.clone(),
             ..Filter::default()
         }

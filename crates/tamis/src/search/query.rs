@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 use tamis_cut::{Guarantee, Rule, Want};
-use tamis_text::{Kind, Language};
+use tamis_text::{Kind, Language, Role};
 
 /// Most other phrasings of a query.
 pub const MAX_VARIANTS: usize = 8;
@@ -103,6 +103,8 @@ pub struct SearchRequest {
     pub collections: Vec<String>,
     /// Only these kinds of passage, such as `function`; empty: all.
     pub kinds: Vec<String>,
+    /// Only passages that play one of these roles, such as `main` or `test`; empty: all.
+    pub roles: Vec<String>,
     /// Only symbols with one of these names, or with a prefix of them written `name*`; empty: all.
     pub symbols: Vec<String>,
     /// Only paths that match one of these globs; empty: all.
@@ -140,6 +142,9 @@ impl SearchRequest {
         }
         if let Some(hint) = self.language_hint.as_ref().filter(|hint| Language::named(hint).is_none()) {
             return Err(Error::argument("language", format!("{hint:?}"), "a language's canonical name, such as rust"));
+        }
+        if let Some(role) = self.roles.iter().find(|role| role.parse::<Role>().is_err()) {
+            return Err(Error::argument("role", format!("{role:?}"), format!("one of {}", Role::NAMES.join(", "))));
         }
         if let Some(kind) = self.kinds.iter().find(|kind| kind.parse::<Kind>().is_err()) {
             return Err(Error::argument("kind", format!("{kind:?}"), format!("one of {}", Kind::NAMES.join(", "))));

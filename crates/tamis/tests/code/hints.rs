@@ -44,6 +44,31 @@ fn kinds_narrow_and_unknown_ones_are_refused() {
 }
 
 #[test]
+fn a_definition_comes_before_what_uses_it_and_tests_can_be_left_out() {
+    let tree = Tree::new(&[
+        (
+            "src/limit.rs",
+            "/// Lets so many requests through in a while, and no more than that.\npub struct TokenBucket {\n    rate: f64,\n}\n",
+        ),
+        ("src/a.rs", "/// Makes a TokenBucket.\npub fn make() -> TokenBucket { TokenBucket { rate: 1.0 } }\n"),
+        ("src/b.rs", "/// TokenBucket or none: TokenBucket.\npub fn maybe() -> Option<TokenBucket> { None }\n"),
+        (
+            "tests/bucket.rs",
+            "#[test]\nfn lets_through() { let bucket = TokenBucket::new(); assert!(TokenBucket::is(bucket)); }\n",
+        ),
+    ]);
+    let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
+    refresh(&index);
+    for query in ["TokenBucket", "token bucket", "where is TokenBucket defined"] {
+        assert_eq!(paths(&search(&index, SearchRequest::new(query)))[0], "src/limit.rs", "{query}");
+    }
+    let main = SearchRequest { roles: vec!["main".into()], ..SearchRequest::new("TokenBucket") };
+    assert!(paths(&search(&index, main)).iter().all(|path| path.starts_with("src/")));
+    let wrong = SearchRequest { roles: vec!["prod".into()], ..SearchRequest::new("x") };
+    assert!(wrong.check().is_err_and(|error| error.to_string().contains("one of main, test")));
+}
+
+#[test]
 fn the_callers_file_and_a_filter_of_one_language_are_hints_too() {
     let tree = tree();
     let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=20")]);
