@@ -56,6 +56,8 @@ pub struct EmbeddedStore {
     publishing: Mutex<()>,
     selections: Mutex<VecDeque<Remembered>>,
     coverages: Mutex<VecDeque<RememberedCoverage>>,
+    /// The namespaces at a change number: every search asks for them.
+    namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
 }
 
 /// A filter and what it selects at a change number.
@@ -109,6 +111,7 @@ impl EmbeddedStore {
             publishing: Mutex::default(),
             selections: Mutex::default(),
             coverages: Mutex::default(),
+            namespaces: Mutex::default(),
             database,
         })
     }
@@ -217,7 +220,13 @@ impl Store for EmbeddedStore {
     }
 
     fn namespaces(&self) -> Result<Vec<Namespace>> {
-        self.database.namespaces()
+        let seq = self.database.seq()?;
+        if let Some((_, known)) = lock(&self.namespaces).as_ref().filter(|(known_at, _)| *known_at == seq) {
+            return Ok(known.clone());
+        }
+        let known = self.database.namespaces()?;
+        *lock(&self.namespaces) = Some((seq, known.clone()));
+        Ok(known)
     }
 
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {

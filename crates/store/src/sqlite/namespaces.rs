@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::batch::Batch;
+use super::write::{read_seq, write_seq};
 use super::{Database, Fault};
 use crate::error::{Result, StoreError};
 use crate::namespace::{Namespace, NewNamespace};
@@ -44,7 +45,7 @@ impl Database {
             connection
                 .prepare_cached("UPDATE namespaces SET root = ?2, owner = ?3, shared = ?4 WHERE name = ?1")?
                 .execute(params![name, root, owner, shared])?;
-            Ok(())
+            told(connection)
         })
     }
 
@@ -54,7 +55,9 @@ impl Database {
             let mut batch = Batch::begin(connection)?;
             batch.empty(name)?;
             connection.execute("DELETE FROM namespaces WHERE name = ?1", [name])?;
-            batch.end()
+            let applied = batch.end()?;
+            told(connection)?;
+            Ok(applied)
         })
     }
 
@@ -80,4 +83,9 @@ pub(super) fn register(connection: &Connection, name: &str) -> Result<(), Fault>
         connection.prepare_cached("INSERT INTO namespaces(name) VALUES (?1)")?.execute([name])?;
     }
     Ok(())
+}
+
+/// A change of what is known of namespaces is a change like any other: who remembers them looks again.
+fn told(connection: &Connection) -> Result<(), Fault> {
+    Ok(write_seq(connection, read_seq(connection)? + 1)?)
 }
