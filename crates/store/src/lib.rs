@@ -8,7 +8,7 @@
 //! [`EmbeddedStore`] keeps it all in one directory. SQLite holds the truth; the Tantivy index and the vector files are
 //! derived: each carries the number of the last change it holds, replays the rest from the database, and is rebuilt when
 //! it is missing, damaged or of another version. [`UsageLog`] keeps what was searched and what people said of the results, in
-//! a database of its own beside it.
+//! a database of its own beside it. [`EmbeddingCache`] holds vectors for all indexes of a user.
 //!
 //! ```
 //! use tamis_store::{
@@ -46,6 +46,7 @@
 //! # }
 //! ```
 
+mod cache;
 mod calibration;
 mod check;
 mod embedded;
@@ -65,6 +66,7 @@ mod symbols;
 mod usage;
 pub mod vectors;
 
+pub use cache::{CacheSummary, EmbeddingCache};
 pub use calibration::Calibration;
 pub use embedded::{Access, EmbeddedStore};
 pub use error::{Result, StoreError};

@@ -35,6 +35,7 @@
 mod calibrate;
 pub mod config;
 mod corpus;
+mod embedding_cache;
 mod error;
 pub mod evaluate;
 mod feedback;
@@ -52,6 +53,7 @@ pub use calibrate::{
     Thresholds,
 };
 pub use corpus::TextDocument;
+pub use embedding_cache::EmbeddingCacheStatus;
 pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;

@@ -1,6 +1,7 @@
 //! What an index holds, and whether it is sound.
 
 use crate::Error;
+use crate::embedding_cache::EmbeddingCacheStatus;
 use crate::index::{Index, SKIPPED, SourceState};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub struct Status {
     pub notes: Vec<(String, String)>,
     /// The repositories that the index holds; of an index of one tree, that tree.
     pub sources: Vec<SourceStatus>,
+    /// The user's cache of vectors, where there is one that can be read.
+    pub embedding_cache: Option<EmbeddingCacheStatus>,
     /// What the store holds.
     #[serde(flatten)]
     pub summary: Summary,
@@ -99,6 +102,8 @@ impl Index {
             skipped,
             notes,
             sources,
+            // One that cannot be read is passed over by runs as well; the doctor says why.
+            embedding_cache: self.embedding_cache().unwrap_or_default(),
             summary,
         })
     }

@@ -106,6 +106,7 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
     };
     store(&index, mend, checks);
     models(&index, checks);
+    cache(&index, mend, checks);
     freshness(&index, checks);
 }
 
@@ -171,6 +172,22 @@ fn models(index: &Index, checks: &mut Vec<Check>) {
             }
         });
     }
+}
+
+/// The cache of vectors that all indexes of the user share; nothing is lost with it but time.
+fn cache(index: &Index, mend: bool, checks: &mut Vec<Check>) {
+    let name = "cache of vectors";
+    let found = index.check_embedding_cache(mend).and_then(|damage| Ok((damage, index.embedding_cache()?)));
+    checks.push(match found {
+        Ok((Some(damage), _)) if mend => check(name, State::Mended, format!("damaged ({damage}), and begun anew")),
+        Ok((Some(damage), _)) => check(name, State::Mendable, format!("damaged: {damage}")),
+        Ok((None, Some(cache))) => {
+            let message = format!("sound, {} in {}", counted(cache.vectors, "vector"), cache.path.display());
+            check(name, State::Well, message)
+        }
+        Ok((None, None)) => return,
+        Err(error) => check(name, State::Note, format!("passed over: {error}")),
+    });
 }
 
 fn freshness(index: &Index, checks: &mut Vec<Check>) {

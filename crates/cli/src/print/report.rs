@@ -24,12 +24,18 @@ pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Res
             count(rate as u64)
         )?;
     }
+    for (model, cached) in &report.cached {
+        writeln!(out, "  {}: {} embedded before, taken from the cache", visible(model), counted(*cached, "passage"))?;
+    }
     for (model, pending) in &report.pending {
         writeln!(out, "  {}: {} not embedded yet", visible(model), counted(*pending, "passage"))?;
     }
     sources(out, &report.sources, verbose)?;
     skipped(out, &report.skipped, verbose)?;
     unreadable(out, &report.unreadable, verbose)?;
+    for reason in report.uncached.iter().filter(|_| verbose) {
+        writeln!(out, "  the cache of vectors was passed over: {}", visible(reason))?;
+    }
     for reason in report.undated.iter().filter(|_| verbose) {
         writeln!(out, "  the dates of files count, not those of commits: {}", visible(reason))?;
     }

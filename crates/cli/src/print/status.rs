@@ -106,5 +106,17 @@ fn models(out: &mut dyn Write, status: &Status) -> io::Result<()> {
         ]);
     }
     writeln!(out)?;
-    table.write(out)
+    table.write(out)?;
+    cache(out, status)
+}
+
+/// The cache of vectors that all indexes of the user share.
+fn cache(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+    let Some(cache) = &status.embedding_cache else { return Ok(()) };
+    let size = format!("{} of at most {}", bytes(cache.bytes), bytes(cache.most_bytes));
+    write!(out, "\n  cache of vectors in {}: {}, {size}", cache.path.display(), counted(cache.vectors, "vector"))?;
+    for (model, hits) in &cache.last_run {
+        write!(out, "; {} of {} taken from it in the last run", counted(*hits, "text"), visible(model))?;
+    }
+    writeln!(out)
 }

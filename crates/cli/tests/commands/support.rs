@@ -97,6 +97,7 @@ impl Tree {
         let mut command = bare(arguments);
         command.current_dir(self.root());
         command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
+        command.env("TAMIS_CACHE", self.home().join("cache"));
         command
     }
 

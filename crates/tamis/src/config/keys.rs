@@ -211,6 +211,12 @@ pub fn keys() -> Vec<Key> {
         Value::Flag(true),
         "index hidden files and directories (version control never is)",
     );
+    key(
+        "index.embedding_cache_mb",
+        Allowed::Integer(0, 1_000_000),
+        Value::Integer(1024),
+        "greatest size of the user's cache of vectors, which all indexes share, in megabytes; 0: not used",
+    );
 
     keys.extend(super::threshold_keys::all());
     keys.extend(super::cut_keys::all());

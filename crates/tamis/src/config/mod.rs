@@ -7,6 +7,7 @@ mod calibrated;
 mod calibrated_file;
 mod collections;
 mod cut_keys;
+mod embedding_cache;
 mod keys;
 mod layers;
 mod models;
@@ -18,6 +19,7 @@ mod value;
 pub use calibrated::CalibratedConfig;
 pub use collections::CollectionDirectory;
 pub(crate) use collections::is_name;
+pub use embedding_cache::{EmbeddingCacheConfig, cache_directory};
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
 pub use models::{Endpoint, ModelDefinition, Provider};
@@ -119,6 +121,8 @@ pub struct IndexConfig {
     pub ignore: Vec<String>,
     /// Whether hidden files are indexed.
     pub hidden: bool,
+    /// The vectors that the user's indexes have in common.
+    pub embedding_cache: EmbeddingCacheConfig,
 }
 
 impl Config {
@@ -169,6 +173,7 @@ impl Config {
                 skip: read.list("index.skip"),
                 ignore: read.list("index.ignore"),
                 hidden: read.flag("index.hidden"),
+                embedding_cache: embedding_cache::embedding_cache(&read, &origins.environment),
             },
             collections: directories(&collections, origins.project.as_deref(), user_directory.as_deref())?,
             gate: read.gate(),

@@ -2,7 +2,7 @@
 //! into passages, and the models. A run that was stopped or killed is gone on with.
 
 use super::{EvaluationError, TestCollection};
-use crate::config::Config;
+use crate::config::{Config, EmbeddingCacheConfig, cache_directory};
 use crate::index::{Index, Observer, RunOptions, SPLITTER, Stage};
 use crate::location::Location;
 use crate::models::Models;
@@ -22,14 +22,11 @@ const COMPLETE: &str = "complete";
 /// Documents that are put at once.
 const BATCH: usize = 512;
 
-/// Where indexes are kept unless somebody says otherwise: `$TAMIS_CACHE`, else `tamis/eval` under `$XDG_CACHE_HOME` or
-/// `~/.cache`. `None` where there is no home.
+/// Where indexes are kept unless somebody says otherwise: `$TAMIS_CACHE`, else `eval` in the user's cache directory. `None`
+/// where there is no home.
 pub fn directory(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-    set("TAMIS_CACHE")
-        .map(PathBuf::from)
-        .or_else(|| set("XDG_CACHE_HOME").map(|base| Path::new(&base).join("tamis/eval")))
-        .or_else(|| set("HOME").map(|home| Path::new(&home).join(".cache/tamis/eval")))
+    let own = environment("TAMIS_CACHE").is_some_and(|value| !value.is_empty());
+    cache_directory(environment).map(|cache| if own { cache } else { cache.join("eval") })
 }
 
 /// The index of a test collection, made or completed where it is not.
@@ -41,7 +38,10 @@ pub(super) fn index(
 ) -> Result<Index, EvaluationError> {
     let directory = cache.join(key(test, config)?);
     let location = Location { namespace: NAMESPACE.into(), ..Location::at(&directory, Some(&directory)) };
-    let index = Index::open(location, config.clone())?;
+    // Texts of test collections are in no other index.
+    let mut config = config.clone();
+    config.index.embedding_cache = EmbeddingCacheConfig::default();
+    let index = Index::open(location, config)?;
     let state = index.store().property(STATE).map_err(crate::Error::from)?;
     if state.as_deref() == Some(COMPLETE) {
         return Ok(index);

@@ -5,6 +5,7 @@
 //! next one goes on.
 
 mod dates;
+mod embed;
 mod plan;
 mod read;
 mod report;

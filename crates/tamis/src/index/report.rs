@@ -21,8 +21,12 @@ pub struct RunReport {
     pub unchanged: u64,
     /// Passages written.
     pub passages: u64,
-    /// Passages embedded, by model.
+    /// Texts embedded, by model.
     pub embedded: BTreeMap<String, u64>,
+    /// Texts whose vectors were in the user's cache, by model.
+    pub cached: BTreeMap<String, u64>,
+    /// Why the user's cache of vectors was passed over, where it was.
+    pub uncached: Option<String>,
     /// Passages still without a vector, by model.
     pub pending: BTreeMap<String, u64>,
     /// Files left out, by kind.
@@ -43,7 +47,8 @@ pub struct RunReport {
 impl RunReport {
     /// Whether the run changed anything in the index.
     pub fn changed_anything(&self) -> bool {
-        self.added + self.changed + self.moved + self.removed > 0 || self.embedded.values().any(|&count| count > 0)
+        let vectors = self.embedded.values().chain(self.cached.values());
+        self.added + self.changed + self.moved + self.removed > 0 || vectors.copied().any(|count| count > 0)
     }
 
     pub(super) fn time(&mut self, stage: &str, since: Instant) {

@@ -1,6 +1,7 @@
 //! One run: bring an index up to date with its sources. walk → plan → read and split → commit → date → publish → embed →
 //! publish.
 
+use super::embed::{embed, embed_with};
 use super::plan::{Plan, movable, plan, remaining};
 use super::read::{FILE_COLLECTIONS, bytes, content_hash, read};
 use super::report::{RunReport, SourceReport};
@@ -12,13 +13,10 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
-use tamis_store::{Applied, Change, DocumentId, DocumentState, Filter, ModelKey, Store, TextHash};
+use tamis_store::{Applied, Change, DocumentId, DocumentState, Store};
 
 /// Files that are read and split before their documents are committed together.
 const FILES_A_BATCH: usize = 128;
-
-/// Texts that are embedded before their vectors are committed together: a killed run loses at most this much work.
-const TEXTS_A_BATCH: usize = 1024;
 
 /// How long those who search during a run may miss what it has replaced.
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
@@ -210,10 +208,7 @@ fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> 
     if let Some(name) = index.config.index.models.first()
         && !index.models.is_remote(name)
     {
-        let started = Instant::now();
-        let embedded = embed_with(index, name, &Filter::default(), &())?;
-        *report.embedded.entry(name.clone()).or_default() += embedded;
-        report.time(&format!("embed_{name}"), started);
+        embed_with(index, name, &(), report)?;
     }
     publish(index, &(), report)
 }
@@ -349,7 +344,7 @@ fn count(report: &mut RunReport, applied: Applied) {
     report.passages += applied.passages_added;
 }
 
-fn publish(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
+pub(super) fn publish(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
     let started = Instant::now();
     let mut done = 0;
     let mut part = None;
@@ -363,58 +358,4 @@ fn publish(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Re
     })?;
     report.time("publish", started);
     Ok(())
-}
-
-/// Embeds what has no vector yet: the first model always, each other one if it lacks no more than is allowed.
-fn embed(index: &Index, options: RunOptions, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
-    let filter = Filter::default();
-    for (position, name) in index.config.index.models.iter().enumerate() {
-        let id = index.models.id(name)?;
-        let coverage = index.store.coverage(&id, &filter)?;
-        let missing = coverage.passages.saturating_sub(coverage.embedded);
-        let postponed = report.interrupted || (position > 0 && missing > options.embed_at_most);
-        if missing == 0 || postponed {
-            if missing > 0 {
-                report.pending.insert(name.clone(), missing);
-            }
-            continue;
-        }
-        let started = Instant::now();
-        observer.stage(Stage::Embed(name.clone()), missing);
-        let done = embed_with(index, name, &filter, observer)?;
-        *report.embedded.entry(name.clone()).or_default() += done;
-        report.time(&format!("embed_{name}"), started);
-        report.interrupted = observer.cancelled();
-        if report.interrupted && done < missing {
-            report.pending.insert(name.clone(), missing - done);
-        }
-        publish(index, observer, report)?;
-    }
-    Ok(())
-}
-
-fn embed_with(index: &Index, name: &str, filter: &Filter, observer: &dyn Observer) -> Result<u64, Error> {
-    let embedder = index.models.get_for_passages(name)?;
-    let mut embedded = 0;
-    while !observer.cancelled() {
-        let texts = index.store.unembedded(&embedder.model().id, filter, TEXTS_A_BATCH)?;
-        if texts.is_empty() {
-            break;
-        }
-        // A slow model shows progress and can be stopped within a batch; each part is committed at once.
-        for part in texts.chunks(if embedder.model().max_tokens.is_some() { 64 } else { TEXTS_A_BATCH }) {
-            if observer.cancelled() {
-                break;
-            }
-            let inputs: Vec<&str> = part.iter().map(|text| text.text.as_str()).collect();
-            let vectors = embedder.embed_passages(&inputs)?;
-            let dimension = vectors.first().map_or(embedder.model().dimension, Vec::len);
-            let model = ModelKey { id: embedder.model().id.clone(), dimension };
-            let rows: Vec<(TextHash, Vec<f32>)> = part.iter().map(|text| text.hash).zip(vectors).collect();
-            index.store.put_vectors(&model, &rows)?;
-            embedded += part.len() as u64;
-            observer.advance(part.len() as u64);
-        }
-    }
-    Ok(embedded)
 }

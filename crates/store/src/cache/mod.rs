@@ -1,0 +1,336 @@
+//! Vectors of texts that some index of the user has embedded before, for the others.
+//!
+//! Work trees and clones of one repository hold the same texts. A vector depends on model and text alone, so it is kept here
+//! under (model, hash of the text) and no index embeds what another one has. The cache is a help and never a need:
+//! whatever is wrong with it, the vectors can be made again. Neither text nor path is in it.
+//!
+//! One SQLite file, shared by all processes of the user. It has a greatest size; what was not used for longest goes first.
+
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::error::{Result, StoreError};
+use crate::record::{ModelKey, TextHash};
+use crate::sqlite::lock;
+
+/// The file in the cache's directory.
+const FILE: &str = "embeddings.db";
+
+/// Share of the greatest size that is left after old entries went, so that there is room for a while.
+const LEFT: f64 = 0.75;
+
+/// How many entries go at once.
+const DELETED_AT_ONCE: i64 = 512;
+
+/// How far the length of a vector may be from one, which every model's vectors have; another one is damaged.
+const LENGTH_ERROR: f32 = 1e-3;
+
+/// The vectors that a user's indexes have in common. It can be shared between threads.
+///
+/// Days are counted from any day on, as long as every process counts alike; the cache has no clock.
+///
+/// ```
+/// use tamis_store::{EmbeddingCache, ModelKey, TextHash};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// let cache = EmbeddingCache::open(directory.path(), 1 << 30)?;
+/// let model = ModelKey { id: "toy".into(), dimension: 2 };
+/// let (known, unknown) = (TextHash::of("a sieve"), TextHash::of("a spoon"));
+/// cache.put(&model, &[(known, vec![0.6, 0.8])], 20_000)?;
+/// assert_eq!(cache.get(&model, &[unknown, known], 20_001)?, [None, Some(vec![0.6, 0.8])]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct EmbeddingCache {
+    path: PathBuf,
+    most_bytes: u64,
+    makes_room: bool,
+    connection: Mutex<Connection>,
+}
+
+/// How much a cache holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CacheSummary {
+    /// Vectors of all models.
+    pub vectors: u64,
+    /// Bytes that they take.
+    pub bytes: u64,
+}
+
+impl EmbeddingCache {
+    /// Opens the cache in a directory, which is made where it is missing, for the user alone. A cache that is damaged is
+    /// moved aside (`embeddings.db.damaged`) and a new one begun. Vectors are added as long as it takes at most `most_bytes`.
+    ///
+    /// # Errors
+    /// [`ReadOnly`](StoreError::ReadOnly) when it cannot be written, [`Busy`](StoreError::Busy) when another process keeps it
+    /// for half a second, [`Full`](StoreError::Full), [`Newer`](StoreError::Newer) when a newer version of the program
+    /// made it.
+    pub fn open(directory: impl AsRef<Path>, most_bytes: u64) -> Result<EmbeddingCache> {
+        let directory = directory.as_ref();
+        make_directory(directory).map_err(|error| StoreError::io(directory, "making the cache", error))?;
+        let path = directory.join(FILE);
+        let connection = Mutex::new(schema::open(&path)?);
+        Ok(EmbeddingCache { path, most_bytes, makes_room: true, connection })
+    }
+
+    /// The same, but nothing in it ever makes room: once it is full nothing is added. For who may use the cache and not
+    /// decide how large it is.
+    #[must_use]
+    pub fn without_making_room(mut self) -> EmbeddingCache {
+        self.makes_room = false;
+        self
+    }
+
+    /// The cache's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The vectors of texts under a model, in their order, and notes that they served on `day`. A vector of another length
+    /// than the model's, or one that is not finite and of length one (or zero), is none.
+    ///
+    /// # Errors
+    /// The cache cannot be read. Where it is damaged, see [`EmbeddingCache::begin_anew`].
+    pub fn get(&self, model: &ModelKey, hashes: &[TextHash], day: i64) -> Result<Vec<Option<Vec<f32>>>> {
+        let mut found = vec![None; hashes.len()];
+        let mut served: Vec<i64> = Vec::new();
+        let mut connection = lock(&self.connection);
+        self.reading(&connection, |connection| {
+            let Some(number) = model_number(connection, model)? else { return Ok(()) };
+            let mut select = connection.prepare_cached(
+                "SELECT e.number, e.day, v.vector FROM entries e JOIN vectors v ON v.number = e.number \
+                 WHERE e.model = ?1 AND e.hash = ?2",
+            )?;
+            for (hash, place) in hashes.iter().zip(&mut found) {
+                let row = |row: &rusqlite::Row<'_>| {
+                    let blob = row.get_ref(2)?.as_blob().unwrap_or_default();
+                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, decode(blob, model.dimension)))
+                };
+                if let Some((entry, last, vector)) =
+                    select.query_row(params![number, hash.0.as_slice()], row).optional()?
+                {
+                    if vector.is_some() && last < day {
+                        served.push(entry);
+                    }
+                    *place = vector;
+                }
+            }
+            Ok(())
+        })?;
+        if !served.is_empty() {
+            // An entry that seems a little older than it is does no harm.
+            let _ = touch(&mut connection, &served, day);
+        }
+        Ok(found)
+    }
+
+    /// Keeps vectors of unit length, bit for bit, in place of those there. Where the cache is full, what was not used for longest
+    /// goes first, at most once a day; then, and where room may not be made, nothing more is kept. Vectors of another
+    /// length than the model's, or that are not finite and of length one (or zero), are passed over. Returns how many were kept.
+    ///
+    /// # Errors
+    /// The cache cannot be written.
+    pub fn put(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)], day: i64) -> Result<u64> {
+        let mut connection = lock(&self.connection);
+        if used(&connection).map_err(|error| self.failed(error))? >= self.most_bytes
+            && self.prune_in(&mut connection, day)? == 0
+        {
+            return Ok(0);
+        }
+        let result = (|| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let kept = insert(&transaction, model, vectors, day)?;
+            transaction.commit()?;
+            Ok(kept)
+        })();
+        result.map_err(|error| self.failed(error))
+    }
+
+    /// Makes room where the cache is larger than it may be, unless that was done on `day` already. Returns how many
+    /// vectors went.
+    ///
+    /// # Errors
+    /// The cache cannot be written.
+    pub fn prune(&self, day: i64) -> Result<u64> {
+        let mut connection = lock(&self.connection);
+        match used(&connection).map_err(|error| self.failed(error))? > self.most_bytes {
+            true => self.prune_in(&mut connection, day),
+            false => Ok(0),
+        }
+    }
+
+    /// How much it holds.
+    ///
+    /// # Errors
+    /// The cache cannot be read.
+    pub fn summary(&self) -> Result<CacheSummary> {
+        self.reading(&lock(&self.connection), |connection| {
+            let vectors = connection.query_row("SELECT count(*) FROM entries", [], |row| row.get::<_, i64>(0))?;
+            Ok(CacheSummary { vectors: vectors as u64, bytes: used(connection)? })
+        })
+    }
+
+    /// What is wrong with it, if anything is. Reads all of it.
+    ///
+    /// # Errors
+    /// The cache cannot be read for another reason than damage.
+    pub fn damage(&self) -> Result<Option<String>> {
+        schema::damage(&lock(&self.connection), &self.path)
+    }
+
+    /// Moves it aside, if it is damaged, so that whoever opens it next begins anew. Returns where it is now.
+    ///
+    /// # Errors
+    /// The files cannot be moved.
+    pub fn begin_anew(self) -> Result<Option<PathBuf>> {
+        let path = self.path.clone();
+        drop(self);
+        schema::begin_anew(&path)
+    }
+
+    fn prune_in(&self, connection: &mut Connection, day: i64) -> Result<u64> {
+        if !self.makes_room {
+            return Ok(0);
+        }
+        let left = (self.most_bytes as f64 * LEFT) as u64;
+        let result = (|| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let last = transaction.query_row("SELECT max(day) FROM pruned", [], |row| row.get::<_, Option<i64>>(0))?;
+            if last.is_some_and(|last| last >= day) {
+                return Ok(0);
+            }
+            transaction.execute("DELETE FROM pruned", [])?;
+            transaction.execute("INSERT INTO pruned (day) VALUES (?1)", [day])?;
+            let deleted = delete_oldest(&transaction, left)?;
+            transaction.commit()?;
+            // Space that is not given back yet is used again.
+            let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
+            let mut rows = vacuum.query([])?;
+            while rows.next()?.is_some() {}
+            Ok(deleted)
+        })();
+        result.map_err(|error| self.failed(error))
+    }
+
+    fn reading<T>(
+        &self,
+        connection: &Connection,
+        work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T> {
+        // All of it from one state.
+        let transaction = connection.unchecked_transaction().map_err(|error| self.failed(error))?;
+        work(&transaction).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::sqlite(&self.path, error)
+    }
+}
+
+impl Drop for EmbeddingCache {
+    fn drop(&mut self) {
+        schema::checkpoint(&lock(&self.connection));
+    }
+}
+
+fn make_directory(directory: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    // A vector tells something of its text.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+fn model_number(connection: &Connection, model: &ModelKey) -> rusqlite::Result<Option<i64>> {
+    let mut select = connection.prepare_cached("SELECT number FROM models WHERE name = ?1 AND dimension = ?2")?;
+    select.query_row(params![model.id, model.dimension as i64], |row| row.get(0)).optional()
+}
+
+fn insert(
+    transaction: &Transaction<'_>,
+    model: &ModelKey,
+    vectors: &[(TextHash, Vec<f32>)],
+    day: i64,
+) -> rusqlite::Result<u64> {
+    transaction
+        .prepare_cached("INSERT OR IGNORE INTO models (name, dimension) VALUES (?1, ?2)")?
+        .execute(params![model.id, model.dimension as i64])?;
+    let Some(number) = model_number(transaction, model)? else { return Ok(0) };
+    let mut entry = transaction.prepare_cached(
+        "INSERT INTO entries (model, hash, day) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (model, hash) DO UPDATE SET day = max(day, excluded.day) RETURNING number",
+    )?;
+    let mut vector = transaction.prepare_cached("INSERT OR REPLACE INTO vectors (number, vector) VALUES (?1, ?2)")?;
+    let mut kept = 0;
+    for (hash, values) in vectors {
+        let Some(blob) = encode(values, model.dimension) else { continue };
+        let number: i64 = entry.query_row(params![number, hash.0.as_slice(), day], |row| row.get(0))?;
+        vector.execute(params![number, blob])?;
+        kept += 1;
+    }
+    Ok(kept)
+}
+
+fn touch(connection: &mut Connection, entries: &[i64], day: i64) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    {
+        let mut update = transaction.prepare_cached("UPDATE entries SET day = ?2 WHERE number = ?1 AND day < ?2")?;
+        for entry in entries {
+            update.execute(params![entry, day])?;
+        }
+    }
+    transaction.commit()
+}
+
+/// Deletes what was not used for longest until at most `left` bytes are used.
+fn delete_oldest(transaction: &Transaction<'_>, left: u64) -> rusqlite::Result<u64> {
+    let mut deleted = 0;
+    while used(transaction)? > left {
+        transaction.execute(
+            "DELETE FROM vectors WHERE number IN (SELECT number FROM entries ORDER BY day, number LIMIT ?1)",
+            [DELETED_AT_ONCE],
+        )?;
+        let gone = transaction.execute(
+            "DELETE FROM entries WHERE number IN (SELECT number FROM entries ORDER BY day, number LIMIT ?1)",
+            [DELETED_AT_ONCE],
+        )?;
+        if gone == 0 {
+            break;
+        }
+        deleted += gone as u64;
+    }
+    Ok(deleted)
+}
+
+/// Bytes in use, without those that are free to be used again.
+fn used(connection: &Connection) -> rusqlite::Result<u64> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let pages = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);
+    Ok((pages.max(0) as u64).saturating_mul(pragma("page_size")?.max(0) as u64))
+}
+
+/// A vector as it is kept, bit for bit; `None` where it is not what a model gives.
+fn encode(vector: &[f32], dimension: usize) -> Option<Vec<u8>> {
+    is_sound(vector, dimension).then(|| vector.iter().flat_map(|entry| entry.to_le_bytes()).collect())
+}
+
+fn decode(blob: &[u8], dimension: usize) -> Option<Vec<f32>> {
+    let (entries, rest) = blob.as_chunks::<4>();
+    let vector: Vec<f32> = entries.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    (rest.is_empty() && is_sound(&vector, dimension)).then_some(vector)
+}
+
+/// Whether it is of the model's length, finite, and of length one, or zero for a text that the model knows nothing of.
+fn is_sound(vector: &[f32], dimension: usize) -> bool {
+    let length = vector.iter().map(|entry| entry * entry).sum::<f32>().sqrt();
+    vector.len() == dimension && (length == 0.0 || (length - 1.0).abs() < LENGTH_ERROR)
+}

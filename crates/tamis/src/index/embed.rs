@@ -1,0 +1,180 @@
+//! Vectors for what has none yet: from the user's cache where it knows them, else from the model.
+
+use super::report::RunReport;
+use super::run::{RunOptions, publish};
+use super::{Index, Observer, Stage};
+use crate::Error;
+use crate::embedding_cache::{RunCache, remember};
+use std::collections::HashSet;
+use std::time::Instant;
+use tamis_embed::ModelInfo;
+use tamis_store::{Filter, ModelKey, Store, TextHash, TextToEmbed};
+
+/// Texts that are embedded before their vectors are committed together: a killed run loses at most this much work.
+const TEXTS_A_BATCH: usize = 1024;
+
+/// The same for a slow model, which shows progress and can be stopped within a batch; each part is committed at once.
+const TEXTS_A_SLOW_BATCH: usize = 64;
+
+/// Embeds what has no vector yet: the first model always, each other one if it lacks no more than is allowed. What the
+/// cache knows is no work and taken in any case.
+pub(super) fn embed(
+    index: &Index,
+    options: RunOptions,
+    observer: &dyn Observer,
+    report: &mut RunReport,
+) -> Result<(), Error> {
+    let mut looked_up = false;
+    for (position, name) in index.config.index.models.iter().enumerate() {
+        let allowed = if position == 0 { u64::MAX } else { options.embed_at_most };
+        let mut run = ModelRun::new(index, name)?;
+        let mut missing = run.missing()?;
+        if missing == 0 {
+            continue;
+        }
+        let started = Instant::now();
+        if !report.interrupted && missing > allowed {
+            run.look_up(observer)?;
+            missing = run.missing()?;
+        }
+        if !report.interrupted && missing > 0 && missing <= allowed {
+            observer.stage(Stage::Embed(name.clone()), missing);
+            run.embed(observer)?;
+            report.interrupted = observer.cancelled();
+            missing = run.missing()?;
+        }
+        if missing > 0 {
+            report.pending.insert(name.clone(), missing);
+        }
+        looked_up |= run.cache.is_open();
+        if run.finish(report) > 0 {
+            report.time(&format!("embed_{name}"), started);
+            publish(index, observer, report)?;
+        }
+    }
+    if looked_up {
+        remember(index, &report.cached)?;
+    }
+    Ok(())
+}
+
+/// Embeds all that has no vector of one model.
+pub(super) fn embed_with(
+    index: &Index,
+    name: &str,
+    observer: &dyn Observer,
+    report: &mut RunReport,
+) -> Result<(), Error> {
+    let started = Instant::now();
+    let mut run = ModelRun::new(index, name)?;
+    run.embed(observer)?;
+    run.finish(report);
+    report.time(&format!("embed_{name}"), started);
+    Ok(())
+}
+
+/// One model's part of a run. The model is loaded when a text is met that the cache does not know.
+struct ModelRun<'a> {
+    index: &'a Index,
+    name: &'a str,
+    info: ModelInfo,
+    cache: RunCache,
+    embedded: u64,
+    cached: u64,
+}
+
+impl<'a> ModelRun<'a> {
+    fn new(index: &'a Index, name: &'a str) -> Result<Self, Error> {
+        let info = index.models.info(name)?;
+        let cache = RunCache::new(&index.config.index.embedding_cache, &info);
+        Ok(ModelRun { index, name, info, cache, embedded: 0, cached: 0 })
+    }
+
+    /// How many passages have no vector.
+    fn missing(&self) -> Result<u64, Error> {
+        let coverage = self.index.store.coverage(&self.info.id, &Filter::default())?;
+        Ok(coverage.passages.saturating_sub(coverage.embedded))
+    }
+
+    fn unembedded(&self, limit: usize) -> Result<Vec<TextToEmbed>, Error> {
+        Ok(self.index.store.unembedded(&self.info.id, &Filter::default(), limit)?)
+    }
+
+    /// Takes vectors from the cache as long as it knows most of the texts, and loads no model. A cache that knows none
+    /// costs one small look.
+    fn look_up(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+        let mut limit = TEXTS_A_SLOW_BATCH;
+        while self.cache.open() && !observer.cancelled() {
+            let texts = self.unembedded(limit)?;
+            let left = self.known(&texts)?.len();
+            // Those that it does not know come again with the next ones.
+            if 2 * left >= texts.len() {
+                break;
+            }
+            limit = TEXTS_A_BATCH;
+        }
+        Ok(())
+    }
+
+    fn embed(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+        while !observer.cancelled() {
+            let texts = self.unembedded(TEXTS_A_BATCH)?;
+            if texts.is_empty() {
+                break;
+            }
+            let left = self.known(&texts)?;
+            observer.advance((texts.len() - left.len()) as u64);
+            let at_once = if self.info.max_tokens.is_some() { TEXTS_A_SLOW_BATCH } else { TEXTS_A_BATCH };
+            for part in left.chunks(at_once) {
+                if observer.cancelled() {
+                    break;
+                }
+                self.make(part)?;
+                observer.advance(part.len() as u64);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the vectors that the cache has; returns the texts of which it has none.
+    fn known<'t>(&mut self, texts: &'t [TextToEmbed]) -> Result<Vec<&'t TextToEmbed>, Error> {
+        let model = ModelKey { id: self.info.id.clone(), dimension: self.info.dimension };
+        let hashes: Vec<TextHash> = texts.iter().map(|text| text.hash).collect();
+        let rows = self.cache.get(&model, &hashes);
+        if rows.is_empty() {
+            return Ok(texts.iter().collect());
+        }
+        self.index.store.put_vectors(&model, &rows)?;
+        self.cached += rows.len() as u64;
+        let found: HashSet<TextHash> = rows.into_iter().map(|(hash, _)| hash).collect();
+        Ok(texts.iter().filter(|text| !found.contains(&text.hash)).collect())
+    }
+
+    /// Has the model make vectors, stores them, and keeps them for other indexes.
+    fn make(&mut self, texts: &[&TextToEmbed]) -> Result<(), Error> {
+        let embedder = self.index.models.get_for_passages(self.name)?;
+        let inputs: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
+        let vectors = embedder.embed_passages(&inputs)?;
+        let dimension = vectors.first().map_or(self.info.dimension, Vec::len);
+        let model = ModelKey { id: self.info.id.clone(), dimension };
+        let rows: Vec<(TextHash, Vec<f32>)> = texts.iter().map(|text| text.hash).zip(vectors).collect();
+        self.index.store.put_vectors(&model, &rows)?;
+        self.cache.put(&model, &rows);
+        self.embedded += rows.len() as u64;
+        Ok(())
+    }
+
+    /// Adds what was done to the report; returns how many vectors there are more.
+    fn finish(mut self, report: &mut RunReport) -> u64 {
+        self.cache.prune();
+        for (done, count) in [(&mut report.embedded, self.embedded), (&mut report.cached, self.cached)] {
+            if count > 0 {
+                *done.entry(self.name.to_owned()).or_default() += count;
+            }
+        }
+        if self.cache.remark.is_some() {
+            report.uncached = self.cache.remark;
+        }
+        self.embedded + self.cached
+    }
+}
