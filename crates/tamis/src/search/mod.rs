@@ -75,6 +75,7 @@ impl Index {
             clock.lap("guarantee");
         }
         asked.explain(&mut decided.cut);
+        decided.rerank.explain(&mut decided.cut, &decided.ranked);
 
         let Decided { ranked, cut, mode, rerank, replaced, warning, .. } = decided;
         let limit = request.limit.unwrap_or(self.config.search.top_k).min(cut.keep);

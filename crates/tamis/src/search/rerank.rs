@@ -1,5 +1,7 @@
 //! Language and age: what moves a candidate besides the query.
 
+use super::answer::CutReport;
+use super::candidate::Ranked;
 use crate::config::{RankConfig, RecencyUse};
 use tamis_cut::Rule;
 use tamis_rank::{Adjustment, LanguageMatch};
@@ -60,6 +62,25 @@ impl Rerank {
     /// Whether age moves candidates.
     pub fn by_age(&self) -> bool {
         self.now_ns.is_some()
+    }
+
+    /// Adds to a cut that kept nothing that age alone put the nearest candidate beyond it.
+    pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
+        let distances = ranked.iter().filter_map(|ranked| {
+            let similarity = ranked.candidate.similarity?;
+            Some((1.0 - similarity, 1.0 - ranked.adjustment.similarity(similarity)))
+        });
+        let nearest = distances.min_by(|a, b| a.1.total_cmp(&b.1));
+        let on_distance = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "distance");
+        if let (true, 0, true, Some((raw, moved)), Some(threshold)) =
+            (self.by_age(), cut.keep, on_distance, nearest, cut.threshold)
+            && raw <= threshold
+        {
+            let reason = cut.reason.trim_end_matches('.');
+            cut.reason = format!(
+                "{reason}; age moved the nearest candidate from distance {raw:.2} to {moved:.2} (rank.recency)"
+            );
+        }
     }
 
     /// What it does, in words: scores are comparable where this is equal.

@@ -107,6 +107,17 @@ fn age_moves_passages_away_by_the_cut_that_is_defined_so() {
     assert!((factor(&other, "client/fetch.py") - 1.5).abs() < 1e-9, "half-life and floor are settings");
 }
 
+#[test]
+fn where_all_is_old_the_answer_says_that_age_did_it() {
+    let tree = tree();
+    let index = tree.open(&[("search.gate", "false"), ("search.cut", "max_gap"), ("cut.max_gap.ceiling", "0.4")]);
+    refresh(&index);
+    let far = i64::MAX / 2;
+    let answer = explained(&index, QUESTION, Some(far));
+    assert_eq!(answer.cut.keep, 0, "{}", answer.cut.reason);
+    assert!(answer.cut.reason.contains("; age moved the nearest candidate from distance 0."), "{}", answer.cut.reason);
+}
+
 /// Configuration that is parsed, validated and never handed to the retriever.
 #[test]
 fn trap_settings_of_the_gap_and_of_reranking_reach_the_result() {
