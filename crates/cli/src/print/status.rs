@@ -6,7 +6,7 @@ use super::text::{ago, bytes, count, counted, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis::Status;
+use tamis::{Language, Status};
 
 /// The whole status. `verbose` adds each kind of file left out and each note on how a file was read.
 ///
@@ -43,7 +43,10 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
         let mut counts: Vec<_> = counts.iter().collect();
         counts.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));
         for entry in counts {
-            let name = if entry.name.is_empty() { "(none)" } else { &entry.name };
+            // People read "C++"; every flag takes that too, and programs get the stored name.
+            let language = Language::named(&entry.name).filter(|_| heading == "language");
+            let name = language.map_or(entry.name.as_str(), |language| language.display);
+            let name = if name.is_empty() { "(none)" } else { name };
             table.row([name.to_owned(), count(entry.documents), count(entry.passages)]);
         }
         writeln!(out)?;

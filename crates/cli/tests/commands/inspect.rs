@@ -42,7 +42,7 @@ fn status_counts_by_collection_language_and_model_and_changes_nothing() {
     let (code, out, err) = run(tree.tamis(&["status"]));
     assert_eq!(code, 0, "{err}");
     for part in
-        ["7 documents in ", "up to date", "collection", "docs", "markdown", "rust", "100%", "index in ", "just now"]
+        ["7 documents in ", "up to date", "collection", "docs", "Markdown", "Rust", "100%", "index in ", "just now"]
     {
         assert!(out.contains(part), "{part} is not in:\n{out}");
     }
