@@ -47,7 +47,7 @@ enum State {
 }
 
 impl RunCache {
-    /// For a model with which it pays: to make a vector takes the static model no longer than to find one.
+    /// For a model with which it pays: the static model makes a vector about as fast as one is found.
     pub fn new(config: &EmbeddingCacheConfig, model: &ModelInfo) -> RunCache {
         let pays = model.provider != Provider::Static;
         let state = if pays { State::Closed(config.clone()) } else { State::Unused };

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::index::{Index, Source};
 use serde::Serialize;
 use std::path::{Component, Path};
-use tamis_store::Store;
+use tamis_store::{Store, StoredPassage};
 
 /// Some lines of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,21 +36,27 @@ impl Index {
     /// Nothing of that name is indexed, the beginning of an identifier or a path fits several, or the lines are not in the
     /// file.
     pub fn get(&self, wanted: &str) -> Result<Excerpt, Error> {
+        match self.meant_by(wanted)? {
+            Named::Passage(passage) => Ok(Excerpt {
+                namespace: passage.namespace,
+                path: passage.path,
+                start_line: passage.start_line,
+                end_line: passage.end_line,
+                id: Some(passage.id),
+                symbol: passage.symbol,
+                text: passage.text,
+            }),
+            Named::Lines(place, lines) => self.lines(place, lines),
+        }
+    }
+
+    /// What `wanted` names, in the forms that [`Index::get`] takes. The document is there; its lines need not be.
+    pub(crate) fn meant_by(&self, wanted: &str) -> Result<Named<'_>, Error> {
         if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let found = self.store.find(&wanted.to_ascii_lowercase(), 2)?;
-            match found.as_slice() {
-                [] => {}
-                [passage] => {
-                    return Ok(Excerpt {
-                        namespace: passage.namespace.clone(),
-                        path: passage.path.clone(),
-                        start_line: passage.start_line,
-                        end_line: passage.end_line,
-                        id: Some(passage.id.clone()),
-                        symbol: passage.symbol.clone(),
-                        text: passage.text.clone(),
-                    });
-                }
+            let mut found = self.store.find(&wanted.to_ascii_lowercase(), 2)?;
+            match (found.pop(), found.pop()) {
+                (None, _) => {}
+                (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
                 _ => return Err(Error::argument("id", format!("{wanted:?}"), "longer: several passages begin so")),
             }
         }
@@ -58,11 +64,11 @@ impl Index {
         for &(namespace, wanted) in &forms {
             // A path may hold a colon itself: one that is there as a whole is meant as a whole.
             if let Some(place) = self.place(namespace, wanted)? {
-                return self.lines(place, None);
+                return Ok(Named::Lines(place, None));
             }
             let (path, lines) = split_lines(wanted)?;
             if let Some(place) = self.place(namespace, path)? {
-                return self.lines(place, lines);
+                return Ok(Named::Lines(place, lines));
             }
         }
         let &(namespace, wanted) = forms.first().unwrap_or(&(None, wanted));
@@ -125,17 +131,7 @@ impl Index {
         if passages.is_empty() {
             return Err(self.not_found(Some(namespace), &path)?);
         }
-        let mut by_line: Vec<(u32, String)> = Vec::new();
-        for passage in &passages {
-            for (line, text) in (passage.start_line..).zip(passage.text.lines()) {
-                match by_line.last_mut() {
-                    // A line too long for one passage is spread over several.
-                    Some((last, whole)) if *last == line && passage.start_line == line => whole.push_str(text),
-                    _ => by_line.push((line, text.to_owned())),
-                }
-            }
-        }
-        by_line.sort_by_key(|(line, _)| *line);
+        let by_line = by_line(&passages);
         let last = by_line.last().map_or(1, |(line, _)| *line);
         let (first, end) = lines.unwrap_or((1, last));
         if first > last {
@@ -185,15 +181,40 @@ impl Index {
 }
 
 /// A document by its namespace and path.
-struct DocumentPlace<'a> {
-    namespace: &'a str,
-    path: String,
+pub(crate) struct DocumentPlace<'a> {
+    pub namespace: &'a str,
+    pub path: String,
 }
 
 /// A path under a root as the index has it.
 fn stored(path: &Path) -> String {
     let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
     parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// What a user named.
+pub(crate) enum Named<'a> {
+    /// A passage, by its identifier.
+    Passage(Box<StoredPassage>),
+    /// A document, and the first and last line where they are named.
+    Lines(DocumentPlace<'a>, Option<(u32, u32)>),
+}
+
+/// The lines of a document, put together from its passages: each with its number, ascending. Those in no passage, which are
+/// blank, are not there.
+pub(crate) fn by_line(passages: &[StoredPassage]) -> Vec<(u32, String)> {
+    let mut by_line: Vec<(u32, String)> = Vec::new();
+    for passage in passages {
+        for (line, text) in (passage.start_line..).zip(passage.text.lines()) {
+            match by_line.last_mut() {
+                // A line too long for one passage is spread over several.
+                Some((last, whole)) if *last == line && passage.start_line == line => whole.push_str(text),
+                _ => by_line.push((line, text.to_owned())),
+            }
+        }
+    }
+    by_line.sort_by_key(|(line, _)| *line);
+    by_line
 }
 
 /// A path, and the first and last line where they are named.

@@ -11,6 +11,8 @@
 //! - [`Index::feedback`] takes down what people say of an answer, for guarantees to be calibrated on.
 //! - [`Index::calibrate`] measures similarity thresholds by language, [`Index::thresholds`] says which hold.
 //! - [`Index::stats`] tells how well past queries were served, [`Index::replay`] what another cut would have kept of them.
+//! - [`Index::related`] goes on from a hit: what is like it, what it uses, what uses it.
+//! - [`hook`] has git keep the index fresh.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
 //! ```
@@ -41,9 +43,11 @@ pub mod evaluate;
 mod feedback;
 mod get;
 mod git;
+pub mod hook;
 mod index;
 mod location;
 mod models;
+mod related;
 mod search;
 mod status;
 mod telemetry;
@@ -60,6 +64,7 @@ pub use get::Excerpt;
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceState, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;
+pub use related::{NameReference, Referrer, Related, RelatedBy, RelatedPassage, RelatedRequest, SimilarPassage};
 pub use search::{
     Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, Mode, PoolEntry, Priors, SearchRequest,
     Variant, VariantKind,

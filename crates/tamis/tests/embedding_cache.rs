@@ -48,7 +48,7 @@ fn a_second_clone_embeds_nothing_again() {
     let other = open(&second, cache.path(), &[]);
     let report = refresh(&other);
     assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (1, 3));
-    assert_eq!(report.cached.get("static"), None, "the quick model makes a vector faster than it is found");
+    assert_eq!(report.cached.get("static"), None, "the quick model makes a vector about as fast as one is found");
     assert!(report.changed_anything() && report.pending.is_empty() && report.uncached.is_none(), "{report:?}");
     assert_eq!(vectors(&other).iter().flatten().count(), 4);
     assert!(vectors(&one).iter().all(|vector| vectors(&other).contains(vector)), "bit for bit");

@@ -6,9 +6,11 @@ mod cut;
 mod eval;
 mod feedback;
 mod global;
+mod hook;
 mod index;
 mod inspect;
 mod methods;
+mod related;
 mod search;
 mod stats;
 mod values;
@@ -19,8 +21,10 @@ pub use cut::CutArguments;
 pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
 pub use global::{ColorWhen, Global};
+pub use hook::{HookAction, HookArguments};
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
+pub use related::RelatedArguments;
 pub use search::SearchArguments;
 pub use stats::{StatsArguments, When, local_zone};
 
@@ -68,6 +72,8 @@ pub enum Command {
     Status(StatusArguments),
     /// Print the full text of a result
     Get(GetArguments),
+    /// Show what is like a result, what it uses, and what uses it
+    Related(RelatedArguments),
     /// Show the settings in effect and where each came from
     Config(ConfigArguments),
     /// Look for what is wrong, and mend what can be rebuilt
@@ -82,6 +88,8 @@ pub enum Command {
     Calibrate(CalibrateArguments),
     /// Tell how well past queries were served, and what another cut would have kept of them
     Stats(StatsArguments),
+    /// Keep the index fresh by git's hooks
+    Hook(HookArguments),
     /// Allow this project's configuration to use the models and directories elsewhere that it names
     #[command(
         long_about = "Allow this project's configuration file, as it is now, to send text to the models it names and to read \

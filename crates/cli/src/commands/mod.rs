@@ -7,8 +7,10 @@ mod doctor;
 mod eval;
 mod feedback;
 mod get;
+mod hook;
 mod index;
 mod pages;
+mod related;
 mod search;
 mod stats;
 mod status;
@@ -30,6 +32,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Index(index) => index::run(index, global, output),
         Command::Status(status) => status::run(status, global, output),
         Command::Get(get) => get::run(get, global, output),
+        Command::Related(related) => related::run(related, global, output),
         Command::Config(config) => config::run(config, global, output),
         Command::Doctor(doctor) => doctor::run(doctor, global, output),
         Command::Cut(cut) => cut::run(cut, output),
@@ -37,6 +40,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Feedback(feedback) => feedback::run(feedback, global, output),
         Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
         Command::Stats(stats) => stats::run(stats, global, output),
+        Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => pages::completions(*shell, output),
         Command::Man(man) => pages::man(man, output),

@@ -7,8 +7,10 @@ mod doctor;
 mod errors;
 mod eval;
 mod feedback;
+mod hook;
 mod inspect;
 mod output;
+mod related;
 mod schema;
 mod search;
 #[cfg(unix)]

@@ -7,8 +7,10 @@
 mod blob;
 mod command;
 mod history;
+mod hooks;
 mod repository;
 
+pub(crate) use hooks::{hooks, hooks_elsewhere};
 pub(crate) use repository::Repository;
 
 use std::collections::HashMap;

@@ -27,12 +27,28 @@ impl Repository {
             metadata if metadata.is_dir() => mark,
             _ => top.join(small_file(&mark)?.strip_prefix("gitdir:")?.trim()),
         };
-        // A further work tree shares references and objects with the first one.
+        Some(Repository::of(top.to_owned(), directory))
+    }
+
+    /// The repository at `directory`, of which `top` is a work tree.
+    fn of(top: PathBuf, directory: PathBuf) -> Repository {
+        // A further work tree shares references, objects and hooks with the first one.
         let common = match small_file(&directory.join("commondir")) {
             Some(common) => directory.join(common.trim()),
             None => directory.clone(),
         };
-        Some(Repository { top: top.to_owned(), directory, common })
+        Repository { top, directory, common }
+    }
+
+    /// The repository whose own directory this is; `None` where it is none.
+    pub fn at(directory: &Path) -> Option<Repository> {
+        let is_one = directory.join("HEAD").is_file();
+        is_one.then(|| Repository::of(directory.to_owned(), directory.to_owned()))
+    }
+
+    /// The directory that all of its work trees share.
+    pub fn common(&self) -> &Path {
+        &self.common
     }
 
     /// The top of the work tree.

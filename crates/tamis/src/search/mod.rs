@@ -17,6 +17,7 @@ mod rerank;
 mod retrieve;
 mod scope;
 mod shared;
+mod similar;
 mod snippet;
 mod variants;
 
@@ -27,6 +28,8 @@ pub use priors::Priors;
 pub use query::{MAX_VARIANTS, Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
 pub(crate) use replayed::{ReplayGrounds, replayed, scale_under};
+pub(crate) use scope::Scope;
+pub(crate) use similar::SimilarPassages;
 pub use variants::{Variant, VariantKind};
 
 use crate::Error;

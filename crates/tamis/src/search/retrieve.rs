@@ -228,7 +228,7 @@ impl Index {
 
     /// The best model that covers what the filter leaves: the last of `index.models` with all vectors, else the one
     /// that covers most.
-    fn choose_model(&self, filter: &Filter) -> Result<Choice, Error> {
+    pub(super) fn choose_model(&self, filter: &Filter) -> Result<Choice, Error> {
         let asked = &self.config.search.model;
         let names: Vec<&String> = if asked == "auto" { self.config.index.models.iter().collect() } else { vec![asked] };
         let mut best: Option<(&String, Coverage)> = None;
@@ -252,7 +252,7 @@ impl Index {
         }
     }
 
-    fn fusions(&self, rule: &dyn Rule, model: Option<&dyn Embedder>) -> Result<Fusions, Error> {
+    pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&dyn Embedder>) -> Result<Fusions, Error> {
         let own = model.map_or(0.5, |model| f64::from(model.model().fusion_weight));
         let weight = self.config.search.fusion_weight.unwrap_or(own);
         let configured = Fusion::named(&self.config.search.fusion, weight)
@@ -261,7 +261,7 @@ impl Index {
     }
 }
 
-type Choice = (Option<Arc<dyn Embedder>>, Coverage, Option<String>);
+pub(super) type Choice = (Option<Arc<dyn Embedder>>, Coverage, Option<String>);
 
 /// What a search will do.
 struct Plan {
@@ -318,7 +318,7 @@ fn rejected(listed: &Listed, retrieved: &Retrieved, thresholds: Option<&Threshol
 
 /// The texts of all candidates, in their order. A candidate whose passage is gone by now is left out of both, and so is one
 /// of a shared namespace that stands in one's `own` word for word.
-fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) -> Result<Vec<StoredPassage>, Error> {
+pub(super) fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) -> Result<Vec<StoredPassage>, Error> {
     let ids: Vec<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
     let mut passages: HashMap<PassageId, StoredPassage> =
         store.passages(&ids)?.into_iter().map(|passage| (passage.passage, passage)).collect();

@@ -1,0 +1,55 @@
+//! `tamis related`: what is like a result, what it uses, what uses it.
+
+use crate::args::{Global, RelatedArguments};
+use crate::exit::Exit;
+use crate::here::Here;
+use crate::output::Output;
+use crate::print::related::related;
+use crate::progress::Progress;
+use crate::session::Session;
+use anyhow::Result;
+use std::io::Write;
+use tamis::RelatedRequest;
+
+/// Prints what is related to the passage that an identifier or a place names.
+///
+/// # Errors
+/// There is no index, or nothing of that name in it.
+pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let refreshes = config.search.refresh && !arguments.no_refresh;
+    let index = session.open_existing(config)?;
+    if refreshes {
+        let progress = Progress::when_slow(output);
+        let freshness = index.refresh_for_search(&progress)?;
+        if let Some(reason) = freshness.reason {
+            output.warn(&format!("the index is used as it is: {reason}"));
+        }
+    }
+    let here = Here::of(&index);
+    let mut found = index.related(&RelatedRequest {
+        by: arguments.by.as_deref().map(str::parse).transpose()?,
+        limit: arguments.limit,
+        ..RelatedRequest::new(here.meant(&arguments.wanted))
+    })?;
+    let exit = Exit::found(!found.is_empty());
+    if arguments.json {
+        output.json(&found)?;
+        return Ok(exit);
+    }
+    let places = std::iter::once(&mut found.passage)
+        .chain(found.similar.iter_mut().map(|one| &mut one.passage))
+        .chain(found.references.iter_mut().flat_map(|one| &mut one.definitions))
+        .chain(found.referenced_by.iter_mut().map(|one| &mut one.passage));
+    for place in places {
+        place.path = here.written(&place.namespace, &place.path);
+    }
+    let mut out = output.styled();
+    related(&mut out, &found)?;
+    out.flush()?;
+    for note in &found.notes {
+        output.note(note);
+    }
+    Ok(exit)
+}

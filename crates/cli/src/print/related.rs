@@ -1,0 +1,174 @@
+//! What is related to a passage, for people.
+
+use super::text::{counted, visible};
+use owo_colors::OwoColorize;
+use std::io::{self, Write};
+use tamis::{NameReference, Referrer, Related, RelatedPassage};
+
+/// The passage, then each list under its heading; lists without entries are left out.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn related(out: &mut dyn Write, found: &Related) -> io::Result<()> {
+    place(out, &found.passage)?;
+    writeln!(out)?;
+    if found.is_empty() {
+        return writeln!(out, "\nNothing is related to it.");
+    }
+    if !found.similar.is_empty() {
+        writeln!(out, "\n{}", "Like it".bold())?;
+        for one in &found.similar {
+            write!(out, "  {}  ", format_args!("{:.2}", one.similarity).dimmed())?;
+            place(out, &one.passage)?;
+            writeln!(out)?;
+        }
+    }
+    if !found.references.is_empty() {
+        writeln!(out, "\n{}", "It uses".bold())?;
+        found.references.iter().try_for_each(|reference| uses(out, reference))?;
+    }
+    if !found.referenced_by.is_empty() {
+        writeln!(out, "\n{}", "Used by".bold())?;
+        found.referenced_by.iter().try_for_each(|referrer| used_by(out, referrer))?;
+    }
+    Ok(())
+}
+
+fn uses(out: &mut dyn Write, reference: &NameReference) -> io::Result<()> {
+    let (name, place_of) = (visible(&reference.name), lines(&reference.lines));
+    match reference.definitions.as_slice() {
+        [only] => {
+            write!(out, "  ")?;
+            place(out, only)?;
+            writeln!(out, "  {}", place_of.dimmed())
+        }
+        several => {
+            writeln!(out, "  {name}: one of {}  {}", several.len(), place_of.dimmed())?;
+            for one in several {
+                write!(out, "    ")?;
+                place(out, one)?;
+                writeln!(out)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn used_by(out: &mut dyn Write, referrer: &Referrer) -> io::Result<()> {
+    write!(out, "  ")?;
+    place(out, &referrer.passage)?;
+    write!(out, "  {}", lines(&referrer.lines).dimmed())?;
+    match referrer.definitions {
+        0 | 1 => writeln!(out),
+        several => {
+            let name = visible(&referrer.name);
+            writeln!(
+                out,
+                "  {}",
+                format_args!("(perhaps: {} called {name})", counted(several as u64, "definition")).yellow()
+            )
+        }
+    }
+}
+
+fn place(out: &mut dyn Write, passage: &RelatedPassage) -> io::Result<()> {
+    let RelatedPassage { path, start_line, end_line, symbol, title, kind, .. } = passage;
+    write!(out, "{}:{}-{}", visible(path).purple(), start_line.green(), end_line.green())?;
+    if let Some(name) = symbol.as_ref().or(title.as_ref()) {
+        write!(out, "  {}", visible(name).bold())?;
+    }
+    write!(out, "  {}", format_args!("({})", kind.replace('_', " ")).dimmed())
+}
+
+/// `line 3` or `lines 3, 8, 11, …`.
+fn lines(lines: &[u32]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = lines.iter().take(SHOWN).map(u32::to_string).collect();
+    let more = if lines.len() > SHOWN { ", …" } else { "" };
+    format!("line{} {}{more}", if lines.len() == 1 { "" } else { "s" }, shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain;
+    use super::*;
+    use tamis::SimilarPassage;
+
+    fn passage(path: &str, symbol: &str) -> RelatedPassage {
+        RelatedPassage {
+            id: "3f9a1c2b4d5e".into(),
+            namespace: "n".into(),
+            path: path.into(),
+            start_line: 3,
+            end_line: 9,
+            symbol: Some(symbol.into()),
+            title: None,
+            kind: "function".into(),
+            language: Some("rust".into()),
+        }
+    }
+
+    fn nothing() -> Related {
+        Related {
+            passage: passage("src/door.rs", "open"),
+            model: None,
+            similar: Vec::new(),
+            cut: None,
+            references: Vec::new(),
+            referenced_by: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_list_has_its_heading_and_doubt_is_told() {
+        let reference = |name: &str, definitions| NameReference {
+            name: name.into(),
+            kind: "call".into(),
+            lines: vec![4, 6],
+            definitions,
+        };
+        let referrer = |definitions| Referrer {
+            passage: passage("src/house.rs", "enter"),
+            name: "open".into(),
+            lines: vec![5],
+            definitions,
+        };
+        let found = Related {
+            similar: vec![SimilarPassage { passage: passage("src/gate.rs", "swing"), similarity: 0.734 }],
+            references: vec![
+                reference("key", vec![passage("src/key.rs", "key")]),
+                reference("turn", vec![passage("src/key.rs", "Key::turn"), passage("src/lock.rs", "Lock::turn")]),
+            ],
+            referenced_by: vec![referrer(1), referrer(2)],
+            ..nothing()
+        };
+        insta::assert_snapshot!(plain(|out| related(out, &found)), @r"
+        src/door.rs:3-9  open  (function)
+
+        Like it
+          0.73  src/gate.rs:3-9  swing  (function)
+
+        It uses
+          src/key.rs:3-9  key  (function)  lines 4, 6
+          turn: one of 2  lines 4, 6
+            src/key.rs:3-9  Key::turn  (function)
+            src/lock.rs:3-9  Lock::turn  (function)
+
+        Used by
+          src/house.rs:3-9  enter  (function)  line 5
+          src/house.rs:3-9  enter  (function)  line 5  (perhaps: 2 definitions called open)
+        ");
+    }
+
+    #[test]
+    fn nothing_is_said_in_words() {
+        assert!(plain(|out| related(out, &nothing())).ends_with("\nNothing is related to it.\n"));
+    }
+
+    #[test]
+    fn many_lines_are_shortened() {
+        assert_eq!(lines(&[7]), "line 7");
+        assert_eq!(lines(&[1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5, …");
+    }
+}

@@ -1,0 +1,207 @@
+//! The lines in a hook: put into its text, found again, and taken out byte for byte. Pure.
+
+/// Between these two lines stands what is ours.
+const BEGIN: &str = "# >>> tamis >>>";
+const BEGIN_OF_OWN_FILE: &str = "# >>> tamis, which made this file >>>";
+const END: &str = "# <<< tamis <<<";
+
+const LINES: &str = "\
+# Brings the search index up to date in the background; `tamis hook remove` takes these lines out.
+if command -v tamis >/dev/null 2>&1; then
+    (tamis --quiet index </dev/null >/dev/null 2>&1 &)
+fi
+";
+
+/// The first line of a hook that is made.
+const SHEBANG: &str = "#!/bin/sh\n";
+
+/// Interpreters that understand the lines.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
+
+/// Why lines cannot be put into a hook or taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// It is a program, or a script of another language.
+    NotShell,
+    /// One of the two marks is missing, or they are in the wrong order.
+    Broken,
+}
+
+/// The lines with their marks.
+pub(super) fn block() -> String {
+    format!("{BEGIN}\n{LINES}{END}\n")
+}
+
+/// A hook of nothing but the lines.
+pub(super) fn own_file() -> String {
+    format!("{SHEBANG}{BEGIN_OF_OWN_FILE}\n{LINES}{END}\n")
+}
+
+/// A hook with the lines, as they are today. They come first, since a hook can end anywhere: with `exit`, or with `exec` of
+/// what comes after it. Whatever it returns it still returns.
+pub(super) fn with_block(hook: &[u8]) -> Result<Vec<u8>, Obstacle> {
+    if let Some(region) = find(hook)? {
+        let begin = if region.own { BEGIN_OF_OWN_FILE } else { BEGIN };
+        let middle = format!("{begin}\n{LINES}{END}");
+        return Ok([&hook[..region.start], middle.as_bytes(), &hook[region.end..]].concat());
+    }
+    if !is_shell(hook) {
+        return Err(Obstacle::NotShell);
+    }
+    if !hook.starts_with(b"#!") {
+        return Ok([block().as_bytes(), hook].concat());
+    }
+    match hook.iter().position(|&byte| byte == b'\n') {
+        Some(newline) => Ok([&hook[..=newline], block().as_bytes(), &hook[newline + 1..]].concat()),
+        // The last line stays one without an end.
+        None => Ok([hook, b"\n", block().trim_end().as_bytes()].concat()),
+    }
+}
+
+/// A hook without the lines, as it was before; `None` where nothing is left of a file that was made for them.
+pub(super) fn without_block(hook: &[u8]) -> Result<Option<Vec<u8>>, Obstacle> {
+    let Some(region) = find(hook)? else { return Ok(Some(hook.to_vec())) };
+    let (front, back) = (&hook[..region.start], &hook[region.end..]);
+    let rest = match back.strip_prefix(b"\n") {
+        Some(back) => [front, back].concat(),
+        None => front.strip_suffix(b"\n").unwrap_or(front).to_vec(),
+    };
+    Ok((!region.own || rest != SHEBANG.as_bytes()).then_some(rest))
+}
+
+/// Where the lines stand, from the first mark to the end of the last one.
+struct Region {
+    start: usize,
+    end: usize,
+    own: bool,
+}
+
+fn find(hook: &[u8]) -> Result<Option<Region>, Obstacle> {
+    let mut at = 0;
+    let (mut begin, mut end) = (None, None);
+    for line in hook.split_inclusive(|&byte| byte == b'\n') {
+        let text = line.trim_ascii_end();
+        let own = text == BEGIN_OF_OWN_FILE.as_bytes();
+        let misplaced = if own || text == BEGIN.as_bytes() {
+            begin.replace((at, own)).is_some()
+        } else if text == END.as_bytes() {
+            begin.is_none() || end.replace(at + text.len()).is_some()
+        } else {
+            false
+        };
+        if misplaced {
+            return Err(Obstacle::Broken);
+        }
+        at += line.len();
+    }
+    match (begin, end) {
+        (None, None) => Ok(None),
+        (Some((start, own)), Some(end)) => Ok(Some(Region { start, end, own })),
+        _ => Err(Obstacle::Broken),
+    }
+}
+
+/// Whether a shell runs it. git has one run what names no interpreter and is no program.
+fn is_shell(hook: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(hook) else { return false };
+    if text.contains('\0') {
+        return false;
+    }
+    let Some(line) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else { return true };
+    let base = |word: &str| word.rsplit(['/', '\\']).next().unwrap_or(word).to_owned();
+    let mut words = line.split_whitespace().map(base);
+    let interpreter = match words.next() {
+        // Whatever options and variables it is given.
+        Some(env) if env == "env" => words.find(|word| !word.starts_with('-') && !word.contains('=')),
+        Some(busybox) if busybox == "busybox" => words.next(),
+        named => named,
+    };
+    interpreter.is_some_and(|name| SHELLS.contains(&name.trim_end_matches(".exe")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn put(hook: &str) -> Result<String, Obstacle> {
+        with_block(hook.as_bytes()).map(|bytes| String::from_utf8(bytes).expect("text"))
+    }
+
+    #[test]
+    fn the_lines_come_first_so_that_an_exit_does_not_keep_them_from_running() {
+        let hook = "#!/bin/sh\necho committed\nexit 0\n";
+        let with = put(hook).expect("a shell hook");
+        assert!(with.starts_with("#!/bin/sh\n# >>> tamis >>>\n"), "{with}");
+        assert!(with.ends_with("# <<< tamis <<<\necho committed\nexit 0\n"), "{with}");
+        assert_eq!(put(&with), Ok(with.clone()), "a second time changes nothing");
+    }
+
+    #[test]
+    fn old_lines_are_replaced_where_they_stand() {
+        let old = format!("#!/bin/sh\nfirst\n{BEGIN}\nsomething older\n{END}\nlast\n");
+        let with = put(&old).expect("a shell hook");
+        assert_eq!(with, format!("#!/bin/sh\nfirst\n{BEGIN}\n{LINES}{END}\nlast\n"));
+        let own = format!("{SHEBANG}{BEGIN_OF_OWN_FILE}\nsomething older\n{END}\n");
+        assert_eq!(put(&own), Ok(own_file()));
+    }
+
+    #[test]
+    fn what_no_shell_runs_is_refused() {
+        for hook in ["#!/usr/bin/env python3\n", "#!/usr/bin/perl -w\n", "#!/usr/bin/fish\n", "#!\n", "\u{7f}ELF\0\0"] {
+            assert_eq!(put(hook), Err(Obstacle::NotShell), "{hook:?}");
+        }
+        assert_eq!(with_block(&[0xff, 0xfe, 0x01]), Err(Obstacle::NotShell));
+        for hook in [
+            "",
+            "echo a\n",
+            "#!/bin/bash -e\n",
+            "#! /usr/bin/env -S FOO=1 zsh -f\n",
+            "#!/bin/busybox sh\n",
+            "#!C:/sh.exe\n",
+        ] {
+            assert!(put(hook).is_ok(), "{hook:?}");
+        }
+    }
+
+    #[test]
+    fn lines_with_one_mark_missing_are_left_alone() {
+        for hook in [
+            format!("#!/bin/sh\n{BEGIN}\nx\n"),
+            format!("#!/bin/sh\n{END}\n"),
+            format!("{END}\n{BEGIN}\n"),
+            format!("{BEGIN}\n{BEGIN}\n{END}\n"),
+            format!("{BEGIN}\n{END}\n{END}\n"),
+        ] {
+            assert_eq!(put(&hook), Err(Obstacle::Broken), "{hook}");
+            assert_eq!(without_block(hook.as_bytes()), Err(Obstacle::Broken), "{hook}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_made_goes_and_one_that_was_there_stays() {
+        assert_eq!(without_block(own_file().as_bytes()), Ok(None));
+        let there = with_block(SHEBANG.as_bytes()).expect("a shell hook");
+        assert_eq!(without_block(&there), Ok(Some(SHEBANG.as_bytes().to_vec())));
+        let more = own_file() + "echo more\n";
+        assert_eq!(
+            without_block(more.as_bytes()),
+            Ok(Some(b"#!/bin/sh\necho more\n".to_vec())),
+            "somebody added to it"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn out_again_means_byte_for_byte_as_it_was(
+            shebang in prop_oneof!["", "#!/bin/sh", "#!/usr/bin/env bash\n", "#!/bin/sh\r\n"],
+            rest in "(\n|[a-z \t#é\r]{0,8}\n?){0,6}",
+        ) {
+            let hook = shebang + &rest;
+            if let Ok(with) = with_block(hook.as_bytes()) {
+                prop_assert_eq!(with_block(&with), Ok(with.clone()));
+                prop_assert_eq!(without_block(&with), Ok(Some(hook.into_bytes())));
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Lines in git's hooks that keep an index fresh: after a commit, a checkout, a merge or a rebase they start `tamis index`
+//! in the background.
+//!
+//! Hooks belong to their owners. The lines stand between two marks, are put beside what is there and taken out again byte
+//! for byte; where that cannot be done, nothing is touched and the reason is given, with the lines to be put in by hand.
+//! Nothing that the repository configures is run.
+//!
+//! ```
+//! let lines = tamis::hook::lines();
+//! assert!(lines.contains("tamis --quiet index"));
+//! assert!(lines.starts_with("# >>> tamis >>>\n") && lines.ends_with("# <<< tamis <<<\n"));
+//! ```
+
+mod block;
+
+use crate::Error;
+use crate::git;
+use block::Obstacle;
+use serde::Serialize;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The hooks that get the lines: whatever changes the files of a work tree by git ends with one of them.
+pub const HOOKS: [&str; 4] = ["post-commit", "post-checkout", "post-merge", "post-rewrite"];
+
+/// What came of one hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookState {
+    /// It has the lines now.
+    Installed,
+    /// It has the lines of this version now, in place of older ones.
+    Updated,
+    /// It had them already, or had none to take out.
+    Unchanged,
+    /// It has them no more.
+    Removed,
+    /// It is left as it is, for this reason.
+    Refused(String),
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HookReport {
+    /// The directory of the hooks.
+    pub directory: PathBuf,
+    /// Each of [`HOOKS`] and what came of it.
+    pub hooks: Vec<(String, HookState)>,
+}
+
+impl HookReport {
+    /// Whether a hook was left as it is that should not have been.
+    pub fn refused(&self) -> bool {
+        self.hooks.iter().any(|(_, state)| matches!(state, HookState::Refused(_)))
+    }
+}
+
+/// The lines that the hooks get, in the language of the shell. They return at once and do nothing where there is no `tamis`.
+pub fn lines() -> String {
+    block::block()
+}
+
+/// Puts the lines into the hooks of the repository whose work tree `start` lies in, or of the one at `git_dir`.
+///
+/// # Errors
+/// There is no repository, or its hooks are somewhere else (`core.hooksPath`), where a manager or the user keeps them; a
+/// hook cannot be read or written. A single hook that cannot take the lines is no error: see [`HookState::Refused`].
+pub fn install(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error> {
+    let directory = own_directory(start, git_dir)?;
+    fs::create_dir_all(&directory).map_err(|error| Error::path(&directory, format!("cannot be made: {error}")))?;
+    each(directory, |path| match read(path)? {
+        None => {
+            write(path, block::own_file().as_bytes(), None)?;
+            Ok(HookState::Installed)
+        }
+        Some(Hook { refusal: Some(reason), .. }) => Ok(HookState::Refused(reason)),
+        Some(Hook { bytes, permissions, .. }) => match block::with_block(&bytes) {
+            Ok(with) if with == bytes => Ok(HookState::Unchanged),
+            Ok(with) => {
+                let had = block::without_block(&bytes).is_ok_and(|without| without.as_ref() != Some(&bytes));
+                write(path, &with, Some(permissions))?;
+                Ok(if had { HookState::Updated } else { HookState::Installed })
+            }
+            Err(obstacle) => Ok(HookState::Refused(reason(obstacle))),
+        },
+    })
+}
+
+/// Takes the lines out of the hooks again, and the hooks away that were made for them.
+///
+/// # Errors
+/// As [`install`].
+pub fn remove(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error> {
+    let directory = git::hooks(start, git_dir).map_err(|reason| Error::path(start, reason))?;
+    each(directory, |path| match read(path)? {
+        Some(Hook { bytes, permissions, .. }) => match block::without_block(&bytes) {
+            Ok(Some(without)) if without == bytes => Ok(HookState::Unchanged),
+            Ok(Some(without)) => {
+                write(path, &without, Some(permissions))?;
+                Ok(HookState::Removed)
+            }
+            Ok(None) => {
+                fs::remove_file(path).map_err(|error| Error::path(path, format!("cannot be removed: {error}")))?;
+                Ok(HookState::Removed)
+            }
+            Err(obstacle) => Ok(HookState::Refused(reason(obstacle))),
+        },
+        None => Ok(HookState::Unchanged),
+    })
+}
+
+/// The directory of the hooks, where git looks into it.
+fn own_directory(start: &Path, git_dir: Option<&Path>) -> Result<PathBuf, Error> {
+    let directory = git::hooks(start, git_dir).map_err(|reason| Error::path(start, reason))?;
+    let elsewhere = git::hooks_elsewhere(start, git_dir).map_err(|reason| Error::path(start, reason))?;
+    match elsewhere {
+        Some(path) if !is_same(&path, &directory) => {
+            let hooks = HOOKS.join(", ");
+            let reason = format!(
+                "core.hooksPath says that git's hooks are here, which is yours or a manager's to change; put these lines into \
+                 {hooks}:\n{}",
+                lines()
+            );
+            Err(Error::path(&path, reason))
+        }
+        _ => Ok(directory),
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+fn each(directory: PathBuf, work: impl Fn(&Path) -> Result<HookState, Error>) -> Result<HookReport, Error> {
+    let hooks = HOOKS.iter().map(|&name| Ok((name.to_owned(), work(&directory.join(name))?)));
+    let hooks = hooks.collect::<Result<_, Error>>()?;
+    Ok(HookReport { directory, hooks })
+}
+
+/// A hook that is there.
+struct Hook {
+    bytes: Vec<u8>,
+    permissions: fs::Permissions,
+    /// Why it is not to be changed, whatever is in it.
+    refusal: Option<String>,
+}
+
+fn read(path: &Path) -> Result<Option<Hook>, Error> {
+    let failed = |error: std::io::Error| Error::path(path, format!("cannot be read: {error}"));
+    let metadata = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        metadata => metadata.map_err(failed)?,
+    };
+    let (mut bytes, mut refusal) = (Vec::new(), None);
+    if metadata.is_symlink() {
+        refusal = Some("a link to a file elsewhere".to_owned());
+    } else if !metadata.is_file() {
+        refusal = Some("not a file".to_owned());
+    } else {
+        bytes = fs::read(path).map_err(failed)?;
+        if !is_executable(&metadata) {
+            refusal = Some(
+                "not executable, so git does not run it, and to make it so would have what is in it run".to_owned(),
+            );
+        }
+    }
+    Ok(Some(Hook { bytes, permissions: metadata.permissions(), refusal }))
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    true
+}
+
+/// Writes a hook whole or not at all: git never runs half of one. `permissions`: those of the hook that is replaced.
+fn write(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> Result<(), Error> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let written = || {
+        let mut file = new_file(directory)?;
+        file.write_all(bytes)?;
+        if let Some(permissions) = permissions {
+            file.as_file().set_permissions(permissions)?;
+        }
+        file.persist(path).map_err(|error| error.error)
+    };
+    written().map_err(|error| Error::path(path, format!("cannot be written: {error}")))?;
+    Ok(())
+}
+
+/// A file that everyone may run whom the user's mask lets.
+fn new_file(directory: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tamis-hook");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    builder.tempfile_in(directory)
+}
+
+fn reason(obstacle: Obstacle) -> String {
+    match obstacle {
+        Obstacle::NotShell => "not a shell script",
+        Obstacle::Broken => "only a part of the lines that tamis put in is there; take the rest out by hand",
+    }
+    .to_owned()
+}
