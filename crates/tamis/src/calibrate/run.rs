@@ -133,8 +133,7 @@ impl Index {
         Ok(super::thresholds::resolve(&self.config.thresholds, &self.store.calibrations()?, Some(&Under::of(model))).0)
     }
 
-    /// The model by its name, else the one that a search over all symbols uses: the last one configured that has all their
-    /// vectors, else the one that has most.
+    /// The model by its name, else the one that a search over all symbols uses; the best one configured where none has vectors.
     fn model_to_calibrate(
         &self,
         name: Option<&str>,
@@ -143,26 +142,14 @@ impl Index {
         if let Some(name) = name {
             return self.models.info(name);
         }
-        let config = &self.config;
-        let names = match config.search.model.as_str() {
-            "auto" => config.index.models.iter().map(String::as_str).collect(),
-            name => vec![name],
-        };
         let languages: Vec<String> = groups.iter().flat_map(|(_, members)| members.clone()).collect();
-        let filter = filter(&languages);
-        let mut best: Option<(ModelInfo, u64)> = None;
-        for name in names.into_iter().rev() {
-            let info = self.models.info(name)?;
-            let coverage = self.store.coverage(&info.id, &filter)?;
-            if coverage.embedded == coverage.passages {
-                return Ok(info);
-            }
-            if best.as_ref().is_none_or(|(_, most)| coverage.embedded > *most) {
-                best = Some((info, coverage.embedded));
-            }
-        }
+        let best = self.covering(&filter(&languages))?.best.map(|(name, _)| name);
+        let configured = match self.config.search.model.as_str() {
+            "auto" => self.config.index.models.last().map(String::as_str),
+            name => Some(name),
+        };
         let none = || Error::argument("index.models", "[]", "at least one model, since thresholds are of a model");
-        best.map(|(info, _)| info).ok_or_else(none)
+        self.models.info(best.or(configured).ok_or_else(none)?)
     }
 
     /// Writes the thresholds down.

@@ -226,30 +226,35 @@ impl Index {
         })
     }
 
-    /// The best model that covers what the filter leaves: the last of `index.models` with all vectors, else the one
-    /// that covers most.
+    /// The best model that covers what the filter leaves, loaded, and why it is not the best one configured.
     pub(super) fn choose_model(&self, filter: &Filter) -> Result<Choice, Error> {
-        let asked = &self.config.search.model;
-        let names: Vec<&String> = if asked == "auto" { self.config.index.models.iter().collect() } else { vec![asked] };
-        let mut best: Option<(&String, Coverage)> = None;
-        let mut lacking = Vec::new();
-        for name in names.into_iter().rev() {
-            let coverage = self.store.coverage(&self.models.id(name)?, filter)?;
-            if coverage.embedded == coverage.passages {
-                best = Some((name, coverage));
-                break;
-            }
-            lacking.push(format!("{name} covers {} of {} passages", coverage.embedded, coverage.passages));
-            if coverage.embedded > best.map_or(0, |(_, best)| best.embedded) {
-                best = Some((name, coverage));
-            }
-        }
+        let Covering { best, lacking } = self.covering(filter)?;
         let reason =
             (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
         match best {
             Some((name, coverage)) => Ok((Some(self.models.get(name)?), coverage, reason)),
             None => Ok((None, self.store.coverage("", filter)?, reason)),
         }
+    }
+
+    /// Which of the models that searches may use covers what the filter leaves: the last one with all vectors, else the one
+    /// that covers most.
+    pub(crate) fn covering(&self, filter: &Filter) -> Result<Covering<'_>, Error> {
+        let asked = &self.config.search.model;
+        let names: Vec<&String> = if asked == "auto" { self.config.index.models.iter().collect() } else { vec![asked] };
+        let mut covering = Covering::default();
+        for name in names.into_iter().rev() {
+            let coverage = self.store.coverage(&self.models.id(name)?, filter)?;
+            if coverage.embedded == coverage.passages {
+                covering.best = Some((name, coverage));
+                break;
+            }
+            covering.lacking.push(format!("{name} covers {} of {} passages", coverage.embedded, coverage.passages));
+            if coverage.embedded > covering.best.map_or(0, |(_, best)| best.embedded) {
+                covering.best = Some((name, coverage));
+            }
+        }
+        Ok(covering)
     }
 
     pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&dyn Embedder>) -> Result<Fusions, Error> {
@@ -262,6 +267,13 @@ impl Index {
 }
 
 pub(super) type Choice = (Option<Arc<dyn Embedder>>, Coverage, Option<String>);
+
+/// The model that covers a filter best, by name, and what each better one lacks.
+#[derive(Default)]
+pub(crate) struct Covering<'a> {
+    pub best: Option<(&'a str, Coverage)>,
+    pub lacking: Vec<String>,
+}
 
 /// What a search will do.
 struct Plan {
