@@ -133,17 +133,18 @@ fn a_stopped_run_leaves_a_valid_index_that_the_next_one_completes() {
         }
     }
     let tree = Tree::new(&[]);
-    for number in 0..600 {
+    // More than what is read ahead of what is committed.
+    for number in 0..1500 {
         tree.write(&format!("note-{number}.md"), format!("# Note {number}\n\nText of number {number}.\n").as_bytes());
     }
     let index = tree.open(&[]);
     let report = index.refresh(RunOptions::WHOLE, &StopAfter(AtomicU64::new(200))).expect("stopped");
     assert!(report.interrupted);
-    assert!(report.added >= 128 && report.added < 600, "{}", report.added);
+    assert!(report.added >= 128 && report.added < 1500, "{}", report.added);
     assert!(index.check().expect("checked").problems.is_empty());
     let report = refresh(&index);
     assert!(!report.interrupted);
-    assert_eq!(index.status().expect("a status").summary.documents, 600);
+    assert_eq!(index.status().expect("a status").summary.documents, 1500);
     assert_eq!(index.status().expect("a status").stale, 0);
 }
 
