@@ -72,6 +72,17 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it asks for the similarity that each candidate's language needs ([`RawScores::threshold`]). Finding it takes time
+    /// that other rules save.
+    fn reads_thresholds(&self) -> bool {
+        false
+    }
+
+    /// Whether it is defined on distances that age has moved. Others can be given such, and are not unless that is asked for.
+    fn is_of_aged_distances(&self) -> bool {
+        false
+    }
+
     /// Whether it admits a candidate by that one's own raw scores, before anything is fused or reranked; `None` for a rule
     /// that looks at the list. A pool that was admitted to says so with [`Pool::with_admitted`], and then all who were
     /// admitted are kept.

@@ -58,6 +58,7 @@ mod lock;
 mod namespace;
 mod record;
 mod report;
+mod schema_version;
 mod semantic;
 mod sqlite;
 mod stamp;

@@ -26,6 +26,10 @@ declare! {
 }
 
 impl Rule for LanguageThreshold {
+    fn reads_thresholds(&self) -> bool {
+        true
+    }
+
     fn admits(&self, candidate: &RawScores) -> Option<Admission> {
         let threshold = candidate.threshold.unwrap_or(self.default);
         Some(if candidate.similarity.is_some_and(|similarity| similarity >= threshold) {

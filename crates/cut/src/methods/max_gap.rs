@@ -51,6 +51,10 @@ declare! {
 }
 
 impl Rule for MaxGap {
+    fn is_of_aged_distances(&self) -> bool {
+        true
+    }
+
     fn admits(&self, candidate: &RawScores) -> Option<Admission> {
         let within = candidate.similarity.is_some_and(|similarity| 1.0 - similarity <= self.configured);
         (!self.adaptive).then_some(if within { Admission::Similarity } else { Admission::Refused })

@@ -8,6 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
+use crate::schema_version::schema_version;
 
 /// The one version there is. A cache of another one is begun anew, since nothing in it is worth a migration.
 const SCHEMA_VERSION: u32 = 1;
@@ -118,24 +119,13 @@ fn make(connection: &mut Connection, path: &Path) -> Result<()> {
     transaction.commit().map_err(failed)
 }
 
-/// The version of a database that is ours, or 0 of an empty one.
+/// The version of the cache, or 0 of an empty one.
 fn version(connection: &Connection, path: &Path) -> Result<u32> {
-    let failed = |error| StoreError::sqlite(path, error);
-    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
-    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
-    let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
-    let empty = found == 0 && application == 0 && tables.map_err(failed)? == 0;
-    match found {
-        _ if empty => Ok(0),
-        _ if application != APPLICATION_ID => {
-            let reason = "the database of another program".to_owned();
-            Err(StoreError::Corrupt { path: path.to_owned(), reason })
+    match schema_version(connection, path, APPLICATION_ID, SCHEMA_VERSION)? {
+        found @ 1.. if found < SCHEMA_VERSION => {
+            Err(StoreError::Older { path: path.to_owned(), found, supported: SCHEMA_VERSION })
         }
-        SCHEMA_VERSION => Ok(found),
-        newer if newer > SCHEMA_VERSION => {
-            Err(StoreError::Newer { path: path.to_owned(), found, supported: SCHEMA_VERSION })
-        }
-        _ => Err(StoreError::Older { path: path.to_owned(), found, supported: SCHEMA_VERSION }),
+        found => Ok(found),
     }
 }
 

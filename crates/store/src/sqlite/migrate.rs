@@ -6,6 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::Fault;
 use crate::error::StoreError;
+use crate::schema_version::schema_version;
 
 /// Migration n makes version n + 1. A released one never changes.
 const MIGRATIONS: &[&str] =
@@ -43,20 +44,6 @@ pub(super) fn require_current(connection: &Connection, path: &Path) -> Result<()
     Ok(())
 }
 
-/// The version of a database that is ours or empty and not too new.
 fn version(connection: &Connection, path: &Path) -> Result<u32, Fault> {
-    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if application != APPLICATION_ID && (found != 0 || tables != 0) {
-        return Err(StoreError::Corrupt {
-            path: path.to_owned(),
-            reason: "the database of another program".to_owned(),
-        }
-        .into());
-    }
-    if found > SCHEMA_VERSION {
-        return Err(StoreError::Newer { path: path.to_owned(), found, supported: SCHEMA_VERSION }.into());
-    }
-    Ok(found)
+    Ok(schema_version(connection, path, APPLICATION_ID, SCHEMA_VERSION)?)
 }

@@ -1,7 +1,7 @@
 //! What is kept of a search and of what people said about it.
 
 /// A search as it was answered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RecordedSearch {
     /// The identifier that people are told; unique.
     pub id: String,

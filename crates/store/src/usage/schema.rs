@@ -7,6 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
+use crate::schema_version::schema_version;
 
 /// Migration n makes version n + 1. A released one never changes; each only adds.
 pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
@@ -116,20 +117,6 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     transaction.commit().map_err(failed)
 }
 
-/// The version of a database that is ours or empty and not too new.
 fn version(connection: &Connection, path: &Path) -> Result<u32> {
-    let failed = |error| StoreError::sqlite(path, error);
-    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
-    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
-    if application != APPLICATION_ID {
-        let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
-        if found != 0 || tables.map_err(failed)? != 0 {
-            let reason = "the database of another program".to_owned();
-            return Err(StoreError::Corrupt { path: path.to_owned(), reason });
-        }
-    }
-    if found > SCHEMA_VERSION {
-        return Err(StoreError::Newer { path: path.to_owned(), found, supported: SCHEMA_VERSION });
-    }
-    Ok(found)
+    schema_version(connection, path, APPLICATION_ID, SCHEMA_VERSION)
 }

@@ -125,7 +125,7 @@ pub struct IndexReport {
     pub embedded: u64,
     /// The namespaces searched, one's own first.
     pub namespaces: Vec<String>,
-    /// Files known to differ from the index; `null` where that was not checked.
+    /// Files known to differ from the index; `null` where that was not checked, or the caller may not read every namespace.
     pub stale: Option<u64>,
 }
 

@@ -110,6 +110,8 @@ impl Index {
         let query_id = recorded.and_then(|search| self.record(search, served(&clock), request.entry_point.as_deref()));
         clock.lap("record");
 
+        // How long it took, and how many files changed, tell of what lies beside what the caller may read.
+        let limited = request.allowed_namespaces.is_some();
         Ok(Answer {
             query,
             query_id,
@@ -120,13 +122,12 @@ impl Index {
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,
             cut,
-            // How long it took tells of what lies beside what the caller may read.
-            timings_ms: if request.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
+            timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
             index: IndexReport {
                 passages: coverage.passages,
                 embedded: coverage.embedded,
                 namespaces: question.scope.names,
-                stale: freshness.stale,
+                stale: freshness.stale.filter(|_| !limited),
             },
             pool,
         })

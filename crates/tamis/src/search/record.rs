@@ -69,8 +69,9 @@ impl Index {
     }
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
-    pub(super) fn scale(&self, fusion: Fusion, rerank: &Rerank) -> String {
+    pub(super) fn scale(&self, fusion: Fusion, rerank: &Rerank, phrasings: usize) -> String {
         let moved = rerank.scale();
-        format!("{fusion}, {}{moved}, pool {}", self.config.priors.describe(), self.config.search.pool)
+        let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
+        format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.priors.describe(), self.config.search.pool)
     }
 }

@@ -159,25 +159,16 @@ mod tests {
             probability: None,
         };
         RecordedSearch {
-            id: String::new(),
-            at_ms: 0,
-            entry_point: "cli".into(),
-            namespace: "here".into(),
-            query_hash: [1; 32],
-            query_text: None,
             mode: "hybrid".into(),
             model: Some("m".into()),
-            method: "auto".into(),
             scale: scale.into(),
-            kept: 1,
             passages: 9,
             score_background: Some(0.25),
             similarity_mean: Some(0.0),
             similarity_deviation: Some(0.1),
             bm25_mean: Some(0.0),
-            focus: None,
-            evidence: None,
             candidates: candidates.iter().enumerate().map(candidate).collect(),
+            ..RecordedSearch::default()
         }
     }
 

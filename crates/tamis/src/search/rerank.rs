@@ -27,7 +27,7 @@ impl Rerank {
         let aged = match config.use_recency {
             RecencyUse::On => true,
             RecencyUse::Off => false,
-            RecencyUse::Auto => rule.name() == "max_gap",
+            RecencyUse::Auto => rule.is_of_aged_distances(),
         };
         Rerank { hint, now_ns: aged.then_some(now_ns), config: *config }
     }

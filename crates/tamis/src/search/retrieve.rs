@@ -119,15 +119,15 @@ impl Index {
         depth: usize,
         warnings: &mut Vec<String>,
     ) -> Vec<Phrased> {
-        let gather = |text: &str, weight: f64| -> Result<Phrased, Error> {
+        let gather = |text: &str, weight: f64| -> Result<(Phrased, Option<String>), Error> {
             // A phrasing of which the model knows no word is asked by words alone.
             let vector = plan.embed(text)?.filter(|vector| vector.iter().any(|&entry| entry != 0.0));
             let asked = plan.asked(text, vector.as_deref());
-            let (gathered, _) = gather_within(&self.store, &asked, &question.scope, filter, depth)?;
-            Ok(Phrased::new(weight, &gathered))
+            let (gathered, left_out) = gather_within(&self.store, &asked, &question.scope, filter, depth)?;
+            Ok((Phrased::new(weight, &gathered), left_out))
         };
         let gather = &gather;
-        let gathered: Vec<Result<Phrased, Error>> = std::thread::scope(|scope| {
+        let gathered: Vec<Result<_, Error>> = std::thread::scope(|scope| {
             let variants = question.variants.iter();
             let asked: Vec<_> = variants.map(|(text, weight)| scope.spawn(move || gather(text, *weight))).collect();
             let joined = asked.into_iter().map(|thread| thread.join());
@@ -136,7 +136,11 @@ impl Index {
         let mut phrased = Vec::new();
         for (result, (text, _)) in gathered.into_iter().zip(&question.variants) {
             match result {
-                Ok(found) => phrased.push(found),
+                Ok((found, left_out)) => {
+                    phrased.push(found);
+                    // What fails for one phrasing mostly fails for all, and is told once.
+                    warnings.extend(left_out.filter(|reason| !warnings.contains(reason)));
+                }
                 Err(error) => warnings.push(format!("variant {text:?} was left out: {error}")),
             }
         }
@@ -160,7 +164,7 @@ impl Index {
         let rule = replacement.as_deref().unwrap_or(rule);
 
         let model = retrieved.model.as_deref().map(Embedder::model);
-        let thresholds = (rule.name() == "language").then(|| self.thresholds(model)).transpose()?;
+        let thresholds = rule.reads_thresholds().then(|| self.thresholds(model)).transpose()?;
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
         let fusions = self.fusions(rule, retrieved.model.as_deref())?;
         let Question { hint, names, now_ns, scope, .. } = &retrieved.question;
@@ -173,7 +177,7 @@ impl Index {
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
 
-        let scale = self.scale(fusions.cut, &rerank);
+        let scale = self.scale(fusions.cut, &rerank, retrieved.gathered.phrased.len());
         let namespace = scope.label(&self.namespace);
         let own_past = || self.beliefs(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
         let beliefs = beliefs.unwrap_or_else(own_past);

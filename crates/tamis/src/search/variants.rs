@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use super::gather::Gathered;
 use crate::Error;
 use crate::config::{Config, VariantConfig};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use tamis_rank::BackgroundEvidence;
@@ -115,10 +115,9 @@ impl Phrased {
 /// Adds what the other phrasings found and the query itself did not. A candidate that the query did not find has no raw
 /// scores under it yet.
 pub(super) fn merge(gathered: &mut Gathered, phrased: &[Phrased]) {
-    let mut known: HashMap<PassageId, ()> =
-        gathered.candidates.iter().map(|candidate| (candidate.passage, ())).collect();
+    let mut known: HashSet<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
     for candidate in phrased.iter().flat_map(|phrased| &phrased.candidates) {
-        if known.insert(candidate.passage, ()).is_none() {
+        if known.insert(candidate.passage) {
             gathered.candidates.push(Candidate::new(candidate.passage));
         }
     }

@@ -92,25 +92,15 @@ mod tests {
     fn search(similarities: &[Option<f32>]) -> RecordedSearch {
         let candidate = |&similarity: &Option<f32>| RecordedCandidate { similarity, ..RecordedCandidate::default() };
         RecordedSearch {
-            id: String::new(),
-            at_ms: 0,
             entry_point: "cli".into(),
             namespace: "here".into(),
-            query_hash: [1; 32],
-            query_text: None,
             mode: "hybrid".into(),
             model: Some("m".into()),
             method: "max_gap".into(),
-            scale: String::new(),
-            kept: 0,
             passages: 9,
-            score_background: None,
             similarity_mean: Some(0.125),
-            similarity_deviation: None,
-            bm25_mean: None,
-            focus: None,
-            evidence: None,
             candidates: similarities.iter().map(candidate).collect(),
+            ..RecordedSearch::default()
         }
     }
 
