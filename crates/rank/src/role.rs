@@ -1,5 +1,5 @@
 //! A prior by the role of the text: tests, examples, copies, generated code, changelogs and licences repeat the words of
-//! what they test, show, copy or list, and drown it.
+//! what they test, show, copy or list, and drown it; so do the reports of programs and the questions of forms.
 
 /// Factors on a candidate's ranking value by role, each in (0, 1]; 1 leaves it alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,11 +16,24 @@ pub struct RolePrior {
     pub changelog: f64,
     /// Licences and notices.
     pub license: f64,
+    /// What programs say in discussions.
+    pub bot: f64,
+    /// Forms that nobody filled in.
+    pub template: f64,
 }
 
 impl Default for RolePrior {
     fn default() -> Self {
-        RolePrior { test: 0.9, example: 0.95, vendored: 0.85, generated: 0.85, changelog: 0.85, license: 0.85 }
+        RolePrior {
+            test: 0.9,
+            example: 0.95,
+            vendored: 0.85,
+            generated: 0.85,
+            changelog: 0.85,
+            license: 0.85,
+            bot: 0.8,
+            template: 0.8,
+        }
     }
 }
 
@@ -34,6 +47,8 @@ impl RolePrior {
             "generated" => self.generated,
             "changelog" => self.changelog,
             "license" => self.license,
+            "bot" => self.bot,
+            "template" => self.template,
             _ => 1.0,
         }
     }

@@ -13,7 +13,8 @@ use crate::lexical::{Lexical, Reader, State, guarded};
 use crate::lock::{Hold, WriteLock};
 use crate::namespace::{Namespace, NewNamespace};
 use crate::record::{
-    Applied, Change, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash, TextToEmbed,
+    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash,
+    TextToEmbed,
 };
 use crate::report::{Coverage, Findings, Progress, Pruned, Summary};
 use crate::semantic::Semantic;
@@ -249,6 +250,14 @@ impl Store for EmbeddedStore {
 
     fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>> {
         self.database.document_passages(namespace, path)
+    }
+
+    fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
+        self.database.records(documents)
+    }
+
+    fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
+        self.database.attributes(documents)
     }
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {

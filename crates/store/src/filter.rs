@@ -38,6 +38,31 @@ pub struct Filter {
     /// part; `Store::open`, with a separator of parts (`::`, `.`, `#` or `/`), the whole or what it ends with from the start
     /// of a part on. An asterisk at the end, as in `open*`, leaves open how the name goes on.
     pub symbols: Vec<String>,
+    /// What must be known of the document: each of these conditions.
+    pub attributes: Vec<AttributeCondition>,
+    /// Who wrote or said the passage, any of them; upper and lower case make no difference.
+    pub authors: Vec<String>,
+    /// Only what is dated at this time or later, in nanoseconds since 1970. The passage's date counts, else the document's
+    /// own, else that of its file; what has no date at all does not pass.
+    pub since_ns: Option<i64>,
+    /// Only what is dated before this time, in nanoseconds since 1970.
+    pub until_ns: Option<i64>,
+}
+
+/// A condition on an attribute of documents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct AttributeCondition {
+    /// The attribute's name.
+    pub name: String,
+    /// The document must have one of these as a value of it; upper and lower case make no difference.
+    pub any_of: Vec<String>,
+}
+
+impl AttributeCondition {
+    /// The condition that an attribute has one of these values.
+    pub fn new<V: Into<String>>(name: impl Into<String>, any_of: impl IntoIterator<Item = V>) -> AttributeCondition {
+        AttributeCondition { name: name.into(), any_of: any_of.into_iter().map(Into::into).collect() }
+    }
 }
 
 impl Filter {
@@ -58,7 +83,13 @@ impl Filter {
 
     /// Whether documents alone decide it, where all passages are of their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
-        self.kinds.is_empty() && self.roles.is_empty() && self.ids.is_empty() && self.symbols.is_empty()
+        self.kinds.is_empty()
+            && self.roles.is_empty()
+            && self.ids.is_empty()
+            && self.symbols.is_empty()
+            && self.authors.is_empty()
+            && self.since_ns.is_none()
+            && self.until_ns.is_none()
     }
 }
 

@@ -71,7 +71,7 @@ pub use cache::{CacheSummary, EmbeddingCache};
 pub use calibration::Calibration;
 pub use embedded::{Access, EmbeddedStore};
 pub use error::{Result, StoreError};
-pub use filter::Filter;
+pub use filter::{AttributeCondition, Filter};
 pub use hits::{
     Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, Nearest, SemanticHit,
     TermStatistics,
@@ -79,7 +79,7 @@ pub use hits::{
 pub use lexical::{Highlighter, Mark};
 pub use namespace::{Namespace, NewNamespace};
 pub use record::{
-    Applied, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
+    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,
 };
 pub use report::{Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary};

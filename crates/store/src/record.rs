@@ -61,6 +61,8 @@ pub struct NewDocument {
     /// Where it is, relative to the namespace's root, with forward slashes. Unique in its namespace;
     /// what is no file takes a path that no file has, such as `issue:12`.
     pub path: String,
+    /// Where it came from, when that is no file of the namespace's own tree: `github:rust-lang/cargo`, …
+    pub origin: Option<String>,
     /// Canonical lowercase name of its language, where known.
     pub language: Option<String>,
     /// What part it plays: `main`, `test`, `vendored` and so on.
@@ -80,8 +82,21 @@ pub struct NewDocument {
     pub content_hash: [u8; 32],
     /// What people should know about how it was read, where there is something.
     pub note: Option<String>,
+    /// What filters may ask of it, such as the state of an issue and its labels. One name can have several values.
+    pub attributes: Vec<Attribute>,
+    /// The document as it was given, as JSON, where it is more than its passages: the store only gives it back.
+    pub record: Option<String>,
     /// Its passages in their order in the document.
     pub passages: Vec<NewPassage>,
+}
+
+/// What is known of a document under a name, for [`Filter::attributes`](crate::Filter::attributes).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Attribute {
+    /// Which of its properties: `state`, `label`, `topic`, …
+    pub name: String,
+    /// Its value. Upper and lower case make no difference to filters.
+    pub value: String,
 }
 
 /// A passage of a [`NewDocument`].
@@ -110,6 +125,13 @@ pub struct NewPassage {
     pub role: String,
     /// Its language, where it is not the document's.
     pub language: Option<String>,
+    /// Who wrote or said it, where it is one person's.
+    pub author: Option<String>,
+    /// Its own date in nanoseconds since 1970, where that is not the document's: of a comment, of a turn of a conversation.
+    pub dated_ns: Option<i64>,
+    /// Which part of the document it belongs to, from 0, where that is made of parts: 0 for the body of an issue, 1 for its
+    /// first comment. Passages of a long part share its number.
+    pub part: Option<u32>,
     /// How the lexical leg reads it.
     pub form: TextForm,
 }
@@ -121,6 +143,7 @@ impl NewDocument {
             namespace: namespace.into(),
             collection: collection.into(),
             path: path.into(),
+            origin: None,
             language: None,
             role: MAIN.to_owned(),
             title: None,
@@ -130,6 +153,8 @@ impl NewDocument {
             severity: None,
             content_hash: [0; 32],
             note: None,
+            attributes: Vec::new(),
+            record: None,
             passages: Vec::new(),
         }
     }
@@ -156,6 +181,9 @@ impl NewPassage {
             text,
             role: MAIN.to_owned(),
             language: None,
+            author: None,
+            dated_ns: None,
+            part: None,
             form,
         }
     }
@@ -227,6 +255,8 @@ pub struct DocumentState {
     pub collection: String,
     /// Its path in the namespace.
     pub path: String,
+    /// Where it came from, when that is no file of the namespace's own tree.
+    pub origin: Option<String>,
     /// Its language.
     pub language: Option<String>,
     /// What part it plays.
@@ -268,10 +298,16 @@ pub struct StoredPassage {
     pub title: Option<String>,
     /// The document's time of modification in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// The document's own date in nanoseconds since 1970, where one is known.
+    /// Its own date in nanoseconds since 1970, else the document's own, where one is known.
     pub dated_ns: Option<i64>,
     /// How severe the document's subject is, in lower case, where it says so.
     pub severity: Option<String>,
+    /// Who wrote or said it, where it is one person's.
+    #[serde(default)]
+    pub author: Option<String>,
+    /// Which part of the document it belongs to, where that is made of parts.
+    #[serde(default)]
+    pub part: Option<u32>,
     /// Its place among the document's passages, from 0.
     pub ordinal: u32,
     /// First line, counted from 1.

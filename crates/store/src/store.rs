@@ -6,7 +6,8 @@ use crate::filter::Filter;
 use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, Nearest};
 use crate::namespace::{Namespace, NewNamespace};
 use crate::record::{
-    Applied, Change, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash, TextToEmbed,
+    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash,
+    TextToEmbed,
 };
 use crate::report::{Coverage, Findings, Progress, Pruned, Summary};
 
@@ -36,6 +37,14 @@ pub trait Store: Send + Sync {
 
     /// The passages of the document at a path, in their order; none when there is no such document.
     fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>>;
+
+    /// The records of documents ([`NewDocument::record`](crate::NewDocument::record)) in the order asked for; `None` for one
+    /// that is gone or has none.
+    fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>>;
+
+    /// The attributes of documents in the order asked for, each by name and value as they were given; empty for one that is
+    /// gone.
+    fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>>;
 
     /// Applies changes in one transaction, in their order: all or nothing, each document whole. Searches see them in the
     /// database at once and in the legs after [`publish`](Store::publish).

@@ -55,12 +55,16 @@ impl Index {
             text: passage.text,
             role: passage.role.as_str().to_owned(),
             language: None,
+            author: passage.author,
+            dated_ns: passage.dated_ns,
+            part: passage.part,
             form: TextForm::Prose,
         };
         NewDocument {
             namespace: self.namespace.clone(),
             collection: document.collection.clone(),
             path: document.id.clone(),
+            origin: None,
             language: None,
             role: read.role.as_str().to_owned(),
             size: document.text.len() as u64,
@@ -69,6 +73,8 @@ impl Index {
             severity: None,
             content_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
             note: None,
+            attributes: Vec::new(),
+            record: None,
             passages: read.passages.into_iter().map(passage).collect(),
             title: title.clone(),
         }

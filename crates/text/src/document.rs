@@ -36,6 +36,12 @@ pub struct Document {
     pub title: Option<String>,
     /// How severe its subject is, as the `severity` of a front matter says, in lower case: `critical`, `major`, …
     pub severity: Option<String>,
+    /// Its own date in nanoseconds since 1970, where its text or its name says one: of an issue's last change, of a dated note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dated_ns: Option<i64>,
+    /// What else it says of itself, by name and value: the `state` of an issue, each `label`. A name can come several times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<(String, String)>,
     /// What reading had to do that a person may want to know.
     pub notes: Vec<Note>,
     /// The passages, in the order of the file. Every non-blank line is in exactly one of them, except that a single
@@ -81,6 +87,16 @@ pub struct Passage {
     pub text: String,
     /// What part this plays.
     pub role: Role,
+    /// Who wrote or said it, where it is one person's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Its own date in nanoseconds since 1970, where that is not the document's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dated_ns: Option<i64>,
+    /// Which part of the document it belongs to, from 0, where that is made of parts: 0 for the body of an issue, 1 for its
+    /// first comment. The passages of a long part share its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<u32>,
 }
 
 impl Passage {
@@ -212,6 +228,9 @@ mod tests {
             signature: None,
             text: text.to_owned(),
             role: Role::Main,
+            author: None,
+            dated_ns: None,
+            part: None,
         }
     }
 

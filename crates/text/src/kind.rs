@@ -27,5 +27,17 @@ named! {
         FrontMatter = "front_matter",
         /// Lines of a file whose structure is not read.
         Lines = "lines",
+        /// The body of an issue, with its title.
+        Issue = "issue",
+        /// The body of a pull request or merge request, with its title.
+        PullRequest = "pull_request",
+        /// A comment on an issue or a pull request.
+        Comment = "comment",
+        /// A review of a pull request, or a remark on its lines.
+        Review = "review",
+        /// Lines of a note.
+        Note = "note",
+        /// Turns of a conversation.
+        Turns = "turns",
     }
 }

@@ -48,7 +48,17 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         },
         None => plain((None, line_passages(&lines, max_tokens, role))),
     };
-    Document { language: name, category, role, title, severity, notes, passages }
+    Document {
+        language: name,
+        category,
+        role,
+        title,
+        severity,
+        dated_ns: None,
+        attributes: Vec::new(),
+        notes,
+        passages,
+    }
 }
 
 fn read_code(
@@ -125,6 +135,9 @@ pub(crate) fn passage(lines: &Lines<'_>, piece: &Piece, kind: Kind, role: Role) 
         signature: None,
         text: piece.text(lines).to_owned(),
         role,
+        author: None,
+        dated_ns: None,
+        part: None,
     }
 }
 

@@ -20,6 +20,10 @@ named! {
         License = "license",
         /// Written by a program.
         Generated = "generated",
+        /// Said by a program, in a discussion of people.
+        Bot = "bot",
+        /// Nothing but the questions of a form that somebody was to fill in.
+        Template = "template",
     }
 }
 

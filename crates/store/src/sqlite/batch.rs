@@ -8,7 +8,7 @@ use super::namespaces::register;
 use super::retired::retire;
 use super::write::{read_seq, write_seq};
 use crate::error::{Result, StoreError};
-use crate::record::{Applied, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
+use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
 
 /// The changes of one transaction.
 pub(super) struct Batch<'c> {
@@ -71,11 +71,12 @@ impl<'c> Batch<'c> {
             .connection
             .prepare_cached(
                 "INSERT INTO documents(id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-                 severity, content_hash, note, passages) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
+                 severity, content_hash, note, passages, origin, record) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
                  ON CONFLICT(id) DO UPDATE SET collection = excluded.collection, language = excluded.language, \
                  role = excluded.role, title = excluded.title, size = excluded.size, modified_ns = excluded.modified_ns, \
                  dated_ns = excluded.dated_ns, severity = excluded.severity, content_hash = excluded.content_hash, note = excluded.note, \
-                 passages = excluded.passages RETURNING id",
+                 passages = excluded.passages, origin = excluded.origin, record = excluded.record RETURNING id",
             )?
             .query_row(
                 params![
@@ -93,6 +94,8 @@ impl<'c> Batch<'c> {
                     document.content_hash,
                     document.note,
                     document.passages.len() as i64,
+                    document.origin,
+                    document.record,
                 ],
                 |row| row.get(0),
             )?;
@@ -103,7 +106,21 @@ impl<'c> Batch<'c> {
             }
             .into());
         }
+        if known.is_some() {
+            self.connection.prepare_cached("DELETE FROM attributes WHERE document = ?1")?.execute([id])?;
+        }
+        self.insert_attributes(id, &document.attributes)?;
         self.insert_passages(id, document)
+    }
+
+    fn insert_attributes(&mut self, id: i64, attributes: &[Attribute]) -> Result<(), Fault> {
+        let mut insert = self.connection.prepare_cached(
+            "INSERT OR IGNORE INTO attributes(document, name, value, folded) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        for Attribute { name, value } in attributes {
+            insert.execute(params![id, name, value, value.to_lowercase()])?;
+        }
+        Ok(())
     }
 
     /// Gives a namespace its number. Documents of one come together: the last one needs no look.
@@ -133,8 +150,8 @@ impl<'c> Batch<'c> {
             let seq = self.next_seq();
             let mut insert = self.connection.prepare_cached(
                 "INSERT INTO passages(id, document, ordinal, public_id, start_line, end_line, kind, symbol, signature, heading, \
-                 context, role, language, prose, text_id, text_bytes, own_text) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
+                 context, role, language, prose, text_id, text_bytes, own_text, author, dated_ns, part) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) \
                  ON CONFLICT(public_id) DO NOTHING",
             )?;
             let mut inserted = false;
@@ -157,6 +174,9 @@ impl<'c> Batch<'c> {
                     text,
                     shared.then_some(passage.text.len() as i64),
                     (!shared).then_some(&passage.text),
+                    passage.author,
+                    passage.dated_ns,
+                    passage.part,
                 ])? == 1;
                 if inserted {
                     break;

@@ -9,8 +9,12 @@ use crate::error::StoreError;
 use crate::schema_version::schema_version;
 
 /// Migration n makes version n + 1. A released one never changes.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
+];
 
 /// The version that this program writes.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;

@@ -7,13 +7,13 @@ use super::retired::retired;
 use super::{Database, Fault};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
-use crate::record::{DocumentId, DocumentState, PassageId, StoredPassage, TextHash, TextToEmbed};
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, StoredPassage, TextHash, TextToEmbed};
 use crate::report::Coverage;
 
-const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, content_hash, note, passages FROM documents";
-const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, d.dated_ns, p.ordinal, p.start_line, \
+const DOCUMENT: &str = "SELECT id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, content_hash, note, passages, origin FROM documents";
+const PASSAGE: &str = "SELECT p.id, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, coalesce(p.dated_ns, d.dated_ns), p.ordinal, p.start_line, \
      p.end_line, p.kind, p.symbol, p.heading, p.context, t.text, p.text_bytes, p.own_text, coalesce(p.language, d.language), p.role, \
-     p.prose, t.hash, d.severity FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id";
+     p.prose, t.hash, d.severity, p.author, p.part FROM passages p JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id";
 
 impl Database {
     /// All documents of a namespace, by path.
@@ -177,6 +177,27 @@ impl Database {
         })
     }
 
+    /// The records of documents, in the order asked for.
+    pub(crate) fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT record FROM documents WHERE id = ?1")?;
+            let record = |document: &DocumentId| statement.query_row([document.0], |row| row.get(0)).optional();
+            let records = documents.iter().map(record).collect::<rusqlite::Result<Vec<Option<Option<String>>>>>()?;
+            Ok(records.into_iter().map(Option::flatten).collect())
+        })
+    }
+
+    /// The attributes of documents, in the order asked for.
+    pub(crate) fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT name, value FROM attributes WHERE document = ?1 ORDER BY name, value")?;
+            let attribute = |row: &Row<'_>| Ok(Attribute { name: row.get(0)?, value: row.get(1)? });
+            let of = |document: &DocumentId| statement.query_map([document.0], attribute)?.collect();
+            Ok(documents.iter().map(of).collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// A property.
     pub(crate) fn property(&self, name: &str) -> Result<Option<String>> {
         self.read(|connection| {
@@ -237,6 +258,7 @@ fn document(row: &Row<'_>) -> rusqlite::Result<DocumentState> {
         content_hash: row.get(10)?,
         note: row.get(11)?,
         passages: row.get(12)?,
+        origin: row.get(13)?,
     })
 }
 
@@ -260,6 +282,8 @@ fn passage(row: &Row<'_>) -> rusqlite::Result<StoredPassage> {
         modified_ns: row.get(7)?,
         dated_ns: row.get(8)?,
         severity: row.get(23)?,
+        author: row.get(24)?,
+        part: row.get(25)?,
         ordinal: row.get(9)?,
         start_line: row.get(10)?,
         end_line: row.get(11)?,

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
 use super::{Database, Fault};
 use crate::error::Result;
-use crate::filter::{BitSet, Filter, PathGlobs, Selection};
+use crate::filter::{AttributeCondition, BitSet, Filter, PathGlobs, Selection};
 use crate::record::{DocumentId, PassageId, PassageRef};
 use crate::symbols::SymbolPatterns;
 
@@ -93,7 +93,11 @@ fn documents(
         conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections), ("language", languages)]);
     // Without globs the paths are not read, and where namespaces alone decide an index has all that is.
     let path = if filter.path_globs.is_empty() { "''" } else { "path" };
-    let mut statement = connection.prepare(&format!("SELECT id, passages, {path} FROM documents WHERE {condition}"))?;
+    let (known, asked) = attribute_conditions(&filter.attributes);
+    let mut values = values;
+    values.extend(asked.iter().map(|value| value as &dyn ToSql));
+    let mut statement =
+        connection.prepare(&format!("SELECT id, passages, {path} FROM documents WHERE {condition}{known}"))?;
     let mut rows = statement.query(params_from_iter(values))?;
     let mut bits = BitSet::default();
     let mut count = 0;
@@ -106,25 +110,50 @@ fn documents(
     Ok(Selection { documents: Some(bits), count, ..Selection::default() })
 }
 
+/// A condition on the document's `id` for each attribute, with the values.
+fn attribute_conditions(conditions: &[AttributeCondition]) -> (String, Vec<String>) {
+    let mut sql = String::new();
+    let mut values = Vec::new();
+    for AttributeCondition { name, any_of } in conditions {
+        let marks = vec!["?"; any_of.len()].join(", ");
+        sql.push_str(&format!(" AND id IN (SELECT document FROM attributes WHERE name = ? AND folded IN ({marks}))"));
+        values.push(name.clone());
+        values.extend(any_of.iter().map(|value| value.to_lowercase()));
+    }
+    (sql, values)
+}
+
+/// The date that a passage is filtered by.
+const DATE: &str = "coalesce(p.dated_ns, d.dated_ns, nullif(d.modified_ns, 0))";
+
 fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> Result<Selection, Fault> {
     let symbols = SymbolPatterns::new(&filter.symbols);
-    let (condition, values) = conditions(&[
+    let (mut condition, mut values) = conditions(&[
         ("coalesce(p.language, d.language)", &filter.languages),
         ("p.kind", &filter.kinds),
         ("p.role", &filter.roles),
     ]);
+    for (bound, compared) in [(&filter.since_ns, ">="), (&filter.until_ns, "<")] {
+        if let Some(bound) = bound {
+            condition.push_str(&format!(" AND {DATE} {compared} ?"));
+            values.push(bound);
+        }
+    }
+    let authors: Vec<String> = filter.authors.iter().map(|author| author.to_lowercase()).collect();
     let mut bits = BitSet::default();
     let mut count = 0;
     let mut take = |row: &Row<'_>| -> Result<(), Fault> {
         let (passage, document) = (PassageId(row.get::<_, i64>(0)? as u64), DocumentId(row.get(1)?));
         let named = symbols.is_empty() || row.get_ref(2)?.as_str_or_null()?.is_some_and(|name| symbols.matches(name));
-        if named && documents.contains(passage, document) && !bits.contains(passage.0) {
+        let written = authors.is_empty()
+            || row.get_ref(3)?.as_str_or_null()?.is_some_and(|author| authors.contains(&author.to_lowercase()));
+        if named && written && documents.contains(passage, document) && !bits.contains(passage.0) {
             bits.insert(passage.0);
             count += 1;
         }
         Ok(())
     };
-    let from = "SELECT p.id, p.document, p.symbol FROM passages p JOIN documents d ON d.id = p.document";
+    let from = "SELECT p.id, p.document, p.symbol, p.author FROM passages p JOIN documents d ON d.id = p.document";
     if filter.ids.is_empty() {
         let mut statement = connection.prepare(&format!("{from} WHERE {condition}"))?;
         let mut rows = statement.query(params_from_iter(values))?;

@@ -175,6 +175,8 @@ pub fn keys() -> Vec<Key> {
         ("generated", 0.85, "generated code"),
         ("changelog", 0.85, "changelogs"),
         ("license", 0.85, "licences and notices"),
+        ("bot", 0.8, "what programs say in discussions"),
+        ("template", 0.8, "forms that nobody filled in"),
     ] {
         let doc = format!("factor on the ranking value of {what}");
         key(&format!("rank.{role}"), factor, Value::Number(default), &doc);

@@ -162,6 +162,8 @@ impl Config {
                     generated: read.number("rank.generated").unwrap_or(1.0),
                     changelog: read.number("rank.changelog").unwrap_or(1.0),
                     license: read.number("rank.license").unwrap_or(1.0),
+                    bot: read.number("rank.bot").unwrap_or(1.0),
+                    template: read.number("rank.template").unwrap_or(1.0),
                 },
                 definitions: DefinitionPrior { usage: read.number("rank.usage").unwrap_or(1.0) },
             },

@@ -3,7 +3,7 @@
 use super::walk::FoundFile;
 use crate::config::IndexConfig;
 use std::path::Path;
-use tamis_store::{NewDocument, NewPassage, TextForm};
+use tamis_store::{Attribute, NewDocument, NewPassage, TextForm};
 use tamis_text::{Category, Document, Options, Skip};
 
 /// The collection of files that were looked at and left out. They have no passages; they are remembered so that the
@@ -32,6 +32,7 @@ pub(super) fn read(namespace: &str, file: &FoundFile, bytes: &[u8], config: &Ind
         namespace: namespace.to_owned(),
         collection: SKIPPED.to_owned(),
         path: file.path.clone(),
+        origin: None,
         language: None,
         role: skip.to_owned(),
         title: None,
@@ -41,6 +42,8 @@ pub(super) fn read(namespace: &str, file: &FoundFile, bytes: &[u8], config: &Ind
         severity: None,
         content_hash: content_hash(bytes),
         note: None,
+        attributes: Vec::new(),
+        record: None,
         passages: Vec::new(),
     };
     if let Some(skip) = tamis_text::skip_by_content(&file.path, bytes)
@@ -57,10 +60,17 @@ pub(super) fn read(namespace: &str, file: &FoundFile, bytes: &[u8], config: &Ind
         role: document.role.as_str().to_owned(),
         title: document.title.clone(),
         severity: document.severity.clone(),
+        dated_ns: document.dated_ns,
+        attributes: attributes(&document),
         note: (!notes.is_empty()).then(|| notes.join("; ")),
         passages: passages(document, form),
         ..empty("")
     }
+}
+
+fn attributes(document: &Document) -> Vec<Attribute> {
+    let attribute = |(name, value): &(String, String)| Attribute { name: name.clone(), value: value.clone() };
+    document.attributes.iter().map(attribute).collect()
 }
 
 fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
@@ -76,6 +86,9 @@ fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
         text: passage.text,
         role: passage.role.as_str().to_owned(),
         language: None,
+        author: passage.author,
+        dated_ns: passage.dated_ns,
+        part: passage.part,
         form,
     };
     document.passages.into_iter().map(passage).collect()

@@ -24,9 +24,9 @@ impl Priors {
 
     /// The priors in words, as a part of what scores are made by.
     pub(super) fn describe(&self) -> String {
-        let RolePrior { test, example, vendored, generated, changelog, license } = self.roles;
+        let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
         let usage = self.definitions.usage;
-        format!("roles {test} {example} {vendored} {generated} {changelog} {license}, usage {usage}")
+        format!("roles {test} {example} {vendored} {generated} {changelog} {license} {bot} {template}, usage {usage}")
     }
 }
 

@@ -8,32 +8,11 @@ use tamis_store::{Change, NewDocument, NewNamespace, NewPassage, TextForm};
 fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, documents: &[(&str, &str)]) {
     let document = |&(path, text): &(&str, &str)| {
         Change::Put(NewDocument {
-            namespace: namespace.into(),
-            collection: "notes".into(),
-            path: path.into(),
-            language: None,
-            role: "main".into(),
-            title: None,
             size: text.len() as u64,
             modified_ns: 1,
-            dated_ns: None,
-            severity: None,
             content_hash: *blake3::hash(text.as_bytes()).as_bytes(),
-            note: None,
-            passages: vec![NewPassage {
-                start_line: 1,
-                end_line: 1,
-                kind: "paragraph".into(),
-                symbol: None,
-                signature: None,
-                heading: None,
-                context: None,
-                text: text.into(),
-                embedded_text: text.into(),
-                role: "main".into(),
-                language: None,
-                form: TextForm::Prose,
-            }],
+            passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
+            ..NewDocument::new(namespace, "notes", path)
         })
     };
     let changes: Vec<Change> = documents.iter().map(document).collect();
