@@ -27,6 +27,7 @@ mod by_lines;
 mod code;
 mod decode;
 mod document;
+mod issues;
 mod kind;
 mod languages;
 mod lines;
@@ -40,6 +41,7 @@ mod tokens;
 
 pub use code::{Definition, Reference, ReferenceKind, definitions, references};
 pub use document::{Document, Note, Options, ParseFailure, Passage};
+pub use issues::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict};
 pub use kind::Kind;
 pub use languages::{Category, LANGUAGES, Language, Relation};
 pub use names::UnknownName;
