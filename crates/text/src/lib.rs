@@ -41,7 +41,10 @@ mod tokens;
 
 pub use code::{Definition, Reference, ReferenceKind, definitions, references};
 pub use document::{Document, Note, Options, ParseFailure, Passage};
-pub use issues::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict};
+pub use issues::{
+    BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,
+    Verdict, read_issues,
+};
 pub use kind::Kind;
 pub use languages::{Category, LANGUAGES, Language, Relation};
 pub use names::UnknownName;

@@ -1,0 +1,224 @@
+//! All records of one input put together.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::fields::{Fields, Reason, shown};
+use super::record::{Found, Shape};
+use super::{BadRecord, IssueArchive, IssueFormat, IssueFormatError, listed};
+use crate::issues::{Issue, IssueComment, IssueKind};
+
+/// How many names of fields an error shows.
+const KEYS_SHOWN: usize = 6;
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Gathering {
+    format: Option<IssueFormat>,
+    repository: Option<String>,
+    issues: BTreeMap<u64, Issue>,
+    comments: BTreeMap<u64, Vec<Comment>>,
+    bad: Vec<BadRecord>,
+    /// What the first thing was that is no record at all.
+    strange: Option<String>,
+}
+
+struct Comment {
+    place: String,
+    on: Option<IssueKind>,
+    comment: IssueComment,
+}
+
+impl Gathering {
+    /// A value that stands alone: a page, a page of pages, an archive, a record.
+    pub(super) fn value(&mut self, value: &Value, place: &str) {
+        match value {
+            Value::Array(items) => self.page(items, place),
+            Value::Object(object) => self.object(Fields(object), place),
+            other => self.not_a_record(other, place),
+        }
+    }
+
+    fn page(&mut self, items: &[Value], place: &str) {
+        if items.is_empty() {
+            self.format.get_or_insert(IssueFormat::GithubPages);
+        }
+        for (at, item) in items.iter().enumerate() {
+            match item {
+                Value::Array(items) => self.page(items, &joined(place, &format!("page {}", at + 1))),
+                Value::Object(object) => self.record(Fields(object), &joined(place, &format!("record {}", at + 1))),
+                other => self.not_a_record(other, &joined(place, &format!("record {}", at + 1))),
+            }
+        }
+    }
+
+    fn object(&mut self, fields: Fields<'_>, place: &str) {
+        let is_list = |name| fields.value(&[name]).is_some_and(|(_, value)| value.is_array());
+        if !fields.has("number") && (is_list("issues") || is_list("pulls")) {
+            return self.archive(fields, place);
+        }
+        if fields.has("total_count")
+            && let Some((_, Value::Array(items))) = fields.value(&["items"])
+        {
+            return self.page(items, place);
+        }
+        let place = if place.is_empty() { "record 1" } else { place };
+        if let Ok(Some(message)) = fields.text(&["message"])
+            && (fields.has("documentation_url") || fields.0.len() == 1)
+        {
+            let seen = format!("an answer that refuses: {message:?}");
+            self.strange.get_or_insert_with(|| seen.clone());
+            return self.note(place, format!("is {seen}"));
+        }
+        self.record(fields, place);
+    }
+
+    /// Everything of a repository in one object.
+    fn archive(&mut self, fields: Fields<'_>, place: &str) {
+        self.format.get_or_insert(IssueFormat::Archive);
+        let mut repository = None;
+        match fields.some_text(&["repo", "repository"]) {
+            Ok(name) => repository = name,
+            Err(reason) => self.note(&joined(place, "the archive"), reason),
+        }
+        for (name, kind) in [("issues", IssueKind::Issue), ("pulls", IssueKind::PullRequest)] {
+            let items = fields.list(&[name]).unwrap_or_default();
+            for (at, item) in items.iter().enumerate() {
+                let place = joined(place, &format!("{name}, record {}", at + 1));
+                let read = Fields::of(item).and_then(|fields| listed::issue(fields, Some(kind)));
+                let read = read.map(|found| Found { repository: repository.clone().or(found.repository), ..found });
+                self.found(&place, read);
+            }
+        }
+    }
+
+    fn record(&mut self, fields: Fields<'_>, place: &str) {
+        match Shape::of(fields) {
+            Some(shape) => {
+                self.format.get_or_insert(shape.format());
+                self.found(place, shape.read(fields));
+            }
+            None => {
+                let mut names: Vec<String> = fields.0.keys().take(KEYS_SHOWN).map(|name| format!("`{name}`")).collect();
+                if fields.0.len() > KEYS_SHOWN {
+                    names.push("…".to_owned());
+                }
+                let seen = match names.as_slice() {
+                    [] => "an empty object".to_owned(),
+                    names => format!("an object of {}", names.join(", ")),
+                };
+                self.strange.get_or_insert_with(|| seen.clone());
+                self.note(place, format!("is {seen}: no issue and no comment"));
+            }
+        }
+    }
+
+    fn not_a_record(&mut self, value: &Value, place: &str) {
+        self.strange.get_or_insert_with(|| shown(value));
+        self.note(if place.is_empty() { "record 1" } else { place }, format!("is {}, not an object", shown(value)));
+    }
+
+    /// A record as it was read, or why it could not be.
+    pub(super) fn found(&mut self, place: &str, read: Result<Found, Reason>) {
+        let found = match read.and_then(|found| self.of_this_repository(found)) {
+            Ok(found) => found,
+            Err(reason) => return self.note(place, reason),
+        };
+        for (part, reason) in found.bad {
+            self.note(&joined(place, &part), reason);
+        }
+        for (number, comment) in found.comments {
+            let comment = Comment { place: place.to_owned(), on: found.comments_on, comment };
+            self.comments.entry(number).or_default().push(comment);
+        }
+        if let Some(issue) = found.issue {
+            self.issue(place, issue);
+        }
+    }
+
+    fn issue(&mut self, place: &str, mut issue: Issue) {
+        let comments = std::mem::take(&mut issue.comments);
+        issue.add_comments(comments);
+        let numbers_apart =
+            matches!(self.format, Some(IssueFormat::GitlabExport | IssueFormat::GitlabPages | IssueFormat::GitlabCsv));
+        match self.issues.get_mut(&issue.number) {
+            Some(known) if numbers_apart && known.kind != issue.kind => {
+                let number = issue.number;
+                self.note(
+                    place,
+                    format!("is merge request !{number} or issue #{number}, and the other one is here too: {APART}"),
+                );
+                // Whichever comes first, it is the issue that stays.
+                if issue.kind == IssueKind::Issue {
+                    self.issues.insert(number, issue);
+                }
+            }
+            Some(known) => known.merge(issue),
+            None => {
+                self.issues.insert(issue.number, issue);
+            }
+        }
+    }
+
+    /// Numbers mean nothing outside of their tracker.
+    fn of_this_repository(&mut self, found: Found) -> Result<Found, Reason> {
+        if let Some(repository) = &found.repository {
+            let first = self.repository.get_or_insert_with(|| repository.clone());
+            if !first.eq_ignore_ascii_case(repository) {
+                return Err(format!(
+                    "belongs to {repository}, but what comes before it belongs to {first}: give them apart"
+                ));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Something that could not be read.
+    pub(super) fn note(&mut self, place: &str, reason: impl Into<String>) {
+        self.bad.push(BadRecord { position: place.to_owned(), reason: reason.into() });
+    }
+
+    /// Says what the format is where the records do not.
+    pub(super) fn is(&mut self, format: IssueFormat) {
+        self.format = Some(format);
+    }
+
+    pub(super) fn finish(mut self) -> Result<IssueArchive, IssueFormatError> {
+        let Some(format) = self.format else {
+            let seen = self.strange.unwrap_or_else(|| "nothing that can be read".to_owned());
+            return Err(IssueFormatError::Unknown { seen });
+        };
+        let mut alone = Vec::new();
+        for (number, comments) in std::mem::take(&mut self.comments) {
+            match self.issues.get_mut(&number) {
+                Some(issue) => {
+                    let (fitting, others): (Vec<_>, Vec<_>) =
+                        comments.into_iter().partition(|comment| comment.on.is_none_or(|kind| kind == issue.kind));
+                    issue.add_comments(fitting.into_iter().map(|comment| comment.comment));
+                    for other in others {
+                        self.bad.push(BadRecord {
+                            position: other.place,
+                            reason: format!("is a note on another {number} than the one that is here: {APART}"),
+                        });
+                    }
+                }
+                None => alone.extend(comments.into_iter().map(|comment| (number, comment.comment))),
+            }
+        }
+        Ok(IssueArchive {
+            format,
+            repository: self.repository,
+            issues: self.issues.into_values().collect(),
+            comments: alone,
+            bad: self.bad,
+        })
+    }
+}
+
+/// What to do where issues and merge requests are numbered apart.
+const APART: &str = "import merge requests into a namespace of their own";
+
+fn joined(outer: &str, inner: &str) -> String {
+    if outer.is_empty() { inner.to_owned() } else { format!("{outer}, {inner}") }
+}

@@ -1,0 +1,201 @@
+//! Any of the formats that issues come in, recognised by its content.
+//!
+//! The containers are told apart here: values of JSON one after another, JSON Lines, a table. What a record is, its own
+//! fields tell ([`record`]); each source has a reader of its own, and `gather` puts the records together.
+
+mod address;
+mod fields;
+mod gather;
+mod github;
+mod gitlab;
+mod listed;
+mod own;
+mod record;
+mod table;
+
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::error::Category;
+use serde_json::{Deserializer, Value};
+
+use super::{Issue, IssueComment};
+use crate::decode::decode;
+use crate::names::named;
+use gather::Gathering;
+use table::Table;
+
+named! {
+    /// A form that issues come in.
+    IssueFormat is a "format of issues" {
+        /// Pages of GitHub's REST API, as `gh api --paginate` writes them.
+        GithubPages = "github_pages",
+        /// What `gh issue list --json …` and `gh pr list --json …` write.
+        GhList = "gh_list",
+        /// One object with the `issues` and `pulls` of a repository.
+        Archive = "archive",
+        /// GitLab's project export: `issues.ndjson`, `merge_requests.ndjson`.
+        GitlabExport = "gitlab_export",
+        /// Pages of GitLab's API.
+        GitlabPages = "gitlab_pages",
+        /// GitLab's export as a table.
+        GitlabCsv = "gitlab_csv",
+        /// The project's own: one [`Issue`] a line.
+        JsonLines = "json_lines",
+    }
+}
+
+/// Everything that was read of one input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IssueArchive {
+    /// What it came as; of several, the first.
+    pub format: IssueFormat,
+    /// Whose they are, as `OWNER/REPO`, where an address says it.
+    pub repository: Option<String>,
+    /// The issues by their numbers, each once, with the comments that came along.
+    pub issues: Vec<Issue>,
+    /// Comments on issues that are not here, with the numbers of those: of pages that hold comments alone.
+    pub comments: Vec<(u64, IssueComment)>,
+    /// What could not be read.
+    pub bad: Vec<BadRecord>,
+}
+
+/// A record, or a part of one, that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BadRecord {
+    /// Where it is: `line 7`, `page 2, record 14`, `pulls, record 3, comment 1`.
+    pub position: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Why an input holds no issues at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IssueFormatError {
+    /// There is nothing in it.
+    #[error("it is empty; {FORMATS}")]
+    Empty,
+    /// It is JSON up to some place.
+    #[error("line {line}, column {column}: {reason}")]
+    Broken {
+        /// The line, from 1.
+        line: usize,
+        /// The column, in bytes, from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// It is something else.
+    #[error("it is {seen}; {FORMATS}")]
+    Unknown {
+        /// What it looks like.
+        seen: String,
+    },
+}
+
+/// What can be read, in the words of a message.
+const FORMATS: &str = "issues are read from pages of GitHub's REST API (`gh api --paginate`), from `gh issue list --json` and \
+     `gh pr list --json`, from an archive of a repository's issues and pulls, from GitLab's export (NDJSON or CSV) or pages of \
+     its API, and from JSON Lines with one issue a line";
+
+/// Lines of which one must be a value of JSON by itself for an input to be read line by line.
+const LINES_LOOKED_AT: usize = 3;
+
+/// How much of a strange input an error shows, in characters.
+const SHOWN: usize = 40;
+
+/// Reads issues, pull requests, comments and reviews in any of the formats of [`IssueFormat`].
+///
+/// What it is, the content tells, not a name. A record that can not be read is in [`IssueArchive::bad`], and all others are
+/// read. Two records of one number are one issue, for which [`Issue::merge`] says what holds; comments that come on pages
+/// of their own join their issues. A byte order mark, UTF-16 and any line ends are fine. Takes time linear in the input.
+///
+/// ```
+/// let pages = br#"[{"number":1,"title":"Crash","state":"closed","user":{"login":"ada"},
+///     "html_url":"https://github.com/ada/engine/issues/1"}][{"number":0,"title":"?","user":null}]"#;
+/// let read = tamis_text::read_issues(pages)?;
+/// assert_eq!(read.repository.as_deref(), Some("ada/engine"));
+/// assert_eq!((read.issues.len(), read.issues[0].author.as_deref()), (1, Some("ada")));
+/// assert_eq!(read.bad[0].position, "page 2, record 1");
+/// # Ok::<(), tamis_text::IssueFormatError>(())
+/// ```
+///
+/// # Errors
+///
+/// When it is empty, when its JSON breaks off or is none (JSON Lines excepted, where that is a bad record), or when nothing
+/// in it is an issue or a comment.
+pub fn read_issues(bytes: &[u8]) -> Result<IssueArchive, IssueFormatError> {
+    let (text, _) = decode(bytes);
+    let mut all = Gathering::default();
+    match text.trim_start().chars().next() {
+        None => return Err(IssueFormatError::Empty),
+        Some('{') if is_line_by_line(&text) => lines(&text, &mut all),
+        Some('{' | '[') => values(&text, &mut all)?,
+        Some(_) => match Table::new(&text) {
+            Some(table) => {
+                all.is(IssueFormat::GitlabCsv);
+                table.each(|line, row| all.found(&format!("line {line}"), row));
+            }
+            None => return Err(IssueFormatError::Unknown { seen: beginning(&text) }),
+        },
+    }
+    all.finish()
+}
+
+/// Whether each line is a value of its own. One of the first few may be broken; the lines of a value that is spread over
+/// several are none by themselves.
+fn is_line_by_line(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.next();
+    let several = lines.peek().is_some();
+    let alone = |line: &str| line.starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok();
+    several && text.lines().filter(|line| !line.trim().is_empty()).take(LINES_LOOKED_AT).any(alone)
+}
+
+fn lines(text: &str, all: &mut Gathering) {
+    for (at, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let place = format!("line {}", at + 1);
+        match serde_json::from_str::<Value>(line) {
+            Ok(value) => all.value(&value, &place),
+            Err(error) => all.note(&place, format!("column {}: {}", error.column(), what_is_wrong(&error))),
+        }
+    }
+}
+
+fn values(text: &str, all: &mut Gathering) -> Result<(), IssueFormatError> {
+    let read: Result<Vec<Value>, _> = Deserializer::from_str(text).into_iter().collect();
+    let values = read.map_err(|error| IssueFormatError::Broken {
+        line: error.line(),
+        column: error.column(),
+        reason: what_is_wrong(&error),
+    })?;
+    let one = values.len() == 1;
+    for (at, value) in values.iter().enumerate() {
+        let place = match value {
+            _ if one => String::new(),
+            Value::Array(_) => format!("page {}", at + 1),
+            _ => format!("record {}", at + 1),
+        };
+        all.value(value, &place);
+    }
+    Ok(())
+}
+
+/// What the parser says, without the place that it repeats.
+fn what_is_wrong(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or(&text);
+    match error.classify() {
+        Category::Eof => format!("the JSON breaks off here ({text})"),
+        _ => format!("this is no JSON ({text})"),
+    }
+}
+
+fn beginning(text: &str) -> String {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let shown: String = line.chars().take(SHOWN).collect();
+    let more = if shown.len() < line.len() { "…" } else { "" };
+    format!("a text that begins with {shown:?}{more}")
+}
