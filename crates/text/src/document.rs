@@ -72,7 +72,7 @@ pub struct Passage {
     /// The symbol, qualified the way its language writes it: `Store::open`, `Store.open`. A group of small
     /// declarations lists its symbols, separated by `, `; [`Passage::symbols`] takes them apart.
     pub symbol: Option<String>,
-    /// The heading path, outermost first: `Guide > Install`.
+    /// The heading path, outermost first: `Guide > Install`. Of an issue and what was said under it, the title, whole.
     pub heading: Option<String>,
     /// What the text itself does not say: the signature of the enclosing type, and for the later pieces of a divided
     /// symbol its own signature. One a line.
@@ -109,7 +109,12 @@ impl Passage {
         let mut head = String::new();
         if let Some(heading) = &self.heading {
             let told = |part: &str| self.text.lines().take(HEADING_LINES).any(|line| line.contains(part));
-            let missing: Vec<_> = heading.split(HEADING_SEPARATOR).filter(|part| !told(part)).collect();
+            // A title is one whole, whatever stands in it.
+            let parts: Vec<_> = match self.kind {
+                Kind::Issue | Kind::PullRequest | Kind::Comment | Kind::Review => vec![heading.as_str()],
+                _ => heading.split(HEADING_SEPARATOR).collect(),
+            };
+            let missing: Vec<_> = parts.into_iter().filter(|part| !told(part)).collect();
             if !missing.is_empty() {
                 push_line(&mut head, &missing.join(HEADING_SEPARATOR));
             }
@@ -139,6 +144,9 @@ impl Passage {
 
 /// Between two headings of a path.
 pub(crate) const HEADING_SEPARATOR: &str = " > ";
+
+/// Longest heading path, in characters.
+pub(crate) const HEADING_LENGTH: usize = 300;
 
 /// Between the symbols that share a passage.
 pub(crate) const SYMBOL_SEPARATOR: &str = ", ";
@@ -252,6 +260,15 @@ mod tests {
         assert_eq!(method.embedded_text(), "Store::open\nfn open() {}");
 
         assert!(matches!(passage("alone").embedded_text(), Cow::Borrowed("alone")));
+    }
+
+    #[test]
+    fn the_title_of_an_issue_is_one_heading() {
+        let mut comment = Passage { kind: Kind::Comment, ..passage("B is right.") };
+        comment.heading = Some("Shows A > B".to_owned());
+        assert_eq!(comment.embedded_text(), "Shows A > B\nB is right.");
+        comment.text = "It Shows A > B again.".to_owned();
+        assert_eq!(comment.embedded_text(), "It Shows A > B again.");
     }
 
     #[test]

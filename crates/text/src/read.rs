@@ -8,7 +8,7 @@ use crate::pack::Piece;
 use crate::{Kind, Role, by_lines, code, prose, role, skip};
 
 /// The smallest limit that leaves room for a sentence.
-const MIN_TOKENS: usize = 32;
+pub(crate) const MIN_TOKENS: usize = 32;
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///

@@ -8,6 +8,7 @@ mod underlined;
 use crate::by_lines;
 use crate::document::Passage;
 use crate::lines::Lines;
+use crate::pack::{Piece, pack};
 use crate::{Kind, Role};
 use sections::{Outline, divide};
 
@@ -35,6 +36,29 @@ pub(crate) fn read(name: &str, lines: &Lines<'_>, max_tokens: usize, role: Role)
     };
     let passages = divide(lines, &outline, max_tokens, role);
     Prose { title: outline.title(), severity: outline.severity, passages }
+}
+
+/// A Markdown text in pieces as large as `max_tokens` lets them be, cut at headings where that can be. With each piece come
+/// the headings it stands under and does not itself begin with, outermost first.
+pub(crate) fn markdown_pieces(lines: &Lines<'_>, max_tokens: usize) -> Vec<(Piece, Option<String>)> {
+    let Some(last) = lines.count().checked_sub(1) else {
+        return Vec::new();
+    };
+    if lines.tokens(0, last) <= max_tokens {
+        let piece = lines.trim(0, last).map(|(first, last)| Piece { first, last, part: None });
+        return piece.into_iter().map(|piece| (piece, None)).collect();
+    }
+    let outline = markdown::outline(lines);
+    let begins = |row: usize| match outline.headings.binary_search_by_key(&row, |heading| heading.first) {
+        Ok(_) => 0,
+        Err(_) => outline.badness.get(row).map_or(1, |bad| u32::from(*bad) + 1),
+    };
+    let pieces = pack(lines, (0, last), lines.token_sums(), max_tokens, begins);
+    let with_headings = |piece: Piece| {
+        let above = outline.above(piece.first);
+        (piece, above)
+    };
+    pieces.into_iter().map(with_headings).collect()
 }
 
 /// How bad it is to begin a piece at a line, where nothing but the lines themselves tells: best after a blank line.

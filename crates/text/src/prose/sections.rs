@@ -1,7 +1,7 @@
 //! From headings to passages, for every format alike.
 
 use super::{badness, kind};
-use crate::document::{HEADING_SEPARATOR, Passage};
+use crate::document::{HEADING_LENGTH, HEADING_SEPARATOR, Passage};
 use crate::lines::Lines;
 use crate::pack::pack;
 use crate::read::passage;
@@ -41,6 +41,20 @@ impl Outline {
     }
 }
 
+impl Outline {
+    /// The path of the headings that are open where `row` begins, without one that stands there itself.
+    pub(super) fn above(&self, row: usize) -> Option<String> {
+        let mut path = Path { above: None, headings: Vec::new() };
+        for heading in self.headings.iter().take_while(|heading| heading.first <= row) {
+            path.enter(heading);
+        }
+        if path.headings.last().is_some_and(|heading| heading.first == row) {
+            path.headings.pop();
+        }
+        path.joined()
+    }
+}
+
 /// The lines of one section and its heading path.
 struct Region {
     first: usize,
@@ -48,9 +62,6 @@ struct Region {
     path: Option<String>,
     kind: Kind,
 }
-
-/// Longest heading path, in characters.
-const PATH_LENGTH: usize = 300;
 
 /// The passages of a text with this outline.
 pub(super) fn divide(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, role: Role) -> Vec<Passage> {
@@ -122,7 +133,7 @@ impl<'outline> Path<'outline> {
     fn joined(&self) -> Option<String> {
         let texts = self.above.as_deref().into_iter().chain(self.headings.iter().map(|heading| heading.text.as_str()));
         let path = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(HEADING_SEPARATOR);
-        match path.char_indices().nth(PATH_LENGTH) {
+        match path.char_indices().nth(HEADING_LENGTH) {
             Some((end, _)) => Some(path[..end].to_owned()),
             None => Some(path).filter(|path| !path.is_empty()),
         }

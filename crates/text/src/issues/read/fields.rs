@@ -237,7 +237,7 @@ mod tests {
         let value = json!({"number": 0, "title": 5, "at": "2024-02-30", "state": "ajar", "labels": ["a", 3]});
         assert_eq!(with(&value, |f| f.number(&["number"])), Err("`number` is 0, not a whole number from 1".into()));
         assert_eq!(with(&value, |f| f.number(&["iid"])), Err("`iid` is missing".into()));
-        assert_eq!(with(&value, Fields::title), Err("`title` is 5, not text".into()));
+        assert_eq!(with(&value, |f| f.title()), Err("`title` is 5, not text".into()));
         assert_eq!(
             with(&value, |f| f.state(&["state"])),
             Err("`state` is \"ajar\", not open, closed or merged".into())

@@ -1,0 +1,203 @@
+//! Forms: instructions, questions without an answer, boxes that nobody ticked.
+
+use super::words::{asks_for_boxes, is_instruction, is_no_response, is_question, is_statement};
+use super::{Draft, Line};
+
+/// The depth of a heading that is only set in bold.
+const BOLD: usize = 7;
+
+/// The depth of one that is a line with a colon at its end.
+const COLON: usize = 8;
+
+/// A heading and the lines up to the next one.
+struct Section {
+    row: usize,
+    /// One after the last line.
+    end: usize,
+    level: usize,
+    question: bool,
+    /// Whether a form left something under it.
+    asked: bool,
+    /// Whether a form says that there is no answer.
+    unanswered: bool,
+}
+
+/// Takes out instructions and boxes that nobody ticked, then the questions under which nothing is left.
+pub(super) fn clean(draft: &mut Draft) {
+    let mut sections = sections(draft);
+    let first = sections.first().map_or(draft.rows.len(), |section| section.row);
+    for row in 0..first {
+        take_out_of_form(draft, row, false);
+    }
+    for section in &mut sections {
+        let boxes = asks_for_boxes(&heading_text(draft.text(section.row)));
+        section.asked = draft.lines.get(section.row..section.end).is_some_and(|lines| lines.contains(&Line::Out));
+        for row in section.row + 1..section.end {
+            section.unanswered |= is_no_response(draft.text(row));
+            section.asked |= take_out_of_form(draft, row, boxes);
+        }
+    }
+    // One heading alone, with a comment under it, may be somebody's own.
+    let is_form = sections.iter().filter(|section| section.question || section.asked).count() > 1;
+    let mut deeper: Vec<(usize, bool)> = Vec::new();
+    for section in sections.iter().rev() {
+        // What stands deeper until the next heading of this level is under this one.
+        let mut answered =
+            (section.row + 1..section.end).any(|row| !draft.is_blank(row) && draft.lines.get(row) != Some(&Line::Form));
+        let boxes_only = (section.row + 1..section.end).any(|row| !draft.is_blank(row));
+        while let Some((_, below)) = deeper.pop_if(|(level, _)| *level > section.level) {
+            answered |= below;
+        }
+        let empty = !answered && !boxes_only;
+        let known = section.question || section.unanswered || (section.asked && is_form);
+        if empty && known {
+            draft.take_out(section.row);
+        } else if section.question
+            && let Some(line) = draft.lines.get_mut(section.row)
+        {
+            *line = Line::Form;
+        }
+        deeper.push((section.level, answered || boxes_only || !(empty && known)));
+    }
+}
+
+/// Takes out a line that is a form's, and says whether it was one.
+fn take_out_of_form(draft: &mut Draft, row: usize, boxes: bool) -> bool {
+    if draft.is_code(row) || draft.is_blank(row) {
+        return false;
+    }
+    let text = draft.text(row).to_owned();
+    if is_instruction(&text) {
+        draft.take_out(row);
+        return true;
+    }
+    match checkbox(&text) {
+        Some((false, statement)) if boxes || is_statement(statement) => {
+            draft.take_out(row);
+            true
+        }
+        Some((true, statement)) if is_statement(statement) => {
+            if let Some(line) = draft.lines.get_mut(row) {
+                *line = Line::Form;
+            }
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Whether the box of a list item is ticked, and what stands beside it.
+fn checkbox(line: &str) -> Option<(bool, &str)> {
+    let line = line.trim_start();
+    let item = line.strip_prefix(['-', '*', '+'])?.trim_start();
+    if let Some(text) = item.strip_prefix("[ ]").or_else(|| item.strip_prefix("[]")) {
+        return Some((false, text.trim()));
+    }
+    Some((true, item.strip_prefix("[x]").or_else(|| item.strip_prefix("[X]"))?.trim()))
+}
+
+/// The headings outside of code: `## Text`, and `**Text**` or `Text:` where that is a question of a form.
+fn sections(draft: &Draft) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for row in 0..draft.rows.len() {
+        if draft.is_code(row) {
+            continue;
+        }
+        let line = draft.text(row);
+        let text = heading_text(line);
+        let question = is_question(&text);
+        let marks = line.trim_start().bytes().take_while(|byte| *byte == b'#').count();
+        let hashes = (1..=6).contains(&marks) && line.trim_start()[marks..].starts_with([' ', '\t']);
+        let level = match () {
+            () if hashes => marks,
+            () if question && is_bold(line) => BOLD,
+            () if question && line.trim_end().ends_with(':') => COLON,
+            () => continue,
+        };
+        if let Some(before) = sections.last_mut() {
+            before.end = row;
+        }
+        sections.push(Section { row, end: draft.rows.len(), level, question, asked: false, unanswered: false });
+    }
+    sections
+}
+
+fn is_bold(line: &str) -> bool {
+    let line = line.trim();
+    let line = line.strip_suffix(':').unwrap_or(line);
+    ["**", "__"].iter().any(|mark| line.starts_with(mark) && line.ends_with(mark) && line.len() > 4)
+}
+
+fn heading_text(line: &str) -> String {
+    line.trim().trim_matches(['#', '*', '_', ':', ' ', '\t']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::issues::clean::{Line, body};
+
+    /// What is left, without the lines that are empty.
+    fn left(text: &str) -> String {
+        let clean = body(text);
+        assert_eq!(clean.text.split('\n').count(), text.split('\n').count(), "lines moved");
+        assert_eq!(clean.lines.len(), text.split('\n').count());
+        clean.text.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn questions_without_an_answer_leave_and_answers_stay() {
+        let text = "### What happened?\n\nDie Tür klemmt.\n\n### Relevant log output\n\n_No response_\n\n### Where\n\n_No response_";
+        assert_eq!(left(text), "### What happened?\nDie Tür klemmt.");
+    }
+
+    #[test]
+    fn the_template_that_trackers_propose_leaves_nothing() {
+        let text = "**Describe the bug**\nA clear and concise description of what the bug is.\n\n**To Reproduce**\nSteps to \
+                    reproduce the behavior:\n1. Go to '...'\n2. Click on '....'\n3. Scroll down to '....'\n4. See error\n\n\
+                    **Desktop (please complete the following information):**\n - OS: [e.g. iOS]\n - Version [e.g. 22]\n\n\
+                    **Additional context**\nAdd any other context about the problem here.\n";
+        assert_eq!(left(text), "");
+        assert_eq!(
+            left(&text.replace("1. Go to '...'", "1. Öffne die Tür")),
+            "**To Reproduce**\nSteps to reproduce the behavior:\n1. Öffne die Tür"
+        );
+    }
+
+    #[test]
+    fn a_heading_of_ones_own_stays() {
+        assert_eq!(left("# Crash at start"), "# Crash at start");
+        assert_eq!(left("# Crash at start\n<!-- describe it -->"), "# Crash at start");
+        assert_eq!(left("## Summary\n<!-- x -->\n## Crash in `f`\n<!-- y -->\nyes"), "## Crash in `f`\nyes");
+    }
+
+    #[test]
+    fn a_heading_stays_while_something_stands_deeper() {
+        assert_eq!(left("## Environment\n### Version\n1.2\n### Platform\n"), "## Environment\n### Version\n1.2");
+        assert_eq!(left("## Environment\n### Version\n### Platform\n"), "");
+    }
+
+    #[test]
+    fn boxes_of_a_form_leave_and_tasks_stay() {
+        assert_eq!(
+            left("- [ ] I have searched the issues\n- [ ] Port the parser\n- [x] Port the lexer"),
+            "- [ ] Port the parser\n- [x] Port the lexer"
+        );
+        assert_eq!(left("Words.\n\n## Checklist\n- [ ] Tests\n- [ ] Docs"), "Words.");
+        assert_eq!(left("## Plan\n- [ ] Tests\n- [ ] Docs"), "## Plan\n- [ ] Tests\n- [ ] Docs");
+    }
+
+    #[test]
+    fn ticked_statements_stay_and_are_of_the_form() {
+        let clean = body("## Checklist\n- [x] I have read the rules\n- [ ] I agree\n");
+        assert_eq!(clean.text, "## Checklist\n- [x] I have read the rules\n\n");
+        assert!(clean.is_form(0, 2));
+        assert_eq!(clean.lines, [Line::Form, Line::Form, Line::Out, Line::Own]);
+        assert!(!body("## Checklist\n- [x] I have read the rules\nIt still crashes").is_form(0, 2));
+    }
+
+    #[test]
+    fn code_is_untouched() {
+        let text = "```md\n## Summary\n<!-- x -->\n- [ ] I have read\n_No response_\n```";
+        assert_eq!(left(text), text);
+    }
+}

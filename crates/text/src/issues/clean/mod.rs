@@ -1,0 +1,117 @@
+//! What of a part of an issue its author wrote, and what forms and mail programs added.
+//!
+//! Lines stay where they are, so that a place in the cleaned text is the same place in the text. Nothing is taken out of
+//! code.
+
+mod form;
+mod mail;
+mod markup;
+mod quotes;
+mod words;
+
+pub(super) use quotes::Thread;
+
+/// A text without what is not its author's.
+pub(super) struct Clean {
+    /// As many lines as the text has; what was taken out is empty there.
+    pub(super) text: String,
+    /// Of each line, what became of it.
+    pub(super) lines: Vec<Line>,
+}
+
+/// What became of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Its author's.
+    Own,
+    /// Of a form, and kept since an answer may stand beside it.
+    Form,
+    /// Taken out, as a whole.
+    Out,
+}
+
+impl Clean {
+    /// Whether nothing is left.
+    pub(super) fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Whether the lines `first..=last` say nothing of the author's own.
+    pub(super) fn is_form(&self, first: usize, last: usize) -> bool {
+        let lines = self.text.lines().zip(&self.lines).skip(first).take(last.saturating_sub(first) + 1);
+        let mut said = lines.filter(|(text, _)| !text.trim().is_empty()).peekable();
+        said.peek().is_some() && said.all(|(_, line)| *line == Line::Form)
+    }
+}
+
+/// The lines of a text while some are taken out.
+struct Draft {
+    rows: Vec<String>,
+    lines: Vec<Line>,
+    /// Whether each line belongs to code.
+    code: Vec<bool>,
+}
+
+impl Draft {
+    fn new(text: &str) -> Self {
+        let markup = markup::read(text);
+        let without = markup::without(text, &markup.comments);
+        let rows: Vec<String> = without.split('\n').map(str::to_owned).collect();
+        let emptied = |(before, after): (&str, &String)| {
+            if after.trim().is_empty() && !before.trim().is_empty() { Line::Out } else { Line::Own }
+        };
+        let lines = text.split('\n').zip(&rows).map(emptied).collect();
+        Self { rows, lines, code: markup.code }
+    }
+
+    fn is_blank(&self, row: usize) -> bool {
+        self.rows.get(row).is_none_or(|text| text.trim().is_empty())
+    }
+
+    fn is_code(&self, row: usize) -> bool {
+        self.code.get(row) == Some(&true)
+    }
+
+    fn text(&self, row: usize) -> &str {
+        self.rows.get(row).map_or("", String::as_str)
+    }
+
+    fn take_out(&mut self, row: usize) {
+        if let (Some(text), Some(line)) = (self.rows.get_mut(row), self.lines.get_mut(row))
+            && !text.trim().is_empty()
+        {
+            text.clear();
+            *line = Line::Out;
+        }
+    }
+
+    fn finish(self) -> Clean {
+        Clean { text: self.rows.join("\n"), lines: self.lines }
+    }
+}
+
+/// A text as it is.
+pub(super) fn whole(text: &str, line: Line) -> Clean {
+    Clean { text: text.to_owned(), lines: vec![line; text.split('\n').count()] }
+}
+
+/// The body of an issue, without the instructions of its form and the questions that have no answer.
+pub(super) fn body(text: &str) -> Clean {
+    let mut draft = Draft::new(text);
+    form::clean(&mut draft);
+    draft.finish()
+}
+
+/// A comment, without instructions, without what a mail program added, and without what it quotes of `thread`. One in which
+/// nothing else stands is left whole.
+pub(super) fn comment(text: &str, thread: &Thread) -> Clean {
+    let mut draft = Draft::new(text);
+    mail::clean(&mut draft);
+    quotes::clean(&mut draft, thread);
+    let clean = draft.finish();
+    if !clean.is_blank() {
+        return clean;
+    }
+    let instructions_only = Draft::new(text).finish().is_blank();
+    whole(text, if instructions_only { Line::Form } else { Line::Own })
+}

@@ -1,0 +1,139 @@
+//! Quotations of what was said before in the same conversation.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::{Draft, mail};
+
+/// How many words in a row make one thing said.
+const ROW: usize = 4;
+
+/// What part of a quotation must have been said before, in percent: mail programs wrap lines and lose marks.
+const SAID_BEFORE: usize = 80;
+
+/// What was said so far.
+#[derive(Default)]
+pub(in crate::issues) struct Thread {
+    said: HashSet<u64>,
+}
+
+impl Thread {
+    /// Adds what somebody said.
+    pub(in crate::issues) fn add(&mut self, text: &str) {
+        self.said.extend(rows_of_words(text));
+    }
+
+    /// Whether a quotation is of what was said before. One too short to tell is not.
+    fn has(&self, quotation: &str) -> bool {
+        let rows = rows_of_words(quotation);
+        let known = rows.iter().filter(|row| self.said.contains(row)).count();
+        !rows.is_empty() && known * 100 >= rows.len() * SAID_BEFORE
+    }
+}
+
+/// A hash of every [`ROW`] words that follow each other, whatever stands between them.
+fn rows_of_words(text: &str) -> Vec<u64> {
+    let words: Vec<String> = text
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let hash = |row: &[String]| {
+        let mut hasher = DefaultHasher::new();
+        row.hash(&mut hasher);
+        hasher.finish()
+    };
+    words.windows(ROW).map(hash).collect()
+}
+
+/// Takes out the quotations of what was said before, with the line that says whose they are. Quotations of anything else
+/// stay: their words are nowhere else.
+pub(super) fn clean(draft: &mut Draft, thread: &Thread) {
+    let mut row = 0;
+    while row < draft.rows.len() {
+        if !is_quoted(draft, row) {
+            row += 1;
+            continue;
+        }
+        let first = row;
+        while row < draft.rows.len() && is_quoted(draft, row) {
+            row += 1;
+        }
+        if !thread.has(&draft.rows.get(first..row).unwrap_or_default().join("\n")) {
+            continue;
+        }
+        let before = (0..first).rev().find(|before| !draft.is_blank(*before));
+        if let Some(last) = before
+            && let Some(begin) = mail::attribution(draft, last)
+        {
+            (begin..=last).for_each(|row| draft.take_out(row));
+        }
+        (first..row).for_each(|row| draft.take_out(row));
+    }
+}
+
+/// Mail is quoted line by line: what follows without the mark is the answer, whatever Markdown makes of it.
+fn is_quoted(draft: &Draft, row: usize) -> bool {
+    let line = draft.text(row);
+    let text = line.trim_start_matches(' ');
+    !draft.is_code(row) && text.starts_with('>') && line.len() - text.len() <= 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Thread;
+    use crate::issues::clean::{Line, comment};
+
+    fn left(text: &str, said: &str) -> String {
+        let mut thread = Thread::default();
+        thread.add(said);
+        let clean = comment(text, &thread);
+        assert_eq!(clean.text.split('\n').count(), text.split('\n').count(), "lines moved");
+        clean.text.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    const SAID: &str = "The Tür hangs at every start, and nothing is logged.\n\nAlso in version 2.";
+
+    #[test]
+    fn what_was_said_before_is_not_said_again() {
+        let mail = "On Tue, 4 Jun 2024 at 10:00, Ada <a@example.org>\nwrote:\n\n> The Tür hangs at every\n> start, and nothing is logged.\nTry again.";
+        assert_eq!(left(mail, SAID), "Try again.");
+        assert_eq!(left("> hangs at every start, and nothing\n\nHere too.", SAID), "Here too.");
+    }
+
+    #[test]
+    fn a_quotation_of_something_else_stays() {
+        let text = "The manual says:\n> Doors must be opened before they are entered.\n\nSo it is right.";
+        assert_eq!(left(text, SAID), text.replace("\n\n", "\n"));
+        assert_eq!(left("> Why?\nBecause.", "Why?"), "> Why?\nBecause.");
+    }
+
+    #[test]
+    fn a_comment_that_is_nothing_but_a_quotation_stays() {
+        let text = "> The Tür hangs at every start, and nothing is logged.";
+        assert_eq!(left(text, SAID), text);
+    }
+
+    #[test]
+    fn footers_of_mails_leave() {
+        let footer = "—\nYou are receiving this because you commented.\nReply to this email directly, view it on GitHub\n\
+                      <https://github.com/ada/engine/issues/1>, or mute the thread.\nMore words.";
+        assert_eq!(left(&format!("Good idea.\n\n{footer}"), SAID), "Good idea.\nMore words.");
+        assert_eq!(
+            left("Reply to this email directly does nothing here", SAID),
+            "Reply to this email directly does nothing here"
+        );
+    }
+
+    #[test]
+    fn quotation_marks_in_code_are_code() {
+        let text = "```\n> hangs at every start, and nothing is logged\n```\nYes.";
+        assert_eq!(left(text, SAID), text);
+    }
+
+    #[test]
+    fn instructions_alone_are_a_template() {
+        let clean = comment("<!-- do not edit -->", &Thread::default());
+        assert_eq!((clean.text.as_str(), clean.lines.as_slice()), ("<!-- do not edit -->", &[Line::Form][..]));
+    }
+}

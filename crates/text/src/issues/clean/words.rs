@@ -1,0 +1,219 @@
+//! What forms and templates for issues say, in the words of those that most projects use.
+
+/// Questions of the forms that trackers propose and projects adapt. Lower case, without marks at the ends.
+const QUESTIONS: &[&str] = &[
+    "actual behavior",
+    "actual behaviour",
+    "actual result",
+    "actual results",
+    "additional context",
+    "additional info",
+    "additional information",
+    "additional notes",
+    "alternatives",
+    "alternatives considered",
+    "any other comments",
+    "anything else",
+    "browser",
+    "bug description",
+    "checklist",
+    "code of conduct",
+    "context",
+    "contact details",
+    "current behavior",
+    "current behaviour",
+    "describe alternatives you've considered",
+    "describe the bug",
+    "describe the feature",
+    "describe the issue",
+    "describe the problem",
+    "describe the solution you'd like",
+    "description",
+    "desktop (please complete the following information)",
+    "does this pr introduce a breaking change",
+    "does this pull request introduce a breaking change",
+    "environment",
+    "expected behavior",
+    "expected behaviour",
+    "expected result",
+    "expected results",
+    "how can this be tested",
+    "how has this been tested",
+    "how to reproduce",
+    "is there an existing issue for this",
+    "is your feature request related to a problem? please describe",
+    "issue description",
+    "link to minimal reproducible example",
+    "log output",
+    "logs",
+    "minimal reproducible example",
+    "minimal reproduction",
+    "motivation",
+    "motivation and context",
+    "notes",
+    "operating system",
+    "other information",
+    "platform",
+    "possible fix",
+    "possible solution",
+    "pr checklist",
+    "pre-submission checklist",
+    "prerequisites",
+    "problem description",
+    "proposed changes",
+    "proposed solution",
+    "pull request checklist",
+    "related issue",
+    "related issues",
+    "relevant log output",
+    "release notes",
+    "reproducible example",
+    "reproduction",
+    "reproduction steps",
+    "reproduction url",
+    "screenshots",
+    "screenshots (if appropriate)",
+    "smartphone (please complete the following information)",
+    "steps to reproduce",
+    "steps to reproduce (for bugs)",
+    "steps to reproduce the behavior",
+    "suggested solution",
+    "summary",
+    "system info",
+    "system information",
+    "test plan",
+    "to reproduce",
+    "type of change",
+    "types of changes",
+    "use case",
+    "version",
+    "versions",
+    "what browsers are you seeing the problem on",
+    "what did you do",
+    "what did you expect",
+    "what did you expect to happen",
+    "what did you expect to see",
+    "what did you see instead",
+    "what happened",
+    "what is the current behavior",
+    "what is the expected behavior",
+    "what is the new behavior",
+    "what kind of change does this pr introduce",
+    "your environment",
+];
+
+/// Questions whose answer is to tick boxes.
+const BOXES: &[&str] = &[
+    "before submitting",
+    "checklist",
+    "code of conduct",
+    "is there an existing issue for this",
+    "pr checklist",
+    "pre-submission checklist",
+    "prerequisites",
+    "pull request checklist",
+    "type of change",
+    "types of changes",
+    "what kind of change does this pr introduce",
+];
+
+/// Lines that explain a question, as they stand in templates.
+const INSTRUCTIONS: &[&str] = &[
+    "_no response_",
+    "*no response*",
+    "a clear and concise description of any alternative solutions or features you've considered.",
+    "a clear and concise description of what the bug is.",
+    "a clear and concise description of what the problem is. ex. i'm always frustrated when [...]",
+    "a clear and concise description of what you expected to happen.",
+    "a clear and concise description of what you want to happen.",
+    "add any other context about the problem here.",
+    "add any other context or screenshots about the feature request here.",
+    "if applicable, add screenshots to help explain your problem.",
+    "- os: [e.g. ios]",
+    "- browser [e.g. chrome, safari]",
+    "- browser [e.g. stock browser, safari]",
+    "- device: [e.g. iphone6]",
+    "- os: [e.g. ios8.1]",
+    "- version [e.g. 22]",
+    "1. go to '...'",
+    "2. click on '....'",
+    "3. scroll down to '....'",
+    "4. see error",
+];
+
+/// How the statements begin that contributors are asked to tick.
+const STATEMENTS: &[&str] = &[
+    "added tests",
+    "any dependent changes",
+    "breaking change",
+    "bug fix (",
+    "bugfix (",
+    "by submitting",
+    "code style update",
+    "docs have been",
+    "documentation update",
+    "i agree",
+    "i am ",
+    "i confirm",
+    "i did ",
+    "i have ",
+    "i made sure",
+    "i read ",
+    "i searched",
+    "i understand",
+    "i will ",
+    "i would be willing",
+    "i'd be willing",
+    "i'm willing",
+    "i've ",
+    "my change ",
+    "my changes ",
+    "my code ",
+    "new and existing",
+    "new feature (",
+    "tests for the changes have been",
+    "tests have been",
+    "the commit message follows",
+    "there are no similar",
+    "this change requires a documentation",
+];
+
+/// Whether a heading is the question of a form.
+pub(super) fn is_question(heading: &str) -> bool {
+    QUESTIONS.contains(&bare(heading).as_str())
+}
+
+/// Whether a heading asks for boxes to be ticked.
+pub(super) fn asks_for_boxes(heading: &str) -> bool {
+    BOXES.contains(&bare(heading).as_str())
+}
+
+/// Whether a line is an instruction of a template, word by word.
+pub(super) fn is_instruction(line: &str) -> bool {
+    let line = straight(line);
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    INSTRUCTIONS.contains(&words.as_str())
+}
+
+/// Whether a form leaves such a line where nobody answered.
+pub(super) fn is_no_response(line: &str) -> bool {
+    matches!(straight(line).trim(), "_no response_" | "*no response*")
+}
+
+/// Whether the text beside a box is a form's.
+pub(super) fn is_statement(text: &str) -> bool {
+    let text = straight(text);
+    let text = text.trim_start_matches(['*', '_', '`', ' ']);
+    STATEMENTS.iter().any(|start| text.starts_with(start))
+}
+
+/// In lower case, with apostrophes of one kind.
+fn straight(text: &str) -> String {
+    text.to_lowercase().replace('’', "'")
+}
+
+/// Without what decorates it at the ends: marks, numbers, pictographs.
+fn bare(heading: &str) -> String {
+    let decorates = |character: char| !character.is_alphabetic() && character != ')' && character != '(';
+    straight(heading).trim_matches(decorates).to_owned()
+}
