@@ -4,7 +4,8 @@
 //! turns the two raw scores of every candidate into one value to order by ([`Fusion`]), says what that value is for
 //! a passage that has nothing to do with the query ([`Fusion::background`]), and ranks down what tends to drown the
 //! answer ([`RolePrior`], [`DefinitionPrior`]). [`Adjustment`] moves candidates by language and age, [`Phrasing`] merges the rankings of several
-//! phrasings of one need. Where relevance ends is not decided here: that is the work of `tamis-cut`.
+//! phrasings of one need. Of memories, [`Decay`] lets what is old fade, and
+//! [`diversified`] puts what says something new before what repeats. Where relevance ends is not decided here: that is the work of `tamis-cut`.
 //!
 //! There is no I/O, no clock and no randomness, so the crate can stand on top of any search engine.
 //!
@@ -21,13 +22,17 @@
 //! ```
 
 mod adjustment;
+mod decay;
 mod definition;
+mod diversity;
 mod fusion;
 mod phrasings;
 mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch, Recency};
+pub use decay::Decay;
 pub use definition::{DefinitionPrior, QueryNames};
+pub use diversity::{diversified, jaccard};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use role::RolePrior;

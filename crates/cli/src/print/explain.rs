@@ -43,12 +43,16 @@ fn threshold(answer: &Answer) -> Option<f64> {
 fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()> {
     let first = keep.saturating_sub(AROUND);
     let last = (keep + AROUND).min(pool.len());
-    // Language and age have their columns where they moved anything.
+    // Language, age and diversity have their columns where they moved anything.
     let moved = pool.iter().any(|entry| entry.distance_factor != 1.0);
     let aged = pool.iter().any(|entry| entry.age_days.is_some());
+    let faded = pool.iter().any(|entry| entry.decay != 1.0);
+    let placed = pool.iter().zip(1..).any(|(entry, rank)| entry.rank.is_some_and(|placed| placed != rank));
     let mut heads = vec![">", "", ">score", ">bm25", ">similarity", ">coverage"];
     heads.extend(moved.then_some(">distance ×"));
     heads.extend(aged.then_some(">days old"));
+    heads.extend(faded.then_some(">left"));
+    heads.extend(placed.then_some(">place"));
     heads.extend(["role", "where", "symbol"]);
     let mut table = Columns::new(&heads);
     // The best are shown in any case: they are what the answer begins with.
@@ -68,6 +72,8 @@ fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()
         ];
         row.extend(moved.then(|| number(entry.distance_factor)));
         row.extend(aged.then(|| entry.age_days.map_or_else(|| "?".into(), |days| format!("{days:.0}"))));
+        row.extend(faded.then(|| number(entry.decay)));
+        row.extend(placed.then(|| entry.rank.map_or_else(String::new, |rank| rank.to_string())));
         row.extend([
             entry.role.clone(),
             shortened(&format!("{}:{}", visible(&entry.path), entry.start_line)),

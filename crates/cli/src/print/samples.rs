@@ -58,9 +58,11 @@ pub fn answer() -> Answer {
 pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
     PoolEntry {
         kept,
+        rank: None,
         namespace: "sample".into(),
         distance_factor: 1.0,
         age_days: None,
+        decay: 1.0,
         path: path.into(),
         start_line: 7,
         symbol: None,

@@ -10,6 +10,7 @@ mod cut_keys;
 mod embedding_cache;
 mod keys;
 mod layers;
+mod memory_keys;
 mod models;
 mod rank_keys;
 mod threshold_keys;
@@ -22,6 +23,7 @@ pub(crate) use collections::is_name;
 pub use embedding_cache::{EmbeddingCacheConfig, cache_directory};
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
+pub use memory_keys::{DecayConfig, MemoryConfig};
 pub use models::{Endpoint, ModelDefinition, Provider};
 pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
 pub use threshold_keys::{ThresholdConfig, threshold_language};
@@ -46,6 +48,8 @@ pub struct Config {
     pub priors: Priors,
     /// `[rank]`, by language and age.
     pub rank: RankConfig,
+    /// `[memory]`.
+    pub memory: MemoryConfig,
     /// `[index]`.
     pub index: IndexConfig,
     /// `[models.NAME]`.
@@ -168,6 +172,7 @@ impl Config {
                 definitions: DefinitionPrior { usage: read.number("rank.usage").unwrap_or(1.0) },
             },
             rank: rank_keys::rank(&read),
+            memory: memory_keys::memory(&read)?,
             index: IndexConfig {
                 models: read.list("index.models"),
                 max_file_bytes: read.count("index.max_file_bytes") as u64,

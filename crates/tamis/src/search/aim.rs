@@ -3,7 +3,7 @@
 use super::answer::CutReport;
 use crate::config::Config;
 use crate::search::SearchRequest;
-use tamis_cut::{METHODS, Rule, RuleError, Value, Want, build};
+use tamis_cut::{Fixed, METHODS, Rule, RuleError, Value, Want, build};
 use thiserror::Error;
 
 /// What a cut is to aim at: parameters of the methods that reckon with what they expect. `None`: what the method's own
@@ -143,14 +143,26 @@ impl Asked {
     }
 }
 
+/// What decides where nothing is to be cut.
+const EVERYTHING: Fixed = Fixed { k: 1_000_000 };
+
 impl SearchRequest {
+    /// Whether nothing is to be cut, and so no gate to be asked either.
+    pub(super) fn is_uncut(&self, config: &Config) -> bool {
+        self.memory && self.cut.is_none() && config.memory.cut.is_none()
+    }
+
     /// The rule that decides this search: the request's cut, or else the configuration's, with the request's aims and at
     /// the strictness that is wanted.
     ///
     /// # Errors
     /// An aim that the cut has not, or whose value is out of range.
     pub fn asked(&self, config: &Config) -> Result<Asked, AimError> {
-        let rule = self.cut.as_deref().unwrap_or(config.search.cut.as_ref());
+        let rule: &dyn Rule = match (self.cut.as_deref(), self.memory, config.memory.cut.as_deref()) {
+            (Some(rule), _, _) | (None, true, Some(rule)) => rule,
+            (None, true, None) => &EVERYTHING,
+            (None, false, _) => config.search.cut.as_ref(),
+        };
         Asked::new(rule, self.want.unwrap_or(config.search.want), &self.aim)
     }
 }

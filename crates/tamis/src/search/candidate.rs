@@ -36,5 +36,7 @@ pub(super) struct Ranked {
     pub passage: StoredPassage,
     /// What moved it besides the query.
     pub adjustment: Adjustment,
+    /// What age leaves of its value, in (0, 1].
+    pub left: f64,
     pub score: f64,
 }

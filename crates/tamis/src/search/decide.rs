@@ -3,6 +3,7 @@
 use super::answer::CutReport;
 use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
+use super::fading::Fading;
 use super::gather::Gathered;
 use super::priors::{Priors, lowered};
 use super::rerank::Rerank;
@@ -11,8 +12,8 @@ use crate::Error;
 use std::collections::HashMap;
 use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, focus};
 use tamis_rank::{
-    Adjustment, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks,
-    order,
+    Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
+    merged_ranks, order,
 };
 use tamis_store::{PassageId, StoredPassage};
 
@@ -35,6 +36,13 @@ impl Fusions {
             (Scale::Weighted, _) => both(Fusion::Weighted { weight: 0.7 }),
         }
     }
+
+    /// The weighted fusion of memories, `weight` the semantic leg's share, or the one that the rule's scale is defined by.
+    pub fn of_memories(rule: &dyn Rule, weight: f64) -> Self {
+        let weight = if rule.scale() == Scale::Similarity { 1.0 } else { weight };
+        let fusion = Fusion::Weighted { weight };
+        Fusions { order: fusion, cut: fusion }
+    }
 }
 
 /// What a list is made by, besides the candidates.
@@ -44,6 +52,7 @@ pub(super) struct Steps<'a> {
     /// The names that the query can mean.
     pub names: &'a QueryNames,
     pub rerank: Rerank,
+    pub fading: Fading<'a>,
 }
 
 /// The pool in its order, with the values that the rule reads.
@@ -52,6 +61,8 @@ pub(super) struct Listed {
     pub ranked: Vec<Ranked>,
     /// The values that the rule reads, descending.
     pub values: Vec<f64>,
+    /// What age leaves of the best one's value, which is the unit of `values`.
+    pub left_of_best: f64,
     /// What the value is for a passage that has nothing to do with the query.
     pub background: Option<f64>,
     /// How many of the first were admitted, and by what, where the rule admits by raw scores.
@@ -75,9 +86,14 @@ pub(super) fn list(
     };
     let Fusions { order: ordering, cut } = steps.fusions;
     let fused = Fused::of(gathered, &adjustments, cut);
-    let mut values = weighed(fused.values);
+    let left: Vec<f64> = passages.iter().map(|passage| steps.fading.factor(passage)).collect();
+    let mut values: Vec<f64> =
+        weighed(fused.values).into_iter().zip(&left).map(|(value, &left)| Decay::apply(value, left)).collect();
     let scores = match ordering {
-        _ if !gathered.phrased.is_empty() => weighed(Fused::ranks(gathered, &adjustments, ordering)),
+        // Ranks say nothing of how much is left: what fades is ordered by its values.
+        _ if !gathered.phrased.is_empty() && !steps.fading.is_on() => {
+            weighed(Fused::ranks(gathered, &adjustments, ordering))
+        }
         same if same == cut => values.clone(),
         other => weighed(Fused::of(gathered, &adjustments, other).values),
     };
@@ -85,6 +101,9 @@ pub(super) fn list(
     // Equal reciprocal ranks, and those without any, stand by their values.
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
     order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
+    let best = order.first().copied().filter(|&best| values[best] > 0.0);
+    let left_of_best = best.map_or(1.0, |best| left[best]);
+    values.iter_mut().filter(|value| **value > 0.0).for_each(|value| *value /= left_of_best);
     values.sort_by(|a, b| b.total_cmp(a));
 
     let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
@@ -105,10 +124,11 @@ pub(super) fn list(
             candidate: gathered.candidates[position].clone(),
             passage: passages[position].take()?,
             adjustment: adjustments[position],
+            left: left[position],
             score: scores[position],
         })
     });
-    Listed { ranked: ranked.collect(), values, background: fused.background, admitted }
+    Listed { ranked: ranked.collect(), values, left_of_best, background: fused.background, admitted }
 }
 
 /// One value a candidate, in the candidates' order, and the same of a passage that has nothing to do with the query.
@@ -212,7 +232,7 @@ pub(super) fn decide(
     gathered: &Gathered,
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
-    let &mut Listed { ref ranked, ref mut values, background, admitted } = listed;
+    let &mut Listed { ref ranked, ref mut values, background, admitted, .. } = listed;
     let &Grounds { gate, reference, beliefs } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);

@@ -5,6 +5,8 @@ mod answer;
 mod beliefs;
 mod candidate;
 mod decide;
+mod diversity;
+mod fading;
 mod gather;
 mod hint;
 mod priors;
@@ -27,7 +29,7 @@ pub(crate) use beliefs::Beliefs;
 pub use priors::Priors;
 pub use query::{MAX_VARIANTS, Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
-pub(crate) use replayed::{ReplayGrounds, replayed, scale_under};
+pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scale_under};
 pub(crate) use scope::Scope;
 pub(crate) use similar::SimilarPassages;
 pub use variants::{Variant, VariantKind};
@@ -36,13 +38,14 @@ use crate::Error;
 use crate::index::{Freshness, Index};
 use crate::telemetry::Served;
 use candidate::Ranked;
+use fading::Fading;
 use question::Question;
 use rerank::Rerank;
 use retrieve::{Decided, Retrieved};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tamis_cut::Guarantee;
-use tamis_store::{Filter, Highlighter};
+use tamis_store::{Filter, Highlighter, StoredPassage};
 
 impl Index {
     /// Answers a query with what is relevant, which can be nothing. The index is searched as it is; see
@@ -52,7 +55,9 @@ impl Index {
     /// An argument out of range, an aim that the cut has not, a damaged index, a model that fails, or a guarantee that
     /// cannot be given. Nothing found is an answer, not an error.
     pub fn search(&self, request: &SearchRequest, freshness: &Freshness) -> Result<Answer, Error> {
-        self.search_under(request, request.guarantee.or(self.config.search.guarantee), freshness)
+        // A promise on what is searched says nothing of memories, whose scores are others.
+        let configured = self.config.search.guarantee.filter(|_| !request.memory);
+        self.search_under(request, request.guarantee.or(configured), freshness)
     }
 
     /// [`Index::search`] with this guarantee, or none.
@@ -67,8 +72,8 @@ impl Index {
         let asked = request.asked(&self.config)?;
         let rule = asked.rule();
         self.check_rule(rule, request)?;
-        let (retrieved, passages) =
-            self.retrieve(request, &self.filter(request), self.config.search.pool, &mut clock)?;
+        let filter = self.filter(request);
+        let (retrieved, passages) = self.retrieve(request, &filter, self.config.search.pool, &mut clock)?;
         let mut decided = self.decide(&retrieved, passages, rule, None, &mut clock)?;
         let query = retrieved.question.text.clone();
         let wanted = guarantee.is_some() || self.config.telemetry.record;
@@ -79,24 +84,38 @@ impl Index {
         }
         asked.explain(&mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
+        Fading::explain(&mut decided.cut, decided.left_of_best);
 
         let Decided { ranked, cut, mode, rerank, replaced, warning, .. } = decided;
         let limit = request.limit.unwrap_or(self.config.search.top_k).min(cut.keep);
+        let order = match request.diversity.or(self.config.memory.diversity.filter(|_| request.memory)) {
+            Some(lambda) => {
+                let model = retrieved.model.as_deref().map(|model| model.model().id.as_str());
+                let order = self.diversified(&ranked[..cut.keep.min(ranked.len())], lambda, limit, model)?;
+                clock.lap("diversity");
+                order
+            }
+            None => (0..ranked.len()).collect(),
+        };
         let Retrieved { model, coverage, fallback_reason, gathered, question, mut warnings, .. } = retrieved;
         warnings.extend(warning);
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(self.config.search.snippet_lines);
-        let results = ranked.iter().take(limit).zip(1..);
-        let results = results.map(|(hit, rank)| present(rank, hit, &question, highlighter.as_ref(), lines)).collect();
-        let pool = request.explain.then(|| entries(&ranked, cut.keep, &rerank, question.now_ns));
+        let shown = order.iter().filter_map(|&at| ranked.get(at)).take(limit).zip(1..);
+        let results = shown.map(|(hit, rank)| present(rank, hit, &question, highlighter.as_ref(), lines)).collect();
+        let pool = request.explain.then(|| {
+            let mut entries = entries(&ranked, cut.keep, &rerank, &self.fading(&question), question.now_ns);
+            order.iter().take(limit).zip(1..).for_each(|(&at, rank)| entries[at].rank = Some(rank));
+            entries
+        });
         clock.lap("present");
 
         let fallback_reason = retrieve::joined(fallback_reason, replaced);
         let recorded = recorded.filter(|_| self.config.telemetry.record);
         let served = |clock: &Clock| Served {
             cut: &cut,
-            collections: &request.collections,
+            collections: &filter.collections,
             lexical_found: gathered.found.lexical,
             semantic_found: gathered.found.semantic,
             hint: question.hint,
@@ -133,9 +152,17 @@ impl Index {
         })
     }
 
+    /// How what is asked of memories fades.
+    fn fading(&self, question: &Question) -> Fading<'_> {
+        if question.memory { Fading::new(&self.config.memory.decay, question.now_ns) } else { Fading::NONE }
+    }
+
     pub(crate) fn filter(&self, request: &SearchRequest) -> Filter {
         Filter {
-            collections: request.collections.clone(),
+            collections: match request.collections.is_empty() && request.memory {
+                true => self.config.memory.collections.clone(),
+                false => request.collections.clone(),
+            },
             languages: request.languages.clone(),
             path_globs: request.paths.clone(),
             kinds: request.kinds.clone(),
@@ -171,13 +198,19 @@ fn present(rank: usize, hit: &Ranked, question: &Question, highlighter: Option<&
     }
 }
 
-fn entries(ranked: &[Ranked], keep: usize, rerank: &Rerank, now_ns: i64) -> Vec<PoolEntry> {
+fn entries(ranked: &[Ranked], keep: usize, rerank: &Rerank, fading: &Fading<'_>, now_ns: i64) -> Vec<PoolEntry> {
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
+    let date = |passage: &StoredPassage| match rerank.by_age() {
+        true => Rerank::date(passage),
+        false => fading.date(passage),
+    };
     let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
         kept: at < keep,
+        rank: None,
         namespace: hit.passage.namespace.clone(),
         distance_factor: hit.adjustment.factor,
-        age_days: Rerank::date(&hit.passage).map(days).filter(|_| rerank.by_age()),
+        age_days: date(&hit.passage).map(days),
+        decay: hit.left,
         path: hit.passage.path.clone(),
         start_line: hit.passage.start_line,
         symbol: hit.passage.symbol.clone(),

@@ -99,7 +99,13 @@ pub struct SearchRequest {
     pub allowed_namespaces: Option<Vec<String>>,
     /// Whether what the owner of the namespace shares is searched too. `None`: `search.sharing`.
     pub sharing: Option<bool>,
-    /// Only these collections; empty: all.
+    /// Whether it is asked of memories, notes and conversations: the collections, the cut, the fusion, how age counts and the
+    /// order of what is kept are then those of `[memory]`, as far as the request says nothing else.
+    pub memory: bool,
+    /// How much relevance counts against likeness to what stands above, 0 to 1, in the order of what is kept (maximal marginal
+    /// relevance); it never changes what is kept. `None`: that of `[memory]` for memories, else the order is by relevance.
+    pub diversity: Option<f64>,
+    /// Only these collections; empty: all, or those of `[memory]`.
     pub collections: Vec<String>,
     /// Only these kinds of passage, such as `function`; empty: all.
     pub kinds: Vec<String>,
@@ -125,10 +131,16 @@ impl SearchRequest {
         SearchRequest { query: query.into(), ..SearchRequest::default() }
     }
 
+    /// A question to what was noted down and said before, with the settings of `[memory]`.
+    pub fn memory(query: impl Into<String>) -> Self {
+        SearchRequest { memory: true, ..SearchRequest::new(query) }
+    }
+
     /// Checks what the types do not.
     ///
     /// # Errors
-    /// An empty query, too many variants, an unknown language or kind, or a limit out of range, with what is allowed.
+    /// An empty query, too many variants, an unknown language or kind, or a limit or a diversity out of range, with what is
+    /// allowed.
     pub fn check(&self) -> Result<(), Error> {
         if Parsed::of(&self.query).text.is_empty() {
             return Err(Error::argument("query", format!("{:?}", self.query), "a question or some words"));
@@ -148,6 +160,9 @@ impl SearchRequest {
         }
         if let Some(kind) = self.kinds.iter().find(|kind| kind.parse::<Kind>().is_err()) {
             return Err(Error::argument("kind", format!("{kind:?}"), format!("one of {}", Kind::NAMES.join(", "))));
+        }
+        if let Some(diversity) = self.diversity.filter(|diversity| !(0.0..=1.0).contains(diversity)) {
+            return Err(Error::argument("diversity", diversity.to_string(), "0 to 1"));
         }
         match self.limit {
             Some(limit) if !(1..=1000).contains(&limit) => {

@@ -23,6 +23,10 @@ pub(super) struct Question {
     pub scope: Scope,
     /// What ages are counted from, in nanoseconds since 1970.
     pub now_ns: i64,
+    /// Whether it is asked of memories.
+    pub memory: bool,
+    /// Whether the gate is asked.
+    pub gate: bool,
 }
 
 impl Index {
@@ -41,6 +45,8 @@ impl Index {
             variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
             scope: self.scope(request)?,
             now_ns: request.now_ns.unwrap_or_else(clock),
+            memory: request.memory,
+            gate: self.config.search.gate && !request.is_uncut(&self.config),
         })
     }
 }

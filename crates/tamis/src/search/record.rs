@@ -2,6 +2,8 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
+use super::fading::Fading;
+use super::replayed::MEMORIES;
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use crate::index::Index;
@@ -69,8 +71,16 @@ impl Index {
     }
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
-    pub(super) fn scale(&self, fusion: Fusion, rerank: &Rerank, phrasings: usize) -> String {
-        let moved = rerank.scale();
+    pub(super) fn scale(
+        &self,
+        fusion: Fusion,
+        rerank: &Rerank,
+        memory: bool,
+        fading: &Fading<'_>,
+        phrasings: usize,
+    ) -> String {
+        let asked = if memory { MEMORIES } else { "" };
+        let moved = format!("{asked}{}{}", rerank.scale(), fading.describe());
         let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
         format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.priors.describe(), self.config.search.pool)
     }

@@ -4,6 +4,7 @@
 use super::beliefs::Beliefs;
 use super::decide::{Fusions, pool};
 use crate::Error;
+use std::ops::RangeInclusive;
 use tamis_cut::{Admission, Background, Gate, RawScores, Rule};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
 use tamis_store::RecordedSearch;
@@ -11,13 +12,31 @@ use tamis_store::RecordedSearch;
 /// What a decision goes by besides the rule and what was recorded.
 pub(crate) struct ReplayGrounds<'a> {
     pub gate: Option<&'a Gate>,
-    /// The fusion of the configuration.
-    pub configured: Fusion,
-    /// The semantic leg's share in it.
-    pub weight: f64,
+    pub configured: Configured,
     /// The similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
     pub beliefs: Beliefs,
+}
+
+/// The fusions of the configuration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Configured {
+    /// Of searches.
+    pub fusion: Fusion,
+    /// The semantic leg's share in it.
+    pub weight: f64,
+    /// The same in searches of memories.
+    pub memory_weight: f64,
+}
+
+impl Configured {
+    /// What orders the candidates of a recorded search under a rule, and what the rule reads.
+    fn fusions(&self, search: &RecordedSearch, rule: &dyn Rule) -> Fusions {
+        match search.scale.contains(MEMORIES) {
+            true => Fusions::of_memories(rule, self.memory_weight),
+            false => Fusions::new(rule, self.fusion, self.weight),
+        }
+    }
 }
 
 /// What a rule keeps of a recorded search.
@@ -45,8 +64,7 @@ pub(crate) fn replayed(
         .iter()
         .map(|candidate| Evidence { similarity: double(candidate.similarity), bm25: double(candidate.bm25) })
         .collect();
-    let fusions = Fusions::new(rule, grounds.configured, grounds.weight);
-    let list = List::of(search, &evidence, &fusions, grounds.configured);
+    let list = List::of(search, &evidence, &grounds.configured.fusions(search, rule), grounds.configured.fusion);
 
     let mut order = list.order;
     let admission = |&place: &usize| {
@@ -89,9 +107,12 @@ impl List {
                 List { values, order: (0..evidence.len()).collect(), background: search.score_background }
             }
             (recorded, by) => {
+                let memories = search.scale.contains(MEMORIES);
                 // Reciprocal ranks order by other values than those that are recorded.
-                let aligned = recorded.zip(by).filter(|_| !matches!(configured, Fusion::Rrf { .. }));
-                let factors = aligned.and_then(|(values, by)| factors(&values, &by.fuse(evidence)));
+                let aligned = recorded.zip(by).filter(|_| memories || !matches!(configured, Fusion::Rrf { .. }));
+                // Age can leave any share of a memory.
+                let plausible = if memories { &ANY } else { &PLAUSIBLE };
+                let factors = aligned.and_then(|(values, by)| factors(&values, &by.fuse(evidence), plausible));
                 let moved = |fusion: Fusion| -> Vec<f64> {
                     let fused = fusion.fuse(evidence).into_iter().enumerate();
                     let factor = |place: usize| factors.as_ref().map_or(1.0, |factors| factors[place]);
@@ -107,13 +128,14 @@ impl List {
 }
 
 /// Factors farther from 1 than this are no work of reranking: the values are not those of the candidates.
-const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.02..=4.0;
+const PLAUSIBLE: RangeInclusive<f64> = 0.02..=4.0;
+const ANY: RangeInclusive<f64> = 0.0..=f64::MAX;
 
 /// What reranking made of each value.
-fn factors(recorded: &[f64], fused: &[f64]) -> Option<Vec<f64>> {
+fn factors(recorded: &[f64], fused: &[f64], plausible: &RangeInclusive<f64>) -> Option<Vec<f64>> {
     let factor = |(recorded, fused): (&f64, &f64)| if *fused > 0.0 { recorded / fused } else { 1.0 };
     let factors: Vec<f64> = recorded.iter().zip(fused).map(factor).collect();
-    factors.iter().all(|factor| PLAUSIBLE.contains(factor)).then_some(factors)
+    factors.iter().all(|factor| plausible.contains(factor)).then_some(factors)
 }
 
 /// The fusion that a record's scale names, in front of the first comma.
@@ -121,10 +143,13 @@ fn fusion(scale: &str) -> Option<Fusion> {
     scale.split(',').next()?.parse().ok()
 }
 
+/// What a scale says of a search of memories.
+pub(super) const MEMORIES: &str = ", memories";
+
 /// The scale that the search would have been recorded with under `rule`: the same, with the rule's fusion.
-pub(crate) fn scale_under(search: &RecordedSearch, rule: &dyn Rule, configured: Fusion, weight: f64) -> String {
+pub(crate) fn scale_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> String {
     let rest = search.scale.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
-    format!("{}{rest}", Fusions::new(rule, configured, weight).cut)
+    format!("{}{rest}", configured.fusions(search, rule).cut)
 }
 
 /// What is known of the best candidates in absolute terms.
@@ -172,14 +197,12 @@ mod tests {
         }
     }
 
+    const CONFIGURED: Configured =
+        Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5, memory_weight: 0.7 };
+
     fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
-        let grounds = ReplayGrounds {
-            gate: None,
-            configured: Fusion::Convex { weight: 0.5 },
-            weight: 0.5,
-            reference: Some(0.5),
-            beliefs: Beliefs::default(),
-        };
+        let grounds =
+            ReplayGrounds { gate: None, configured: CONFIGURED, reference: Some(0.5), beliefs: Beliefs::default() };
         replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
     }
 
@@ -211,9 +234,10 @@ mod tests {
 
     #[test]
     fn values_that_cannot_be_those_of_the_candidates_give_no_factors() {
-        assert_eq!(factors(&[1.0, 0.5], &[1.0, 1.0]), Some(vec![1.0, 0.5]));
-        assert_eq!(factors(&[1.0, 0.5], &[0.1, 1.0]), None);
-        assert_eq!(factors(&[0.5], &[0.0]), Some(vec![1.0]));
+        assert_eq!(factors(&[1.0, 0.5], &[1.0, 1.0], &PLAUSIBLE), Some(vec![1.0, 0.5]));
+        assert_eq!(factors(&[1.0, 0.5], &[0.1, 1.0], &PLAUSIBLE), None);
+        assert_eq!(factors(&[1.0, 0.5], &[0.1, 1.0], &ANY), Some(vec![10.0, 0.5]));
+        assert_eq!(factors(&[0.5], &[0.0], &PLAUSIBLE), Some(vec![1.0]));
     }
 
     #[test]
@@ -231,10 +255,25 @@ mod tests {
         let search = search("convex 0.5, roles 1 1 1, pool 100", &[]);
         let scale = |rule: &str| {
             let rule = tamis_cut::parse(rule).expect("a rule");
-            scale_under(&search, rule.as_ref(), Fusion::Convex { weight: 0.5 }, 0.5)
+            scale_under(&search, rule.as_ref(), CONFIGURED)
         };
         assert_eq!(scale("auto"), search.scale);
         assert_eq!(scale("max_gap"), "weighted 1, roles 1 1 1, pool 100");
+    }
+
+    #[test]
+    fn memories_are_decided_again_on_the_scale_of_memories() {
+        let mut search = search("weighted 0.7, roles 1 1 1, memories, decay 30 of notes, pool 100", &[]);
+        let scale = |search: &RecordedSearch, rule: &str| {
+            scale_under(search, tamis_cut::parse(rule).expect("a rule").as_ref(), CONFIGURED)
+        };
+        assert_eq!(scale(&search, "auto"), search.scale);
+        assert_eq!(scale(&search, "top_score"), search.scale);
+        search.scale = search.scale.replace("0.7", "1");
+        assert!(
+            scale(&search, "top_score").starts_with("weighted 0.7, "),
+            "the scale of a rule that reads similarities"
+        );
     }
 
     #[test]

@@ -22,6 +22,11 @@ pub(super) struct Rerank {
 const SEVERE: [&str; 2] = ["critical", "major"];
 
 impl Rerank {
+    /// The same without age, unless that is asked for of every search.
+    pub fn unaged(self) -> Self {
+        Rerank { now_ns: self.now_ns.filter(|_| self.config.use_recency == RecencyUse::On), ..self }
+    }
+
     /// The steps that a search under `rule` takes.
     pub fn new(config: &RankConfig, hint: Option<&'static str>, now_ns: i64, rule: &dyn Rule) -> Self {
         let aged = match config.use_recency {

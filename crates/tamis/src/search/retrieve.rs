@@ -52,6 +52,8 @@ pub(super) struct Decided {
     pub scale: String,
     /// What moved the candidates besides the query.
     pub rerank: Rerank,
+    /// What age leaves of the best one's value.
+    pub left_of_best: f64,
     /// The probability of relevance of each of `ranked`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
@@ -166,10 +168,12 @@ impl Index {
         let model = retrieved.model.as_deref().map(Embedder::model);
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(model)).transpose()?;
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
-        let fusions = self.fusions(rule, retrieved.model.as_deref())?;
-        let Question { hint, names, now_ns, scope, .. } = &retrieved.question;
+        let Question { hint, names, now_ns, scope, memory, gate, .. } = &retrieved.question;
+        let fusions = self.fusions(rule, retrieved.model.as_deref(), *memory)?;
         let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
-        let steps = Steps { fusions, priors: &self.config.priors, names, rerank };
+        let rerank = if *memory { rerank.unaged() } else { rerank };
+        let fading = self.fading(&retrieved.question);
+        let steps = Steps { fusions, priors: &self.config.priors, names, rerank, fading };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -177,13 +181,13 @@ impl Index {
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
 
-        let scale = self.scale(fusions.cut, &rerank, retrieved.gathered.phrased.len());
+        let scale = self.scale(fusions.cut, &rerank, *memory, &fading, retrieved.gathered.phrased.len());
         let namespace = scope.label(&self.namespace);
         let own_past = || self.beliefs(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
         let beliefs = beliefs.unwrap_or_else(own_past);
         clock.lap("beliefs");
         let grounds = decide::Grounds {
-            gate: self.config.search.gate.then_some(&self.config.gate),
+            gate: gate.then_some(&self.config.gate),
             reference: model.and_then(models::reference),
             beliefs,
         };
@@ -195,8 +199,21 @@ impl Index {
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
-        let ranked = listed.ranked;
-        Ok(Decided { ranked, cut, mode, scale, rerank, probabilities, pool, focus, evidence, replaced, warning })
+        let Listed { ranked, left_of_best, .. } = listed;
+        Ok(Decided {
+            ranked,
+            cut,
+            mode,
+            scale,
+            rerank,
+            left_of_best,
+            probabilities,
+            pool,
+            focus,
+            evidence,
+            replaced,
+            warning,
+        })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.
@@ -261,7 +278,16 @@ impl Index {
         Ok(covering)
     }
 
-    pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&dyn Embedder>) -> Result<Fusions, Error> {
+    /// What orders the candidates under a rule, and what the rule reads.
+    pub(super) fn fusions(
+        &self,
+        rule: &dyn Rule,
+        model: Option<&dyn Embedder>,
+        memory: bool,
+    ) -> Result<Fusions, Error> {
+        if memory {
+            return Ok(Fusions::of_memories(rule, self.config.memory.fusion_weight));
+        }
         let own = model.map_or(0.5, |model| f64::from(model.model().fusion_weight));
         let weight = self.config.search.fusion_weight.unwrap_or(own);
         let configured = Fusion::named(&self.config.search.fusion, weight)

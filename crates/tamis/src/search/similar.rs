@@ -4,6 +4,7 @@
 use super::answer::CutReport;
 use super::candidate::Candidate;
 use super::decide::{self, Grounds, Steps};
+use super::fading::Fading;
 use super::gather::Gathered;
 use super::query::SearchRequest;
 use super::rerank::Rerank;
@@ -77,10 +78,11 @@ impl Index {
         let thresholds = (rule.name() == "language").then(|| self.thresholds(Some(info))).transpose()?;
         let names = QueryNames::default();
         let steps = Steps {
-            fusions: self.fusions(rule, Some(&*model as &dyn Embedder))?,
+            fusions: self.fusions(rule, Some(&*model as &dyn Embedder), false)?,
             priors: &self.config.priors,
             names: &names,
             rerank: Rerank::new(&self.config.rank, None, now_ns, rule),
+            fading: Fading::NONE,
         };
         let threshold = |passage: &StoredPassage| {
             thresholds.as_ref().map(|thresholds| thresholds.of(steps.rerank.language_of(passage)))

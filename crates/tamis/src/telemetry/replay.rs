@@ -10,7 +10,7 @@ use super::comparison::{Compared, Comparison, CutSummary, Example, Outcome, Said
 use crate::Error;
 use crate::index::Index;
 use crate::models;
-use crate::search::{Asked, Beliefs, Mode, ReplayGrounds, replayed, scale_under};
+use crate::search::{Asked, Beliefs, Configured, Mode, ReplayGrounds, replayed, scale_under};
 use serde::Serialize;
 use std::collections::HashMap;
 use tamis_cut::Rule;
@@ -186,12 +186,13 @@ impl<'a> Grounds<'a> {
         let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
         let settings = &index.config.search;
         let weight = settings.fusion_weight.unwrap_or(own);
-        let configured = Fusion::named(&settings.fusion, weight)
+        let fusion = Fusion::named(&settings.fusion, weight)
             .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
         let reference = model.and_then(models::reference);
-        let beliefs = self.beliefs(search, mode, scale_under(search, rule, configured, weight));
+        let configured = Configured { fusion, weight, memory_weight: index.config.memory.fusion_weight };
+        let beliefs = self.beliefs(search, mode, scale_under(search, rule, configured));
         let gate = settings.gate.then_some(&index.config.gate);
-        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, weight, reference, beliefs })?;
+        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, beliefs })?;
         Ok(Outcome::new(decided.kept, &decided.method))
     }
 
