@@ -188,6 +188,13 @@ pub enum Note {
         /// Lines in which the parser found an error.
         lines: usize,
     },
+    /// A date of the front matter that is none, such as the 30th of February. The document has no date by it.
+    UnreadableDate {
+        /// The key that gives it.
+        key: String,
+        /// What it gives, at most 80 characters of it.
+        value: String,
+    },
 }
 
 /// Why a file was divided by lines although its grammar is known.
@@ -216,6 +223,9 @@ impl fmt::Display for Note {
             Self::PartlyParsed { language, lines: 1 } => write!(formatter, "one line does not parse as {language}"),
             Self::PartlyParsed { language, lines } => {
                 write!(formatter, "{lines} lines do not parse as {language}")
+            }
+            Self::UnreadableDate { key, value } => {
+                write!(formatter, "`{key}: {value}` in the front matter is no date and was passed over")
             }
         }
     }

@@ -25,6 +25,7 @@
 
 mod by_lines;
 mod code;
+mod dates;
 mod decode;
 mod document;
 mod issues;
@@ -32,12 +33,14 @@ mod kind;
 mod languages;
 mod lines;
 mod names;
+mod notes;
 mod pack;
 mod prose;
 mod read;
 mod role;
 mod skip;
 mod tokens;
+mod wiki;
 
 pub use code::{Definition, Reference, ReferenceKind, definitions, references};
 pub use document::{Document, Note, Options, ParseFailure, Passage};
@@ -48,7 +51,9 @@ pub use issues::{
 pub use kind::Kind;
 pub use languages::{Category, LANGUAGES, Language, Relation};
 pub use names::UnknownName;
+pub use notes::{Entry, FORGOTTEN, NoteOptions, entries, forgotten_mark, read_note};
 pub use read::read;
 pub use role::{Role, role};
 pub use skip::{Limits, Skip, skip_by_content, skip_by_path};
 pub use tokens::estimate_tokens;
+pub use wiki::read_page;

@@ -77,16 +77,21 @@ pub(crate) fn pack(
         start = cut;
     }
     for row in long_lines {
-        let offset = lines.start(row);
-        pieces.extend(split_line(lines.line(row), max).into_iter().map(|part| Piece {
-            first: row,
-            last: row,
-            part: Some(offset + part.start..offset + part.end),
-        }));
+        pieces.extend(line_pieces(lines, row, max));
     }
     // Long lines were set aside; pieces of one line stay in their order since the sort is stable.
     pieces.sort_by_key(|piece| piece.first);
     pieces
+}
+
+/// The pieces of a line that costs more than `max` tokens by itself.
+pub(crate) fn line_pieces(lines: &Lines<'_>, row: usize, max: usize) -> impl Iterator<Item = Piece> {
+    let offset = lines.start(row);
+    split_line(lines.line(row), max).into_iter().map(move |part| Piece {
+        first: row,
+        last: row,
+        part: Some(offset + part.start..offset + part.end),
+    })
 }
 
 /// Parts of one line that are at most `max` tokens each, cut after a sentence, else at white space, else anywhere

@@ -39,8 +39,8 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         role => role,
     };
     let max_tokens = options.max_tokens.max(MIN_TOKENS);
-    let plain = |(title, passages)| prose::Prose { title, severity: None, passages };
-    let prose::Prose { title, severity, passages } = match language {
+    let plain = |(title, passages)| prose::Prose { title, passages, ..prose::Prose::default() };
+    let prose = match language {
         Some(language) => match language.grammar {
             Some(grammar) => plain(read_code(language, grammar, &lines, max_tokens, role, &mut notes)),
             None if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
@@ -48,16 +48,17 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         },
         None => plain((None, line_passages(&lines, max_tokens, role))),
     };
+    notes.extend(prose.notes);
     Document {
         language: name,
         category,
         role,
-        title,
-        severity,
-        dated_ns: None,
+        title: prose.title,
+        severity: prose.severity,
+        dated_ns: prose.dated_ns,
         attributes: Vec::new(),
         notes,
-        passages,
+        passages: prose.passages,
     }
 }
 

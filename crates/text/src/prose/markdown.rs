@@ -1,7 +1,8 @@
 //! Markdown: headings, front matter, and where a block may be cut.
 
-use pulldown_cmark::{Event, HeadingLevel, MetadataBlockKind, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::front_matter::FrontMatter;
 use super::sections::{Heading, Outline};
 use crate::lines::Lines;
 
@@ -51,8 +52,8 @@ pub(super) fn outline(lines: &Lines<'_>) -> Outline {
                     TagEnd::Heading(_) => outline.headings.extend(heading.take()),
                     TagEnd::MetadataBlock(kind) => {
                         if let Some(block) = metadata.take() {
-                            outline.title = value_of("title", &block, kind);
-                            outline.severity = value_of("severity", &block, kind).map(|text| text.to_lowercase());
+                            outline.metadata = FrontMatter::parse(&block, kind);
+                            outline.title = outline.metadata.value("title").map(str::to_owned);
                         }
                     }
                     _ => {}
@@ -125,23 +126,6 @@ fn end_is_inline(tag: TagEnd) -> bool {
     )
 }
 
-/// The value of a top-level key in YAML (`title: x`) or TOML (`title = "x"`) metadata.
-fn value_of(wanted: &str, block: &str, kind: MetadataBlockKind) -> Option<String> {
-    let separator = match kind {
-        MetadataBlockKind::YamlStyle => ':',
-        MetadataBlockKind::PlusesStyle => '=',
-    };
-    block.lines().find_map(|line| {
-        let (key, value) = line.split_once(separator)?;
-        if key.trim_end() != wanted {
-            return None;
-        }
-        let value = value.trim();
-        let quoted = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
-        Some(quoted.unwrap_or(value).to_owned()).filter(|title| !title.is_empty())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,8 +142,8 @@ mod tests {
 
     #[test]
     fn front_matter_says_how_severe_it_is() {
-        let severity = |text: &str| outline(&Lines::new(text)).severity;
-        assert_eq!(severity("---\ntitle: Outage\nseverity: Critical\n---\nBody\n").as_deref(), Some("critical"));
+        let severity = |text: &str| outline(&Lines::new(text)).metadata.value("severity").map(str::to_owned);
+        assert_eq!(severity("---\ntitle: Outage\nseverity: Critical\n---\nBody\n").as_deref(), Some("Critical"));
         assert_eq!(severity("---\ntitle: Outage\n---\nseverity: major\n"), None);
     }
 

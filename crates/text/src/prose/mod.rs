@@ -1,16 +1,19 @@
 //! Text for people: Markdown, reStructuredText and their like by headings, the rest by paragraphs.
 
+mod front_matter;
 mod headings;
 mod markdown;
 mod sections;
 mod underlined;
 
-use crate::by_lines;
-use crate::document::Passage;
+pub(crate) use sections::{Outline, Region, divide, regions};
+
+use jiff::tz::TimeZone;
+
+use crate::document::{Note, Passage};
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
-use crate::{Kind, Role};
-use sections::{Outline, divide};
+use crate::{Kind, Role, by_lines, dates};
 
 /// A text, read.
 #[derive(Default)]
@@ -18,12 +21,34 @@ pub(crate) struct Prose {
     pub(crate) title: Option<String>,
     /// What its metadata says, in lower case.
     pub(crate) severity: Option<String>,
+    /// When its metadata says that it was last written, in nanoseconds since 1970.
+    pub(crate) dated_ns: Option<i64>,
+    /// What of the metadata could not be read.
+    pub(crate) notes: Vec<Note>,
     pub(crate) passages: Vec<Passage>,
 }
 
 /// Reads a document in the prose language `name`.
 pub(crate) fn read(name: &str, lines: &Lines<'_>, max_tokens: usize, role: Role) -> Prose {
-    let outline = match name {
+    divided(lines, &outline(name, lines), max_tokens, role)
+}
+
+/// A document with this outline.
+pub(crate) fn divided(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, role: Role) -> Prose {
+    let mut notes = Vec::new();
+    let date = outline.metadata.date(&TimeZone::UTC, &mut notes);
+    Prose {
+        title: outline.title(),
+        severity: outline.severity(),
+        dated_ns: date.and_then(dates::nanoseconds),
+        notes,
+        passages: divide(lines, outline, max_tokens, role),
+    }
+}
+
+/// The headings and the metadata of a text in the prose language `name`.
+pub(crate) fn outline(name: &str, lines: &Lines<'_>) -> Outline {
+    match name {
         "markdown" => markdown::outline(lines),
         "restructuredtext" => underlined::outline(lines),
         "asciidoc" => headings::outline(lines, headings::asciidoc),
@@ -33,9 +58,7 @@ pub(crate) fn read(name: &str, lines: &Lines<'_>, max_tokens: usize, role: Role)
         "textile" => headings::outline(lines, headings::textile),
         "wikitext" => headings::outline(lines, headings::wikitext),
         _ => Outline::default(),
-    };
-    let passages = divide(lines, &outline, max_tokens, role);
-    Prose { title: outline.title(), severity: outline.severity, passages }
+    }
 }
 
 /// A Markdown text in pieces as large as `max_tokens` lets them be, cut at headings where that can be. With each piece come

@@ -1,5 +1,6 @@
 //! From headings to passages, for every format alike.
 
+use super::front_matter::FrontMatter;
 use super::{badness, kind};
 use crate::document::{HEADING_LENGTH, HEADING_SEPARATOR, Passage};
 use crate::lines::Lines;
@@ -9,68 +10,78 @@ use crate::{Kind, Role};
 
 /// A heading: the lines it takes, how deep it is (1 is outermost) and what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Heading {
-    pub(super) first: usize,
-    pub(super) last: usize,
-    pub(super) level: usize,
-    pub(super) text: String,
+pub(crate) struct Heading {
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    pub(crate) level: usize,
+    pub(crate) text: String,
 }
 
 /// What a format's reader found.
 #[derive(Debug, Default)]
-pub(super) struct Outline {
-    pub(super) headings: Vec<Heading>,
+pub(crate) struct Outline {
+    pub(crate) headings: Vec<Heading>,
     /// The title that the metadata gives.
-    pub(super) title: Option<String>,
-    /// The severity that the metadata gives, in lower case.
-    pub(super) severity: Option<String>,
+    pub(crate) title: Option<String>,
+    /// The metadata in front, where there is some.
+    pub(crate) metadata: FrontMatter,
     /// The last line of a metadata block that begins on the first line.
-    pub(super) front_matter: Option<usize>,
+    pub(crate) front_matter: Option<usize>,
     /// How bad it is to begin a piece at each line; empty where the lines themselves are to tell.
-    pub(super) badness: Vec<u8>,
+    pub(crate) badness: Vec<u8>,
 }
 
 impl Outline {
     /// The title of the metadata, else the first of the outermost headings that nothing but metadata and lower
     /// headings come before.
-    pub(super) fn title(&self) -> Option<String> {
+    pub(crate) fn title(&self) -> Option<String> {
         self.title.clone().or_else(|| {
             let top = self.headings.iter().map(|heading| heading.level).min()?;
             self.headings.iter().find(|heading| heading.level == top && top <= 2).map(|heading| heading.text.clone())
         })
     }
-}
 
-impl Outline {
+    /// The severity that the metadata gives, in lower case.
+    pub(crate) fn severity(&self) -> Option<String> {
+        self.metadata.value("severity").map(str::to_lowercase)
+    }
+
+    /// How bad it is to begin a piece at a line.
+    pub(crate) fn badness(&self, lines: &Lines<'_>, row: usize) -> u32 {
+        match self.badness.get(row) {
+            Some(bad) => u32::from(*bad),
+            None => badness(lines, row),
+        }
+    }
+
     /// The path of the headings that are open where `row` begins, without one that stands there itself.
     pub(super) fn above(&self, row: usize) -> Option<String> {
-        let mut path = Path { above: None, headings: Vec::new() };
-        for heading in self.headings.iter().take_while(|heading| heading.first <= row) {
-            path.enter(heading);
+        let mut path = Path { above: None, headings: &self.headings, open: Vec::new() };
+        for (index, _) in self.headings.iter().enumerate().take_while(|(_, heading)| heading.first <= row) {
+            path.enter(index);
         }
-        if path.headings.last().is_some_and(|heading| heading.first == row) {
-            path.headings.pop();
+        if path.open.last().is_some_and(|index| self.headings[*index].first == row) {
+            path.open.pop();
         }
         path.joined()
     }
 }
 
 /// The lines of one section and its heading path.
-struct Region {
-    first: usize,
-    last: usize,
-    path: Option<String>,
-    kind: Kind,
+pub(crate) struct Region {
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    pub(crate) path: Option<String>,
+    pub(crate) kind: Kind,
+    /// Which headings are open in it, outermost first: places in [`Outline::headings`].
+    pub(crate) open: Vec<usize>,
 }
 
 /// The passages of a text with this outline.
-pub(super) fn divide(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, role: Role) -> Vec<Passage> {
+pub(crate) fn divide(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, role: Role) -> Vec<Passage> {
     let mut passages = Vec::new();
     for region in regions(lines, outline) {
-        let begin = |row: usize| match outline.badness.get(row) {
-            Some(bad) => u32::from(*bad),
-            None => badness(lines, row),
-        };
+        let begin = |row: usize| outline.badness(lines, row);
         for piece in pack(lines, (region.first, region.last), lines.token_sums(), max_tokens, begin) {
             let mut passage = passage(lines, &piece, region.kind, role);
             passage.heading.clone_from(&region.path);
@@ -81,38 +92,38 @@ pub(super) fn divide(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, ro
 }
 
 /// The sections in order. A heading without a body joins the section after it, or the one before at the end.
-fn regions(lines: &Lines<'_>, outline: &Outline) -> Vec<Region> {
+pub(crate) fn regions(lines: &Lines<'_>, outline: &Outline) -> Vec<Region> {
     let Some(end) = lines.count().checked_sub(1) else {
         return Vec::new();
     };
     let mut regions: Vec<Region> = Vec::new();
     let mut first = 0;
     if let Some(last) = outline.front_matter {
-        regions.push(Region { first, last, path: None, kind: Kind::FrontMatter });
+        regions.push(Region { first, last, path: None, kind: Kind::FrontMatter, open: Vec::new() });
         first = last + 1;
     }
     // The title of the metadata stands above all headings, unless a heading repeats it.
     let repeats = |title: &String| outline.headings.iter().any(|heading| heading.level == 1 && heading.text == *title);
     let title = outline.title.clone().filter(|title| !repeats(title));
-    let mut path = Path { above: title, headings: Vec::new() };
+    let mut path = Path { above: title, headings: &outline.headings, open: Vec::new() };
     let first_heading = outline.headings.first().map_or(end + 1, |heading| heading.first);
     if first < first_heading && lines.trim(first, first_heading - 1).is_some() {
-        regions.push(Region { first, last: first_heading - 1, path: path.joined(), kind: kind(false) });
+        regions.push(path.region(first, first_heading - 1, kind(false)));
         first = first_heading;
     }
     for (index, heading) in outline.headings.iter().enumerate() {
-        path.enter(heading);
+        path.enter(index);
         let last = outline.headings.get(index + 1).map_or(end, |next| next.first.saturating_sub(1));
         let has_body = heading.last < last && lines.trim(heading.last + 1, last).is_some();
         if has_body {
-            regions.push(Region { first, last, path: path.joined(), kind: kind(true) });
+            regions.push(path.region(first, last, kind(true)));
             first = last + 1;
         }
     }
     if first <= end && lines.trim(first, end).is_some() {
         match regions.last_mut().filter(|region| region.kind != Kind::FrontMatter) {
             Some(region) => region.last = end,
-            None => regions.push(Region { first, last: end, path: path.joined(), kind: kind(path.joined().is_some()) }),
+            None => regions.push(path.region(first, end, kind(path.joined().is_some()))),
         }
     }
     regions
@@ -121,17 +132,25 @@ fn regions(lines: &Lines<'_>, outline: &Outline) -> Vec<Region> {
 /// The headings that are open at a place.
 struct Path<'outline> {
     above: Option<String>,
-    headings: Vec<&'outline Heading>,
+    headings: &'outline [Heading],
+    open: Vec<usize>,
 }
 
-impl<'outline> Path<'outline> {
-    fn enter(&mut self, heading: &'outline Heading) {
-        self.headings.retain(|open| open.level < heading.level);
-        self.headings.push(heading);
+impl Path<'_> {
+    fn enter(&mut self, index: usize) {
+        let headings = self.headings;
+        let level = headings[index].level;
+        self.open.retain(|open| headings[*open].level < level);
+        self.open.push(index);
+    }
+
+    fn region(&self, first: usize, last: usize, kind: Kind) -> Region {
+        Region { first, last, path: self.joined(), kind, open: self.open.clone() }
     }
 
     fn joined(&self) -> Option<String> {
-        let texts = self.above.as_deref().into_iter().chain(self.headings.iter().map(|heading| heading.text.as_str()));
+        let open = self.open.iter().map(|index| self.headings[*index].text.as_str());
+        let texts = self.above.as_deref().into_iter().chain(open);
         let path = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(HEADING_SEPARATOR);
         match path.char_indices().nth(HEADING_LENGTH) {
             Some((end, _)) => Some(path[..end].to_owned()),

@@ -1,0 +1,100 @@
+//! Dates as people and programs write them: in front matter, in file names, in logs.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// Front matter keys that say when a text was written or last changed.
+pub(crate) const KEYS: &[&str] =
+    &["date", "created", "published", "updated", "lastmod", "last_updated", "last_modified_at", "modified"];
+
+/// What else is written between a date, a time and an offset.
+const FORMATS: &[&str] = &["%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S%.f %z", "%Y-%m-%d %H:%M %z"];
+
+/// A moment as RFC 3339 (also with a space instead of the `T`, and a space before the offset), `YYYY-MM-DD HH:MM`,
+/// `YYYY-MM-DD` or `YYYY/MM/DD`. What has no offset is in `zone`; a day is its first moment.
+pub(crate) fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return Some(moment);
+    }
+    if let Some(zoned) = FORMATS.iter().find_map(|format| Zoned::strptime(format, text).ok()) {
+        return Some(zoned.timestamp());
+    }
+    let civil = match text.parse::<DateTime>() {
+        Ok(civil) => civil,
+        Err(_) => day(&text.replace('/', "-"))?.to_datetime(jiff::civil::Time::midnight()),
+    };
+    at(civil, zone)
+}
+
+/// `YYYY-MM-DD`, and nothing else.
+pub(crate) fn day(text: &str) -> Option<Date> {
+    let digits = |range: std::ops::Range<usize>| {
+        let part = text.get(range)?;
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<i16>().ok()).flatten()
+    };
+    if text.len() != 10 || text.get(4..5) != Some("-") || text.get(7..8) != Some("-") {
+        return None;
+    }
+    let small = |number: i16| i8::try_from(number).ok();
+    Date::new(digits(0..4)?, small(digits(5..7)?)?, small(digits(8..10)?)?).ok()
+}
+
+/// The moment that a clock on the wall of `zone` shows as `civil`.
+pub(crate) fn at(civil: DateTime, zone: &TimeZone) -> Option<Timestamp> {
+    zone.to_ambiguous_timestamp(civil).compatible().ok()
+}
+
+/// Nanoseconds since 1970, where they fit: from 1677 to 2262.
+pub(crate) fn nanoseconds(moment: Timestamp) -> Option<i64> {
+    i64::try_from(moment.as_nanosecond()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utc(text: &str) -> Option<String> {
+        parse(text, &TimeZone::UTC).map(|moment| moment.to_string())
+    }
+
+    #[test]
+    fn reads_what_people_and_programs_write() {
+        for (text, expected) in [
+            ("2026-11-22", "2026-11-22T00:00:00Z"),
+            ("2026/11/22", "2026-11-22T00:00:00Z"),
+            ("2026-11-22 14:05", "2026-11-22T14:05:00Z"),
+            ("2026-11-22T14:05:30", "2026-11-22T14:05:30Z"),
+            ("2026-11-22T14:05:30Z", "2026-11-22T14:05:30Z"),
+            (" 2026-11-22T14:05:30+02:00 ", "2026-11-22T12:05:30Z"),
+            ("2026-11-22 14:05:30 +0200", "2026-11-22T12:05:30Z"),
+            ("2026-11-22 14:05 +0200", "2026-11-22T12:05:00Z"),
+        ] {
+            assert_eq!(utc(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        for text in ["", "soon", "2026-02-30", "2026-13-01", "20261122", "2026-11-2x", "+026-11-22", "1.5.2026"] {
+            assert_eq!(day(text), None, "{text}");
+        }
+        for text in ["", "soon", "2026-02-30", "2026-11-22 25:00"] {
+            assert_eq!(utc(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_begins_where_its_writer_is() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-5));
+        let moment = parse("2026-11-22", &zone).map(|moment| moment.to_string());
+        assert_eq!(moment.as_deref(), Some("2026-11-22T05:00:00Z"));
+    }
+
+    #[test]
+    fn far_dates_have_no_nanoseconds() {
+        assert_eq!(parse("9000-01-01", &TimeZone::UTC).and_then(nanoseconds), None);
+        assert_eq!(parse("1970-01-01", &TimeZone::UTC).and_then(nanoseconds), Some(0));
+    }
+}

@@ -1,0 +1,246 @@
+//! The entries of a note: what is remembered and forgotten one by one.
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use crate::dates;
+
+/// How the mark of a forgotten entry begins. The whole mark is a comment right before the entry's end,
+/// `<!-- forgotten 2026-11-22 -->`; [`forgotten_mark`] makes one. An entry with a mark stays in its file, and no reader
+/// makes passages of it.
+pub const FORGOTTEN: &str = "<!-- forgotten";
+
+/// The mark of an entry that was forgotten on `day`.
+///
+/// ```
+/// use tamis_text::{FORGOTTEN, entries, forgotten_mark};
+///
+/// let mark = forgotten_mark(jiff::civil::date(2026, 11, 22));
+/// assert_eq!(mark, "<!-- forgotten 2026-11-22 -->");
+/// assert!(mark.starts_with(FORGOTTEN));
+/// assert!(entries(&format!("- 14:05 the old password {mark}\n"))[0].forgotten);
+/// ```
+#[must_use]
+pub fn forgotten_mark(day: Date) -> String {
+    format!("{FORGOTTEN} {day} -->")
+}
+
+/// One entry of a note: an item of an outermost list with its continuation lines, or a paragraph, a table, a quotation
+/// or a block of code that stands in no list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// First line, counted from 1.
+    pub start_line: u32,
+    /// Last line, inclusive; that of the mark when this stands on a line of its own.
+    pub end_line: u32,
+    /// Its lines in bytes of the whole text, from the beginning of the first to the end of the last, without the line end
+    /// after it.
+    pub range: Range<usize>,
+    /// What it says: its lines without the mark, and without white space at the ends.
+    pub text: String,
+    /// Whether it was marked as forgotten.
+    pub forgotten: bool,
+    /// Where its mark is, in bytes of the whole text, with the white space before it: what to remove to remember it again.
+    pub mark: Option<Range<usize>>,
+}
+
+/// The entries of a Markdown note, in order. Headings, front matter and rules are none.
+///
+/// `text` has `\n` or `\r\n` line ends. Takes time linear in its length.
+///
+/// ```
+/// use tamis_text::entries;
+///
+/// let note = "# 2026-11-22\n\n- 14:05 backups run at night\n  and take an hour\n- 15:10 lunch <!-- forgotten 2026-11-23 -->\n";
+/// let entries = entries(note);
+/// let told: Vec<_> = entries.iter().map(|entry| (entry.start_line, entry.end_line, entry.forgotten)).collect();
+/// assert_eq!(told, [(3, 4, false), (5, 5, true)]);
+/// assert_eq!(entries[1].text, "- 15:10 lunch");
+/// ```
+#[must_use]
+pub fn entries(text: &str) -> Vec<Entry> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
+        | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
+    let starts = line_starts(text);
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut depth = 0_usize;
+    let mut in_list = false;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                in_list = if depth == 0 { matches!(tag, Tag::List(_)) } else { in_list };
+                let outermost = depth == 0 && !in_list || depth == 1 && in_list;
+                depth += 1;
+                if !outermost {
+                    continue;
+                }
+                match tag {
+                    Tag::Heading { .. } | Tag::MetadataBlock(_) => {}
+                    Tag::HtmlBlock if own_line_mark(text, &range) => {
+                        let first = row_at(&starts, range.start);
+                        // A mark on a line of its own belongs to what it follows without a gap.
+                        match entries.last_mut().filter(|entry| entry.end_line as usize == first && !entry.forgotten) {
+                            Some(entry) => extend(entry, text, &starts, range),
+                            None => entries.extend(entry(text, &starts, range, false)),
+                        }
+                    }
+                    tag => entries.extend(entry(text, &starts, range, matches!(tag, Tag::CodeBlock(_)))),
+                }
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    entries
+}
+
+/// The byte at which each line begins.
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(offset, _)| offset + 1)).collect()
+}
+
+/// The line that a byte is in, from 0.
+fn row_at(starts: &[usize], offset: usize) -> usize {
+    starts.partition_point(|start| *start <= offset).saturating_sub(1)
+}
+
+/// The entry at `range`; none where nothing is. Nothing in a block of code is a mark.
+fn entry(text: &str, starts: &[usize], range: Range<usize>, code: bool) -> Option<Entry> {
+    let kept = text.get(range.clone())?.trim_end();
+    if kept.trim().is_empty() {
+        return None;
+    }
+    let end = range.start + kept.len();
+    let first = row_at(starts, range.start);
+    let last = row_at(starts, end.saturating_sub(1));
+    let start = starts[first];
+    let mark = if code { None } else { mark_at_end(&text[start..end]) };
+    let mark = mark.map(|mark| start + mark.start..start + mark.end);
+    let told = &text[start..mark.as_ref().map_or(end, |mark| mark.start)];
+    Some(Entry {
+        start_line: number(first),
+        end_line: number(last),
+        range: start..end,
+        text: told.trim().to_owned(),
+        forgotten: mark.is_some(),
+        mark,
+    })
+}
+
+/// The entry has its mark on the line after it.
+fn extend(entry: &mut Entry, text: &str, starts: &[usize], range: Range<usize>) {
+    let end = range.start + text[range.clone()].trim_end().len();
+    entry.mark = Some(entry.range.end..end);
+    entry.forgotten = true;
+    entry.range.end = end;
+    entry.end_line = number(row_at(starts, end.saturating_sub(1)));
+}
+
+/// Whether a block of HTML is nothing but the mark.
+fn own_line_mark(text: &str, range: &Range<usize>) -> bool {
+    let block = text[range.clone()].trim();
+    mark_at_end(block).is_some_and(|mark| mark.start == 0)
+}
+
+/// The mark that a block ends with, with the white space before it.
+fn mark_at_end(block: &str) -> Option<Range<usize>> {
+    let kept = block.trim_end();
+    let start = kept.rfind("<!--")?;
+    let inner = kept[start + 4..].strip_suffix("-->")?.trim();
+    let word = inner.get(..9).filter(|word| word.eq_ignore_ascii_case("forgotten"))?;
+    let day = inner[word.len()..].trim_start_matches(':').trim();
+    (day.is_empty() || dates::day(day).is_some()).then(|| kept[..start].trim_end().len()..kept.len())
+}
+
+fn number(row: usize) -> u32 {
+    u32::try_from(row + 1).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn told(text: &str) -> Vec<(u32, u32, String, bool)> {
+        entries(text).into_iter().map(|entry| (entry.start_line, entry.end_line, entry.text, entry.forgotten)).collect()
+    }
+
+    fn one(first: u32, last: u32, text: &str, forgotten: bool) -> (u32, u32, String, bool) {
+        (first, last, text.to_owned(), forgotten)
+    }
+
+    #[test]
+    fn items_and_paragraphs_are_entries_and_headings_are_not() {
+        let note = "---\ndate: 2026-11-22\n---\n# Day\n\nOne paragraph\nof two lines.\n\n## Topic\n\n- a\n\n  more of a\n  - nested\n- b\n\n---\n\n```\ncode\n```\n";
+        assert_eq!(
+            told(note),
+            [
+                one(6, 7, "One paragraph\nof two lines.", false),
+                one(11, 14, "- a\n\n  more of a\n  - nested", false),
+                one(15, 15, "- b", false),
+                one(19, 21, "```\ncode\n```", false),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_mark_ends_the_entry_or_follows_it() {
+        assert_eq!(told("- a <!-- forgotten 2026-11-22 -->\n- b\n"), [one(1, 1, "- a", true), one(2, 2, "- b", false)]);
+        assert_eq!(
+            told("- a\n  b\n  <!-- forgotten 2026-11-22 -->\n- c\n"),
+            [one(1, 3, "- a\n  b", true), one(4, 4, "- c", false)]
+        );
+        assert_eq!(told("A text.\n<!-- forgotten: 2026-11-22 -->\n"), [one(1, 2, "A text.", true)]);
+        assert_eq!(told("```\ncode\n```\n<!-- forgotten 2026-11-22 -->\n"), [one(1, 4, "```\ncode\n```", true)]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_mark_is_none() {
+        for text in [
+            "- a <!-- forgotten 2026-11-22 --> and more\n",
+            "- a <!-- forgotten yesterday -->\n",
+            "- a `<!-- forgotten 2026-11-22 -->`\n",
+            "    a = 1 <!-- forgotten 2026-11-22 -->\n",
+            "- a <!-- unforgotten -->\n",
+            "- a\n\n<!-- forgotten 2026-11-22 -->\n",
+        ] {
+            assert!(!entries(text)[0].forgotten, "{text}");
+        }
+    }
+
+    #[test]
+    fn taking_the_mark_away_gives_the_text_from_before() {
+        for before in ["- a\n- b\n", "- a\r\n- b\r\n", "One.\n\nTwo.\n", "- größer\n  als\n- b"] {
+            let first = entries(before).swap_remove(0);
+            let mark = format!(" {}", forgotten_mark(jiff::civil::date(2026, 11, 22)));
+            let mut text = before.to_owned();
+            text.insert_str(first.range.end, &mark);
+            let marked = entries(&text).swap_remove(0);
+            assert!(marked.forgotten);
+            text.replace_range(marked.mark.expect("it has a mark"), "");
+            assert_eq!(text, before);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn entries_stand_in_order_and_hold_their_text(
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "- a", "\n", "\n\n", "  ", "* é語", "1. x", "<!-- forgotten 2026-11-22 -->", "<!--", "-->", "```", "> q", "# h", "text ", "| a |\n|---|\n", "---\n", "\r\n", "\t",
+            ]), 0..60),
+        ) {
+            let text = parts.concat();
+            let mut end = 0;
+            for entry in entries(&text) {
+                prop_assert!(entry.start_line > end && entry.start_line <= entry.end_line);
+                prop_assert!(text[entry.range.clone()].contains(&entry.text));
+                prop_assert_eq!(entry.forgotten, entry.mark.is_some());
+                end = entry.end_line;
+            }
+        }
+    }
+}

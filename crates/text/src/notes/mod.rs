@@ -1,0 +1,269 @@
+//! Memories: Markdown notes to passages that overlap, dated by what the notes say themselves.
+
+mod entries;
+mod stamp;
+mod windows;
+
+pub use entries::{Entry, FORGOTTEN, entries, forgotten_mark};
+
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
+use crate::decode::decode;
+use crate::document::{Document, Options, Passage};
+use crate::languages::Category;
+use crate::lines::Lines;
+use crate::prose::{self, Outline};
+use crate::read::{MIN_TOKENS, language_of, passage};
+use crate::{Kind, Language, dates, read, role};
+use stamp::{Stamp, stamp};
+
+/// How to divide and date a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteOptions {
+    /// The largest passage, in estimated tokens. Values under 32 count as 32.
+    pub max_tokens: usize,
+    /// About how many tokens a passage of a divided section repeats of the one before, in whole lines: at most half more,
+    /// and less where a line alone is longer. Values above a quarter of `max_tokens` count as that.
+    pub overlap_tokens: usize,
+    /// Where the notes are written: what a day and a time without an offset mean.
+    pub time_zone: TimeZone,
+}
+
+impl Default for NoteOptions {
+    /// 400 tokens with 80 of overlap, dates in UTC.
+    fn default() -> Self {
+        Self { max_tokens: 400, overlap_tokens: 80, time_zone: TimeZone::UTC }
+    }
+}
+
+/// The attribute that says what a note is about.
+const TOPIC: &str = "topic";
+
+/// At most this many topics of one note, each of at most so many characters.
+const MAX_TOPICS: usize = 100;
+const TOPIC_LENGTH: usize = 100;
+
+/// The level of the headings that topics stand under.
+const TOPIC_LEVEL: usize = 2;
+
+/// The one file of memories that never age, whatever dates are in it.
+const UNDATED: &str = "memory.md";
+
+/// Reads a note at `path` (relative, with forward slashes).
+///
+/// - **Passages.** Sections are never glued together: what stands under a heading of its own is about something of its own,
+///   and three lines on one topic match a question about it better than in the middle of four other topics. Within a
+///   section, an item or heading that begins with a time (`- 14:05 …`) begins a passage, since entries of a log have
+///   nothing to do with each other. What is still longer than `max_tokens` is divided by lines, best before a block, with
+///   an overlap. Each passage has its heading path.
+/// - **Date.** The latest of the dates of its front matter (`date`, `created`, `updated`, …), else the day that its name
+///   begins with (`2026-11-22.md`, `2026-11-22-topic.md`). A passage under a time has that time of the day. `MEMORY.md`
+///   and notes without a date have none.
+/// - **Topics.** `topic`, `topics` and `tags` of the front matter and the headings of level 2 are its attributes `topic`.
+/// - **Forgotten entries** (see [`entries`]) are left out, with a heading under which nothing else stands.
+///
+/// Always succeeds, as [`read`] does, and reads what is not prose as [`read`] does. Takes time linear in the size.
+///
+/// ```
+/// use tamis_text::{NoteOptions, read_note};
+///
+/// let note = b"# 2026-11-22\n\n## Backups\n\n- 14:05 run at night\n- 15:10 kept for a year\n";
+/// let document = read_note("memory/2026-11-22.md", note, &NoteOptions::default());
+/// assert_eq!(document.passages.len(), 2);
+/// assert_eq!(document.passages[1].heading.as_deref(), Some("2026-11-22 > Backups"));
+/// assert_eq!(document.passages[1].text, "- 15:10 kept for a year");
+/// assert_eq!(document.attributes, [("topic".to_owned(), "Backups".to_owned())]);
+/// ```
+#[must_use]
+pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
+    let max_tokens = options.max_tokens.max(MIN_TOKENS);
+    let (text, mut notes) = decode(bytes);
+    let language = language_of(path, &text);
+    let Some(language) = language.filter(|language| language.category == Category::Prose) else {
+        return read(path, bytes, &Options { max_tokens });
+    };
+    let lines = Lines::new(&text);
+    let outline = prose::outline(language.name, &lines);
+    let day = day_of(path, &outline, options, &mut notes);
+    let reader = Reader {
+        lines: &lines,
+        outline: &outline,
+        entries: &entries_of(language, &text),
+        day,
+        max_tokens,
+        overlap: options.overlap_tokens.min(max_tokens / 4),
+        options,
+    };
+    let role = role(path, Some(language.name));
+    let passages = reader.passages().into_iter().map(|passage| Passage { role, ..passage }).collect();
+    Document {
+        language: Some(language.name),
+        category: Category::Prose,
+        role,
+        title: outline.title(),
+        severity: outline.severity(),
+        dated_ns: day.and_then(|day| day.moment_ns),
+        attributes: topics(&outline),
+        notes,
+        passages,
+    }
+}
+
+/// The entries of a note; other formats than Markdown have none.
+fn entries_of(language: &Language, text: &str) -> Vec<Entry> {
+    if matches!(language.name, "markdown" | "text") { entries(text) } else { Vec::new() }
+}
+
+/// When a note was written.
+#[derive(Debug, Clone, Copy)]
+struct Day {
+    date: Date,
+    moment_ns: Option<i64>,
+}
+
+fn day_of(path: &str, outline: &Outline, options: &NoteOptions, notes: &mut Vec<crate::Note>) -> Option<Day> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let zone = &options.time_zone;
+    let said = outline.metadata.date(zone, notes);
+    if name.eq_ignore_ascii_case(UNDATED) {
+        return None;
+    }
+    if let Some(moment) = said {
+        let date = moment.to_zoned(zone.clone()).date();
+        return Some(Day { date, moment_ns: dates::nanoseconds(moment) });
+    }
+    let date = day_of_name(name)?;
+    let moment = dates::at(date.to_datetime(Time::midnight()), zone)?;
+    Some(Day { date, moment_ns: dates::nanoseconds(moment) })
+}
+
+/// The day that the name of a file begins with: `2026-11-22.md`, `2026-11-22-topic.md`, `2026_11_22.md`.
+fn day_of_name(name: &str) -> Option<Date> {
+    let head = name.get(..10)?;
+    let ends = !name[10..].starts_with(|next: char| next.is_alphanumeric());
+    dates::day(&head.replace('_', "-")).filter(|_| ends)
+}
+
+/// What a note is about, as its front matter and its headings say.
+fn topics(outline: &Outline) -> Vec<(String, String)> {
+    let said = ["topic", "topics", "tags"].into_iter().flat_map(|key| outline.metadata.values(key));
+    let headings =
+        outline.headings.iter().filter(|heading| heading.level == TOPIC_LEVEL && stamp(&heading.text).is_none());
+    let mut topics: Vec<(String, String)> = Vec::new();
+    for topic in said.chain(headings.map(|heading| heading.text.as_str())) {
+        let topic = topic.trim().trim_start_matches('#');
+        let known = |(_, known): &(String, String)| known.to_lowercase() == topic.to_lowercase();
+        if !topic.is_empty() && topic.chars().count() <= TOPIC_LENGTH && !topics.iter().any(known) {
+            topics.push((TOPIC.to_owned(), topic.to_owned()));
+        }
+        if topics.len() == MAX_TOPICS {
+            break;
+        }
+    }
+    topics
+}
+
+/// Everything that dividing a note needs.
+struct Reader<'note> {
+    lines: &'note Lines<'note>,
+    outline: &'note Outline,
+    entries: &'note [Entry],
+    day: Option<Day>,
+    max_tokens: usize,
+    overlap: usize,
+    options: &'note NoteOptions,
+}
+
+/// Consecutive lines that belong together, and when they were written.
+struct Segment {
+    first: usize,
+    last: usize,
+    stamp: Option<Stamp>,
+}
+
+impl Reader<'_> {
+    fn passages(&self) -> Vec<Passage> {
+        let mut passages = Vec::new();
+        for region in prose::regions(self.lines, self.outline) {
+            let kind = if region.kind == Kind::FrontMatter { Kind::FrontMatter } else { Kind::Note };
+            let under = self.stamp_of_headings(&region.open);
+            for segment in self.segments(&region) {
+                let pieces =
+                    windows::windows(self.lines, (segment.first, segment.last), self.max_tokens, self.overlap, |row| {
+                        self.outline.badness(self.lines, row)
+                    });
+                let dated_ns = self.moment(under, segment.stamp);
+                passages.extend(pieces.iter().map(|piece| Passage {
+                    heading: region.path.clone(),
+                    dated_ns,
+                    ..passage(self.lines, piece, kind, crate::Role::Main)
+                }));
+            }
+        }
+        passages
+    }
+
+    /// Divides a section where an entry begins with a time, and around what is forgotten.
+    fn segments(&self, region: &prose::Region) -> Vec<Segment> {
+        let row = |line: u32| line as usize - 1;
+        // Headings that stand before the body, without which they say nothing.
+        let heading_end = |first: usize| {
+            let inside = region.open.iter().filter_map(|index| self.outline.headings.get(*index));
+            inside.filter(|heading| heading.first >= first).map(|heading| heading.last).max()
+        };
+        let begin = self.entries.partition_point(|entry| row(entry.start_line) < region.first);
+        let entries = self.entries[begin..].iter().take_while(|entry| row(entry.end_line) <= region.last);
+        let mut segments: Vec<Segment> = Vec::new();
+        let mut open = Segment { first: region.first, last: region.last, stamp: None };
+        let mut close = |open: &Segment, before: usize| {
+            let Some((first, last)) = before
+                .checked_sub(1)
+                .and_then(|last| (open.first <= last).then(|| self.lines.trim(open.first, last)).flatten())
+            else {
+                return true;
+            };
+            // Nothing but the heading: it goes with what comes next.
+            if first == region.first && heading_end(region.first).is_some_and(|end| last <= end) {
+                return false;
+            }
+            segments.push(Segment { first, last, stamp: open.stamp });
+            true
+        };
+        for entry in entries {
+            let (first, last) = (row(entry.start_line), row(entry.end_line));
+            if entry.forgotten {
+                close(&open, first);
+                open = Segment { first: last + 1, last: region.last, stamp: None };
+            } else if let Some(stamp) = stamp(&entry.text).filter(|stamp| stamp.time.is_some()) {
+                let closed = close(&open, first);
+                open =
+                    Segment { first: if closed { first } else { open.first }, last: region.last, stamp: Some(stamp) };
+            }
+        }
+        close(&open, region.last + 1);
+        segments
+    }
+
+    /// What the open headings say of the time.
+    fn stamp_of_headings(&self, open: &[usize]) -> Stamp {
+        let headings = open.iter().filter_map(|index| self.outline.headings.get(*index));
+        let stamps = headings.filter_map(|heading| stamp(&heading.text));
+        stamps.fold(Stamp { day: None, time: None }, |above, below| Stamp {
+            day: below.day.or(above.day),
+            time: below.time,
+        })
+    }
+
+    /// When a passage was written, where that is more than the note's own date. A note without a date has none.
+    fn moment(&self, under: Stamp, own: Option<Stamp>) -> Option<i64> {
+        let day = self.day?;
+        let own_day = own.and_then(|own| own.day).or(under.day);
+        let time = own.and_then(|own| own.time).or(under.time);
+        if own_day.is_none() && time.is_none() {
+            return None;
+        }
+        let civil = own_day.unwrap_or(day.date).to_datetime(time.unwrap_or(Time::midnight()));
+        dates::nanoseconds(dates::at(civil, &self.options.time_zone)?)
+    }
+}
