@@ -9,7 +9,6 @@ const FOOTERS: &[&str] = &[
     "Reply to this email directly",
     "Reply to this message directly",
     "Triage notifications on the go with GitHub Mobile",
-    "Message ID: <",
     "Sent from my iPhone",
     "Sent from my iPad",
     "Sent from my Android",
@@ -19,21 +18,18 @@ const FOOTERS: &[&str] = &[
 /// How many lines one of these can be wrapped into.
 const WRAPPED: usize = 5;
 
-/// Takes out the footers of mails, with the line that sets them off.
+/// Takes out the footers of mails, with the line that sets them off; also where an answer quotes them.
 pub(super) fn clean(draft: &mut Draft) {
     for row in 0..draft.rows.len() {
-        let begins = FOOTERS.iter().any(|start| draft.text(row).trim_start().starts_with(start));
-        if !begins || draft.is_code(row) {
+        if draft.is_code(row) || !is_footer(unquoted(draft.text(row))) {
             continue;
         }
         take_out_separator(draft, row);
-        // A sentence that goes on after its line does so with an address.
-        let mut last = draft.text(row).trim_end().to_owned();
+        let mut last = unquoted(draft.text(row)).to_owned();
         draft.take_out(row);
         for next in row + 1..(row + WRAPPED).min(draft.rows.len()) {
-            let text = draft.text(next).trim().to_owned();
-            let address = text.starts_with("<http") || text.contains("mute the thread") || text.contains("nsubscribe");
-            if last.ends_with('.') || !address || draft.is_code(next) {
+            let text = unquoted(draft.text(next)).to_owned();
+            if draft.is_code(next) || last.ends_with('.') || !continues_footer(&text) {
                 break;
             }
             draft.take_out(next);
@@ -42,11 +38,26 @@ pub(super) fn clean(draft: &mut Draft) {
     }
 }
 
+fn is_footer(text: &str) -> bool {
+    FOOTERS.iter().any(|start| text.starts_with(start)) || (text.starts_with("Message ID:") && text.contains('@'))
+}
+
+/// A sentence that goes on after its line does so with an address, or with the words between two.
+fn continues_footer(text: &str) -> bool {
+    let address = ["<http", "http", "or unsubscribe", "unsubscribe", "thread", "or mute the thread", "mute the thread"];
+    address.iter().any(|start| text.starts_with(start)) || matches!(text, "." | ">." | "> .")
+}
+
+/// Without the marks of quotation.
+pub(super) fn unquoted(text: &str) -> &str {
+    text.trim_start_matches([' ', '>']).trim_end()
+}
+
 fn take_out_separator(draft: &mut Draft, row: usize) {
-    let before = (0..row).rev().find(|before| !draft.is_blank(*before));
+    let before = (0..row).rev().find(|before| !unquoted(draft.text(*before)).is_empty());
     if let Some(before) = before
         && !draft.is_code(before)
-        && matches!(draft.text(before).trim(), "—" | "--" | "---" | "___" | "________________________________")
+        && matches!(unquoted(draft.text(before)), "—" | "--" | "---" | "___" | "________________________________")
     {
         draft.take_out(before);
     }
@@ -64,7 +75,8 @@ pub(super) fn attribution(draft: &Draft, row: usize) -> Option<usize> {
     if begins(row) { Some(row) } else { wrapped }
 }
 
-fn says_who_wrote(text: &str) -> bool {
+/// Whether a line says whose words follow.
+pub(super) fn says_who_wrote(text: &str) -> bool {
     let ends = ["wrote:", "a écrit :", "a écrit :", "escribió:"].iter().any(|end| text.ends_with(end));
     ends || (text.ends_with(':') && text.contains(" schrieb "))
 }

@@ -46,7 +46,8 @@ fn rows_of_words(text: &str) -> Vec<u64> {
     words.windows(ROW).map(hash).collect()
 }
 
-/// Takes out the quotations of what was said before, with the line that says whose they are. Quotations of anything else
+/// Takes out the quotations of what was said before, with the line that says whose they are, and marks of quotation
+/// that nothing follows. Quotations of anything else
 /// stay: their words are nowhere else.
 pub(super) fn clean(draft: &mut Draft, thread: &Thread) {
     let mut row = 0;
@@ -59,8 +60,12 @@ pub(super) fn clean(draft: &mut Draft, thread: &Thread) {
         while row < draft.rows.len() && is_quoted(draft, row) {
             row += 1;
         }
-        if !thread.has(&draft.rows.get(first..row).unwrap_or_default().join("\n")) {
-            continue;
+        let said: Vec<&str> = (first..row).map(|row| mail::unquoted(draft.text(row))).collect();
+        if said.iter().any(|line| !line.is_empty()) {
+            let words: Vec<&str> = said.into_iter().filter(|line| !mail::says_who_wrote(line)).collect();
+            if !thread.has(&words.join("\n")) {
+                continue;
+            }
         }
         let before = (0..first).rev().find(|before| !draft.is_blank(*before));
         if let Some(last) = before

@@ -1,0 +1,224 @@
+//! Issues and values made up at random.
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+use tamis_text::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict};
+
+/// Markdown that nests, breaks off and collides when strung together.
+pub(crate) fn markdown() -> impl Strategy<Value = String> {
+    let fragments = [
+        "word ",
+        "Türklinke ",
+        "語。",
+        "🐁",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "```\n",
+        "```",
+        "~~~\n",
+        "    ",
+        "<!-- ",
+        " -->",
+        "-->",
+        "<!--\n",
+        "### Steps to reproduce\n",
+        "## Own heading\n",
+        "**Describe the bug**\n",
+        "_No response_\n",
+        "Version:\n",
+        "# ",
+        "===\n",
+        "- [ ] I have read the rules\n",
+        "- [x] I agree\n",
+        "- [ ] Port it\n",
+        "> ",
+        ">> word word word word word\n",
+        "> word ",
+        "On 1/2/24, ada wrote:\n",
+        "Reply to this email directly, view it\n",
+        "—\n",
+        "<details>\n",
+        "</details>\n",
+        "`",
+        "`<!-- `",
+        "- item\n",
+        "1. See error\n",
+        "| a | b |\n|---|---|\n",
+        "---\n",
+        "\t",
+        "\u{2028}",
+        "\r",
+        "A clear and concise description of what the bug is.\n",
+    ];
+    prop::collection::vec(prop::sample::select(fragments.to_vec()), 0..40).prop_map(|parts| parts.concat())
+}
+
+fn time() -> impl Strategy<Value = Option<Timestamp>> {
+    prop::option::of(
+        (-5_000_000_000_i64..9_000_000_000).prop_filter_map("a time", |second| Timestamp::from_second(second).ok()),
+    )
+}
+
+/// A name, and whether it is a program's: one that has the name of one is.
+fn author() -> impl Strategy<Value = (Option<String>, bool)> {
+    (name(), any::<bool>()).prop_map(|(name, bot)| {
+        let bot = bot || name.as_deref().is_some_and(|name| name.ends_with("[bot]"));
+        (name, bot)
+    })
+}
+
+fn name() -> impl Strategy<Value = Option<String>> {
+    let names = ["ada", "bob", "ɓob", "dependabot[bot]", "x y"];
+    prop::option::of(prop::sample::select(names.to_vec()).prop_map(str::to_owned))
+}
+
+fn comment(body: impl Strategy<Value = String>) -> impl Strategy<Value = IssueComment> {
+    let kind = prop::sample::select(CommentKind::ALL);
+    let verdict = prop::option::of(prop::sample::select(Verdict::ALL));
+    let place = (prop::option::of("[a-zü/]{1,9}"), prop::option::of(1_u64..99));
+    (kind, author(), body, time(), time(), prop::option::of("https://x/[a-c]{1,3}"), verdict, place).prop_map(
+        |(kind, (author, bot), body, created_at, updated_at, url, verdict, (file, line))| IssueComment {
+            kind,
+            author,
+            bot,
+            body,
+            created_at,
+            updated_at,
+            url,
+            verdict,
+            file,
+            line,
+        },
+    )
+}
+
+/// An issue whose comments are in order, with bodies as `body` makes them.
+pub(crate) fn issue<S: Strategy<Value = String> + Clone>(body: S) -> impl Strategy<Value = Issue> {
+    let words = (1_u64..1_000, "[ a-zA-Zé>語]{0,30}", body.clone(), author());
+    let labels = prop::collection::vec("[a-zü: ]{1,8}", 0..3);
+    let kind = (prop::sample::select(IssueKind::ALL), prop::sample::select(IssueState::ALL));
+    let more = (prop::option::of("[a-z_]{1,9}"), prop::option::of("[0-9.]{1,4}"), any::<bool>());
+    let times = (time(), time(), time(), time());
+    (words, labels, kind, more, times, prop::collection::vec(comment(body), 0..5)).prop_map(
+        |(
+            (number, title, body, (author, bot)),
+            labels,
+            (kind, state),
+            (state_reason, milestone, locked),
+            times,
+            comments,
+        )| {
+            let mut issue = Issue {
+                kind,
+                body,
+                state,
+                state_reason,
+                author,
+                bot,
+                labels,
+                milestone,
+                locked,
+                created_at: times.0,
+                updated_at: times.1,
+                closed_at: times.2,
+                merged_at: times.3,
+                ..Issue::new(number, title)
+            };
+            issue.add_comments(comments);
+            issue
+        },
+    )
+}
+
+/// Any JSON, with the names that records use more often than chance has it.
+pub(crate) fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (0_u64..5).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop::sample::select(vec![
+            "open",
+            "CLOSED",
+            "merged",
+            "2024-05-01T10:00:00Z",
+            "2024-02-30T10:00:00Z",
+            "Issue",
+            "MergeRequest",
+            "DiffNote",
+            "語",
+            "https://github.com/ada/x/issues/1",
+            "https://gitlab.com/a/b/c/-/merge_requests/2",
+            "APPROVED",
+            "review",
+            "",
+        ])
+        .prop_map(Value::from),
+        "[ -~é\n]{0,12}".prop_map(Value::from),
+    ];
+    let names = vec![
+        "number",
+        "iid",
+        "title",
+        "body",
+        "description",
+        "state",
+        "state_id",
+        "author",
+        "user",
+        "login",
+        "username",
+        "name",
+        "labels",
+        "label_links",
+        "label",
+        "comments",
+        "notes",
+        "reviews",
+        "nodes",
+        "issues",
+        "pulls",
+        "repo",
+        "items",
+        "total_count",
+        "created_at",
+        "createdAt",
+        "updated_at",
+        "updatedAt",
+        "closed_at",
+        "mergedAt",
+        "html_url",
+        "url",
+        "issue_url",
+        "pull_request_url",
+        "pull_request",
+        "noteable_type",
+        "noteable_iid",
+        "individual_note",
+        "system",
+        "type",
+        "position",
+        "milestone",
+        "kind",
+        "verdict",
+        "line",
+        "path",
+        "message",
+        "documentation_url",
+        "metrics",
+        "submitted_at",
+        "bot",
+    ];
+    leaf.prop_recursive(5, 60, 10, move |inner| {
+        let object = prop::collection::vec((prop::sample::select(names.clone()), inner.clone()), 0..10);
+        prop_oneof![
+            prop::collection::vec(inner, 0..6).prop_map(Value::from),
+            object.prop_map(|fields| {
+                Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
+            }),
+        ]
+    })
+}
