@@ -5,7 +5,14 @@ use std::path::{Component, Path, PathBuf};
 use tamis::Index;
 
 /// Where the user stands, as seen from what is indexed.
-pub enum Here {
+pub struct Here {
+    stands: Stands,
+    /// The namespace that is meant where none is named.
+    own: Option<String>,
+}
+
+/// Where that is.
+enum Stands {
     /// Somewhere, where the index is of one tree: at this path under its root, or (`None`) at the root or outside.
     Tree(PathBuf, Option<PathBuf>),
     /// Here, where the index is of several repositories: these, by namespace.
@@ -16,22 +23,28 @@ impl Here {
     /// Where the user stands, as seen from an index.
     pub fn of(index: &Index) -> Here {
         let root = &index.location().root;
-        match current() {
+        let stands = match current() {
             Some(here) if !index.is_of_one_tree() => {
                 let roots = index.sources().into_iter().map(|source| (source.namespace.clone(), source.root.clone()));
-                Here::Sources(here, roots.collect())
+                Stands::Sources(here, roots.collect())
             }
-            here => Here::Tree(root.clone(), here.and_then(|here| below(root, &here))),
-        }
+            here => Stands::Tree(root.clone(), here.and_then(|here| below(root, &here))),
+        };
+        Here { stands, own: index.own_namespace().map(str::to_owned) }
     }
 
     /// A path of the index as it can be opened from here: in one tree from where the user stands, among several
-    /// repositories from there where it lies under it, else from the top of the file system.
+    /// repositories from there where it lies under it, else from the top of the file system. What is no file is written as
+    /// `tamis get` takes it.
     pub fn written(&self, namespace: &str, path: &str) -> String {
-        match self {
-            Here::Tree(_, Some(here)) => written_from(here, path),
-            Here::Tree(_, None) => path.to_owned(),
-            Here::Sources(here, roots) => match roots.get(namespace) {
+        if tamis::is_imported(path) {
+            let is_own = self.own.as_deref() == Some(namespace);
+            return if is_own { path.to_owned() } else { format!("{namespace}:{path}") };
+        }
+        match &self.stands {
+            Stands::Tree(_, Some(here)) => written_from(here, path),
+            Stands::Tree(_, None) => path.to_owned(),
+            Stands::Sources(here, roots) => match roots.get(namespace) {
                 Some(root) => {
                     let whole = root.join(path);
                     whole.strip_prefix(here).unwrap_or(&whole).to_string_lossy().into_owned()
@@ -44,10 +57,10 @@ impl Here {
     /// What the user wrote (a path, or a path and `:LINES`) as the index takes it, if it is written from here: when the file
     /// or directory that it names from here exists.
     pub fn meant(&self, wanted: &str) -> String {
-        match self {
-            Here::Tree(root, Some(here)) => from_root(root, here, wanted),
-            Here::Tree(_, None) => wanted.to_owned(),
-            Here::Sources(here, roots) => {
+        match &self.stands {
+            Stands::Tree(root, Some(here)) => from_root(root, here, wanted),
+            Stands::Tree(_, None) => wanted.to_owned(),
+            Stands::Sources(here, roots) => {
                 let whole = plain(&here.join(wanted));
                 let held = names_something(here, wanted) && roots.values().any(|root| whole.starts_with(root));
                 if held { whole.to_string_lossy().into_owned() } else { wanted.to_owned() }
@@ -58,9 +71,9 @@ impl Here {
     /// A glob as the index takes it: one that names something from here is meant from here.
     pub fn glob(&self, wanted: &str) -> String {
         let meant = self.meant(wanted);
-        match self {
-            Here::Tree(..) => meant,
-            Here::Sources(_, roots) => {
+        match &self.stands {
+            Stands::Tree(..) => meant,
+            Stands::Sources(_, roots) => {
                 let under = roots.values().find_map(|root| Path::new(&meant).strip_prefix(root).ok());
                 under.map_or(meant.clone(), |under| under.to_string_lossy().into_owned())
             }
@@ -153,7 +166,8 @@ mod tests {
         let roots: BTreeMap<String, PathBuf> = ["api", "web"].map(|name| (name.to_owned(), base.join(name))).into();
         let whole = |path: &str| base.join(path).to_string_lossy().into_owned();
 
-        let outside = Here::Sources(base.clone(), roots.clone());
+        let of = |here: PathBuf| Here { stands: Stands::Sources(here, roots.clone()), own: Some("api".into()) };
+        let outside = of(base.clone());
         assert_eq!(outside.written("api", "src/lib.rs"), "api/src/lib.rs");
         assert_eq!(outside.meant("api/src/lib.rs:2"), whole("api/src/lib.rs:2"));
         assert_eq!(outside.meant("web:src/lib.rs"), "web:src/lib.rs", "nothing of that name is here");
@@ -162,10 +176,12 @@ mod tests {
         assert_eq!(outside.glob("api/src"), "src");
         assert_eq!(outside.glob("*.rs"), "*.rs");
 
-        let inside = Here::Sources(base.join("api/src"), roots);
+        let inside = of(base.join("api/src"));
         assert_eq!(inside.written("api", "src/lib.rs"), "lib.rs");
         assert_eq!(inside.written("web", "app.ts"), whole("web/app.ts"));
         assert_eq!(inside.meant("../src/lib.rs:1-2"), whole("api/src/lib.rs:1-2"));
         assert_eq!(inside.written("gone", "app.ts"), "app.ts");
+        assert_eq!(inside.written("api", "issue:12"), "issue:12", "no file, so no path from here");
+        assert_eq!(inside.written("engine", "issue:12"), "engine:issue:12");
     }
 }

@@ -110,6 +110,7 @@ fn name(stage: &Stage) -> String {
         Stage::Read => "reading files".into(),
         Stage::Publish => "indexing passages".into(),
         Stage::Embed(model) => format!("embedding with {model}"),
+        Stage::Import => "importing".into(),
         Stage::Answer => "answering queries".into(),
         Stage::Calibrate => "calibrating".into(),
     }

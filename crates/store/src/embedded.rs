@@ -16,7 +16,7 @@ use crate::record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash,
     TextToEmbed,
 };
-use crate::report::{Coverage, Findings, Progress, Pruned, Summary};
+use crate::report::{Coverage, Findings, Origin, Progress, Pruned, Summary};
 use crate::semantic::Semantic;
 use crate::sqlite::{Database, ModelRow, lock};
 use crate::store::{Store, Writing};
@@ -258,6 +258,10 @@ impl Store for EmbeddedStore {
 
     fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>> {
         self.database.attributes(documents)
+    }
+
+    fn origins(&self) -> Result<Vec<Origin>> {
+        self.database.origins()
     }
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {

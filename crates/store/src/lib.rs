@@ -82,7 +82,7 @@ pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,
 };
-pub use report::{Count, Coverage, Findings, ModelSummary, Part, Problem, Progress, Pruned, Sizes, Summary};
+pub use report::{Count, Coverage, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary};
 pub use store::{Store, Writing};
 pub use usage::{
     JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,

@@ -22,6 +22,23 @@ pub struct Count {
     pub passages: u64,
 }
 
+/// What came from one place into one collection of a namespace, where that is no file of its tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Origin {
+    /// Where it came from, as [`NewDocument::origin`](crate::NewDocument::origin) says.
+    pub name: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The collection.
+    pub collection: String,
+    /// Its documents.
+    pub documents: u64,
+    /// Their passages.
+    pub passages: u64,
+    /// The latest date of its documents in nanoseconds since 1970, where one has a date.
+    pub dated_ns: Option<i64>,
+}
+
 /// What a store holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {

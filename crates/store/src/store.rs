@@ -9,7 +9,7 @@ use crate::record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash,
     TextToEmbed,
 };
-use crate::report::{Coverage, Findings, Progress, Pruned, Summary};
+use crate::report::{Coverage, Findings, Origin, Progress, Pruned, Summary};
 
 /// Documents, passages and vectors, and the two legs that search them.
 ///
@@ -45,6 +45,9 @@ pub trait Store: Send + Sync {
     /// The attributes of documents in the order asked for, each by name and value as they were given; empty for one that is
     /// gone.
     fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>>;
+
+    /// Where documents came from that are no files, by namespace, collection and name.
+    fn origins(&self) -> Result<Vec<Origin>>;
 
     /// Applies changes in one transaction, in their order: all or nothing, each document whole. Searches see them in the
     /// database at once and in the legs after [`publish`](Store::publish).

@@ -1,6 +1,7 @@
 //! What can go wrong, each with what to do about it.
 
 use crate::config::ConfigError;
+use crate::import::UnreadableRecord;
 use crate::search::AimError;
 use std::path::{Path, PathBuf};
 use tamis_embed::EmbedError;
@@ -28,6 +29,16 @@ pub enum Error {
         value: String,
         /// What is allowed.
         allowed: String,
+    },
+    /// Records of an import that could not be read, so that nothing was imported.
+    #[error(
+        "nothing was imported, since {} cannot be read; mend them, or leave them out with --skip-bad:\n{}",
+        if records.len() == 1 { "a record".to_owned() } else { format!("{} records", records.len()) },
+        crate::import::listed(records)
+    )]
+    Unreadable {
+        /// Where each is and what is wrong with it.
+        records: Vec<UnreadableRecord>,
     },
     /// Something that the cut cannot aim at.
     #[error(transparent)]

@@ -1,7 +1,7 @@
 //! The full text of a result: by its identifier, or by path and lines.
 
 use crate::Error;
-use crate::index::{Index, Source};
+use crate::index::Index;
 use serde::Serialize;
 use std::path::{Component, Path};
 use tamis_store::{Store, StoredPassage};
@@ -51,7 +51,7 @@ impl Index {
     }
 
     /// What `wanted` names, in the forms that [`Index::get`] takes. The document is there; its lines need not be.
-    pub(crate) fn meant_by(&self, wanted: &str) -> Result<Named<'_>, Error> {
+    pub(crate) fn meant_by(&self, wanted: &str) -> Result<Named, Error> {
         if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let mut found = self.store.find(&wanted.to_ascii_lowercase(), 2)?;
             match (found.pop(), found.pop()) {
@@ -60,7 +60,13 @@ impl Index {
                 _ => return Err(Error::argument("id", format!("{wanted:?}"), "longer: several passages begin so")),
             }
         }
-        let forms: Vec<(Option<&str>, &str)> = self.in_namespace(wanted).into_iter().chain([(None, wanted)]).collect();
+        let namespaces = self.namespace_names()?;
+        let mut forms: Vec<(Option<&str>, &str)> =
+            in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
+        // In an index of one tree few name it: a path is a path first.
+        if self.is_of_one_tree() {
+            forms.reverse();
+        }
         for &(namespace, wanted) in &forms {
             // A path may hold a colon itself: one that is there as a whole is meant as a whole.
             if let Some(place) = self.place(namespace, wanted)? {
@@ -75,18 +81,8 @@ impl Index {
         Err(self.not_found(namespace, split_lines(wanted)?.0)?)
     }
 
-    /// The namespace and the path of `NAMESPACE:PATH`, where there is such a namespace.
-    fn in_namespace<'a>(&'a self, wanted: &'a str) -> Option<(Option<&'a str>, &'a str)> {
-        let form = |source: &&'a Source| {
-            let path = wanted.strip_prefix(source.namespace.as_str())?.strip_prefix(':')?;
-            Some((Some(source.namespace.as_str()), path))
-        };
-        let sources = self.sources();
-        sources.iter().filter_map(form).min_by_key(|(_, path)| path.len()).filter(|_| !self.is_of_one_tree())
-    }
-
     /// The document that a path is meant to be.
-    fn place(&self, namespace: Option<&str>, path: &str) -> Result<Option<DocumentPlace<'_>>, Error> {
+    fn place(&self, namespace: Option<&str>, path: &str) -> Result<Option<DocumentPlace>, Error> {
         let sources = self.sources();
         let holds = |namespace: &str, path: &str| Ok::<_, Error>(self.store.document(namespace, path)?.is_some());
         // A path as people write it (absolute, or with `./`) as the index has it.
@@ -97,14 +93,17 @@ impl Index {
         });
         if let Some((namespace, under)) = whole {
             let path = stored(under);
-            return Ok(holds(namespace, &path)?.then_some(DocumentPlace { namespace, path }));
+            return Ok(holds(namespace, &path)?.then(|| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
-        let path = stored(Path::new(path));
-        // In an index of one tree that is the only one.
+        // What is no file is called what it is called, whatever its name would mean as a path.
+        let imported = crate::import::is_imported(path);
+        let path = if imported { path.to_owned() } else { stored(Path::new(path)) };
+        let names = self.namespace_names()?;
+        // In an index of one tree that is the tree's.
         let first = namespace.or(self.own_namespace());
-        let named = sources.iter().map(|source| source.namespace.as_str()).filter(|own| Some(*own) == first).collect();
-        let others = sources.iter().map(|source| source.namespace.as_str()).filter(|_| namespace.is_none()).collect();
-        let rounds: [Vec<&str>; 2] = [named, others];
+        let named = names.iter().filter(|own| Some(own.as_str()) == first).collect();
+        let others = names.iter().filter(|_| namespace.is_none()).collect();
+        let rounds: [Vec<&String>; 2] = [named, others];
         for round in rounds {
             let mut found = Vec::new();
             for namespace in round {
@@ -114,7 +113,7 @@ impl Index {
             }
             match found.as_slice() {
                 [] => {}
-                [only] => return Ok(Some(DocumentPlace { namespace: only, path })),
+                [only] => return Ok(Some(DocumentPlace { namespace: (*only).clone(), path })),
                 several => {
                     let forms = several.iter().map(|namespace| format!("{namespace}:{path}")).collect();
                     return Err(Error::Ambiguous { wanted: path, forms });
@@ -125,13 +124,16 @@ impl Index {
     }
 
     /// The indexed lines of a document, put together from its passages.
-    fn lines(&self, place: DocumentPlace<'_>, lines: Option<(u32, u32)>) -> Result<Excerpt, Error> {
+    fn lines(&self, place: DocumentPlace, lines: Option<(u32, u32)>) -> Result<Excerpt, Error> {
         let DocumentPlace { namespace, path } = place;
-        let passages = self.store.document_passages(namespace, &path)?;
-        if passages.is_empty() {
-            return Err(self.not_found(Some(namespace), &path)?);
+        let by_line = match self.rendered(&namespace, &path)? {
+            // What is imported is more than its passages.
+            Some(text) => (1..).zip(text.lines().map(str::to_owned)).collect(),
+            None => by_line(&self.store.document_passages(&namespace, &path)?),
+        };
+        if by_line.is_empty() {
+            return Err(self.not_found(Some(&namespace), &path)?);
         }
-        let by_line = by_line(&passages);
         let last = by_line.last().map_or(1, |(line, _)| *line);
         let (first, end) = lines.unwrap_or((1, last));
         if first > last {
@@ -154,7 +156,6 @@ impl Index {
             text.push('\n');
             at = line + 1;
         }
-        let namespace = namespace.to_owned();
         Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
     }
 
@@ -162,16 +163,16 @@ impl Index {
         let name = path.rsplit('/').next().unwrap_or(path);
         let own = self.own_namespace();
         let mut nearest: Option<(f64, String)> = None;
-        for source in self.sources() {
-            if namespace.is_some_and(|namespace| namespace != source.namespace) {
+        for known in self.namespace_names()? {
+            if namespace.is_some_and(|namespace| namespace != known) {
                 continue;
             }
-            for document in self.store.documents(&source.namespace)?.into_iter().filter(|one| one.passages > 0) {
+            for document in self.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
                 let same_name = document.path.rsplit('/').next() == Some(name);
                 let similarity = strsim::jaro_winkler(path, &document.path) + if same_name { 1.0 } else { 0.0 };
                 if similarity > 0.8 && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {
-                    let is_own = own == Some(source.namespace.as_str());
-                    let form = if is_own { document.path } else { format!("{}:{}", source.namespace, document.path) };
+                    let is_own = own == Some(known.as_str());
+                    let form = if is_own { document.path } else { format!("{known}:{}", document.path) };
                     nearest = Some((similarity, form));
                 }
             }
@@ -181,9 +182,18 @@ impl Index {
 }
 
 /// A document by its namespace and path.
-pub(crate) struct DocumentPlace<'a> {
-    pub namespace: &'a str,
+pub(crate) struct DocumentPlace {
+    pub namespace: String,
     pub path: String,
+}
+
+/// The namespace and the path of `NAMESPACE:PATH`, where there is such a namespace.
+fn in_namespace<'a>(namespaces: &'a [String], wanted: &'a str) -> Option<(Option<&'a str>, &'a str)> {
+    let form = |namespace: &'a String| {
+        let path = wanted.strip_prefix(namespace.as_str())?.strip_prefix(':')?;
+        Some((Some(namespace.as_str()), path))
+    };
+    namespaces.iter().filter_map(form).min_by_key(|(_, path)| path.len())
 }
 
 /// A path under a root as the index has it.
@@ -193,11 +203,11 @@ fn stored(path: &Path) -> String {
 }
 
 /// What a user named.
-pub(crate) enum Named<'a> {
+pub(crate) enum Named {
     /// A passage, by its identifier.
     Passage(Box<StoredPassage>),
     /// A document, and the first and last line where they are named.
-    Lines(DocumentPlace<'a>, Option<(u32, u32)>),
+    Lines(DocumentPlace, Option<(u32, u32)>),
 }
 
 /// The lines of a document, put together from its passages: each with its number, ascending. Those in no passage, which are

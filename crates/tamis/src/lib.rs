@@ -12,6 +12,7 @@
 //! - [`Index::calibrate`] measures similarity thresholds by language, [`Index::thresholds`] says which hold.
 //! - [`Index::stats`] tells how well past queries were served, [`Index::replay`] what another cut would have kept of them.
 //! - [`Index::related`] goes on from a hit: what is like it, what it uses, what uses it.
+//! - [`Index::import_issues`] brings in issues and their comments, [`Index::imported`] lists what was imported.
 //! - [`hook`] has git keep the index fresh.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
@@ -44,6 +45,7 @@ mod feedback;
 mod get;
 mod git;
 pub mod hook;
+mod import;
 mod index;
 mod location;
 mod models;
@@ -61,6 +63,7 @@ pub use embedding_cache::EmbeddingCacheStatus;
 pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
+pub use import::{ImportInput, ImportSummary, Imported, IssueImport, LARGEST_IMPORT, UnreadableRecord, is_imported};
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceState, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;
@@ -74,6 +77,7 @@ pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
 pub use tamis_store::{Count, Findings, Part, Problem, Progress, Purged, SearchSummary, StoreError, Summary};
+pub use tamis_text as text;
 pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};
 pub use telemetry::{
     Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, REPLAYED, Replay, ReplayRequest, Share,

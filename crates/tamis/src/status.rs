@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::embedding_cache::EmbeddingCacheStatus;
+use crate::import::Imported;
 use crate::index::{Index, SKIPPED, SourceState};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ pub struct Status {
     pub notes: Vec<(String, String)>,
     /// The repositories that the index holds; of an index of one tree, that tree.
     pub sources: Vec<SourceStatus>,
+    /// What was imported, by where it came from.
+    pub imported: Vec<Imported>,
     /// The user's cache of vectors, where there is one that can be read.
     pub embedding_cache: Option<EmbeddingCacheStatus>,
     /// What the store holds.
@@ -102,6 +105,7 @@ impl Index {
             skipped,
             notes,
             sources,
+            imported: self.imported()?,
             // One that cannot be read is passed over by runs as well; the doctor says why.
             embedding_cache: self.embedding_cache().unwrap_or_default(),
             summary,

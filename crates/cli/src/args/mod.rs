@@ -7,6 +7,7 @@ mod eval;
 mod feedback;
 mod global;
 mod hook;
+mod import;
 mod index;
 mod inspect;
 mod methods;
@@ -22,6 +23,7 @@ pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
+pub use import::{ImportArguments, ImportFlags, ImportIssuesArguments, ImportWhat};
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use related::RelatedArguments;
@@ -68,6 +70,8 @@ pub enum Command {
     Search(Box<SearchArguments>),
     /// Bring the index up to date, with every model
     Index(IndexArguments),
+    /// Bring in what is no file of the tree: issues, …
+    Import(ImportArguments),
     /// Show what the index holds and how fresh it is
     Status(StatusArguments),
     /// Print the full text of a result
@@ -133,8 +137,10 @@ mod tests {
         const GUIDE: &str = include_str!("../../../../docs/cli.md");
         let visible = |command: &&clap::Command| !command.is_hide_set();
         let description = description();
-        for command in std::iter::once(&description).chain(description.get_subcommands()).filter(visible) {
-            assert!(GUIDE.contains(&format!("tamis {}", command.get_name())) || command.get_name() == "tamis");
+        let commands = std::iter::once(&description).chain(description.get_subcommands()).filter(visible);
+        for command in commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands())) {
+            let name = command.get_bin_name().unwrap_or(command.get_name());
+            assert!(GUIDE.contains(&format!("tamis {name}")) || name == "tamis", "{name}");
             for flag in command.get_arguments().filter_map(|argument| argument.get_long()) {
                 assert!(["help", "version"].contains(&flag) || GUIDE.contains(&format!("--{flag}")), "--{flag}");
             }

@@ -8,6 +8,7 @@ mod eval;
 mod feedback;
 mod get;
 mod hook;
+mod import;
 mod index;
 mod pages;
 mod related;
@@ -30,6 +31,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
     match &arguments.command {
         Command::Search(search) => search::run(search, global, output),
         Command::Index(index) => index::run(index, global, output),
+        Command::Import(import) => import::run(import, global, output),
         Command::Status(status) => status::run(status, global, output),
         Command::Get(get) => get::run(get, global, output),
         Command::Related(related) => related::run(related, global, output),

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod calibrate;
 pub mod explain;
 pub mod feedback;
+pub mod import;
 pub mod plot;
 pub mod related;
 pub mod report;

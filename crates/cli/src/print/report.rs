@@ -12,6 +12,24 @@ use tamis::{RunReport, SourceReport};
 /// `out` cannot be written.
 pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Result<()> {
     writeln!(out, "{} in {}", changes(report).bold(), milliseconds(elapsed(report)))?;
+    embedded(out, report)?;
+    sources(out, &report.sources, verbose)?;
+    skipped(out, &report.skipped, verbose)?;
+    unreadable(out, &report.unreadable, verbose)?;
+    for reason in report.uncached.iter().filter(|_| verbose) {
+        writeln!(out, "  the cache of vectors was passed over: {}", visible(reason))?;
+    }
+    for reason in report.undated.iter().filter(|_| verbose) {
+        writeln!(out, "  the dates of files count, not those of commits: {}", visible(reason))?;
+    }
+    Ok(())
+}
+
+/// What was embedded with each model, taken from the cache, and left for later.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn embedded(out: &mut dyn Write, report: &RunReport) -> io::Result<()> {
     for (model, embedded) in &report.embedded {
         let time = report.timings_ms.get(&format!("embed_{model}")).copied().unwrap_or_default();
         let rate = if time > 0.0 { *embedded as f64 / time * 1000.0 } else { 0.0 };
@@ -29,15 +47,6 @@ pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Res
     }
     for (model, pending) in &report.pending {
         writeln!(out, "  {}: {} not embedded yet", visible(model), counted(*pending, "passage"))?;
-    }
-    sources(out, &report.sources, verbose)?;
-    skipped(out, &report.skipped, verbose)?;
-    unreadable(out, &report.unreadable, verbose)?;
-    for reason in report.uncached.iter().filter(|_| verbose) {
-        writeln!(out, "  the cache of vectors was passed over: {}", visible(reason))?;
-    }
-    for reason in report.undated.iter().filter(|_| verbose) {
-        writeln!(out, "  the dates of files count, not those of commits: {}", visible(reason))?;
     }
     Ok(())
 }

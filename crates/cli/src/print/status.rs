@@ -38,6 +38,10 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
     skipped(out, &status.skipped, verbose)?;
     notes(out, status, verbose)?;
     sources(out, status)?;
+    if !status.imported.is_empty() {
+        writeln!(out)?;
+        super::import::list(out, &status.imported)?;
+    }
     for (heading, counts) in [("collection", &summary.collections), ("language", &summary.languages)] {
         let mut table = Columns::new(&[heading, ">documents", ">passages"]);
         let mut counts: Vec<_> = counts.iter().collect();

@@ -8,6 +8,7 @@ mod errors;
 mod eval;
 mod feedback;
 mod hook;
+mod import;
 mod inspect;
 mod output;
 mod related;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::{Database, Fault, SCHEMA_VERSION};
 use crate::error::Result;
 use crate::record::ModelKey;
-use crate::report::{Count, Coverage, ModelSummary, Part, Problem, Summary};
+use crate::report::{Count, Coverage, ModelSummary, Origin, Part, Problem, Summary};
 
 /// Most findings of SQLite's own check that are passed on.
 const MAX_FINDINGS: usize = 20;
@@ -78,6 +78,27 @@ impl Database {
                 seq: super::replay::seq(connection)?,
                 ..Summary::default()
             })
+        })
+    }
+
+    /// Where documents came from that are no files.
+    pub(crate) fn origins(&self) -> Result<Vec<Origin>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT namespace, collection, origin, count(*), sum(passages), max(dated_ns) FROM documents \
+                 WHERE origin IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(Origin {
+                    namespace: row.get(0)?,
+                    collection: row.get(1)?,
+                    name: row.get(2)?,
+                    documents: row.get::<_, i64>(3)? as u64,
+                    passages: row.get::<_, i64>(4)? as u64,
+                    dated_ns: row.get(5)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 

@@ -15,7 +15,7 @@ mod walk;
 mod watch;
 
 use read::skips;
-pub(crate) use read::{FILE_COLLECTIONS, SKIPPED};
+pub(crate) use read::{FILE_COLLECTIONS, SKIPPED, attributes, passages};
 pub use report::{RunReport, SourceReport};
 pub use run::RunOptions;
 pub(crate) use run::SPLITTER;
@@ -31,7 +31,7 @@ use crate::models::Models;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tamis_store::{Access, EmbeddedStore, NewNamespace, Store, StoreError};
+use tamis_store::{Access, DocumentState, EmbeddedStore, NewNamespace, Store, StoreError, Writing};
 
 /// How long a run waits for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,6 +47,8 @@ pub enum Stage {
     Publish,
     /// Embedding with the model named; counts passages.
     Embed(String),
+    /// Reading, comparing and committing what is imported; counts documents.
+    Import,
     /// Answering the queries of an evaluation; counts queries.
     Answer,
     /// Measuring similarities of symbols; counts languages.
@@ -190,7 +192,9 @@ impl Index {
         }
         let writing = self.store.writer()?;
         let mut registry = self.kept_registry()?;
-        if registry.is_single() && self.store.documents(&self.namespace)?.is_empty() {
+        // What was imported into the tree's namespace stays there, without a directory.
+        let is_file = |document: &DocumentState| document.origin.is_none();
+        if registry.is_single() && !self.store.documents(&self.namespace)?.iter().any(is_file) {
             registry.clear();
         }
         let mut namespaces = Vec::with_capacity(roots.len());
@@ -203,14 +207,21 @@ impl Index {
         Ok(namespaces)
     }
 
-    /// Takes a source out of the index, with all its documents. Returns how many those were.
+    /// Takes a source out of the index, with all its documents, or a namespace without a directory that was imported.
+    /// Returns how many documents those were.
     ///
     /// # Errors
     /// There is no such source, the configuration names it, or another process is writing.
     pub fn remove_source(&mut self, namespace: &str) -> Result<u64, Error> {
         let writing = self.store.writer()?;
         let mut registry = self.kept_registry()?;
-        registry.remove(namespace)?;
+        let is_source = registry.sources().any(|source| source.namespace == namespace);
+        if is_source || !self.namespace_names()?.iter().any(|known| known == namespace) {
+            registry.remove(namespace)?;
+        }
+        for origin in self.store.origins()?.iter().filter(|origin| origin.namespace == namespace) {
+            self.store.set_property(&crate::import::state_property(namespace, &origin.name), "")?;
+        }
         let removed = self.store.remove_namespace(namespace)?;
         dates::forget(self, namespace)?;
         self.store.set_property(&run::splitter_property(namespace), "")?;
@@ -262,24 +273,30 @@ impl Index {
     /// Another process is still writing, the directory is not writable, or a model fails. What was committed before
     /// stays.
     pub fn refresh(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
+        let _writing = self.wait_to_write(observer)?;
+        run::run(self, options, observer)
+    }
+
+    /// The right to write. Another process that is writing is waited for, up to ten seconds.
+    pub(crate) fn wait_to_write(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
         let started = Instant::now();
-        let _writing = loop {
+        loop {
             match self.store.writer() {
                 Err(StoreError::Busy { .. }) if started.elapsed() < PATIENCE && !observer.cancelled() => {
                     std::thread::sleep(Duration::from_millis(50));
                 }
-                writing => break writing?,
+                writing => return Ok(writing?),
             }
-        };
-        run::run(self, options, observer)
+        }
     }
 
-    /// Publishes and embeds the documents put so far, without looking at any source.
+    /// Publishes and embeds the documents put so far, without looking at any source. Another process that is writing is
+    /// waited for, up to ten seconds.
     ///
     /// # Errors
-    /// Another process is writing, the directory is not writable, or a model fails.
+    /// Another process is still writing, the directory is not writable, or a model fails.
     pub fn complete(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _writing = self.store.writer()?;
+        let _writing = self.wait_to_write(observer)?;
         run::complete(self, options, observer)
     }
 
@@ -342,6 +359,17 @@ impl Index {
     /// The repositories that the index holds, in the order in which they were named; of an index of one tree, that tree.
     pub fn sources(&self) -> Vec<&Source> {
         self.registry.sources().collect()
+    }
+
+    /// The names of all namespaces: those of the sources, in their order, and those without a directory, by name.
+    pub(crate) fn namespace_names(&self) -> Result<Vec<String>, Error> {
+        let mut names: Vec<String> = self.registry.sources().map(|source| source.namespace.clone()).collect();
+        for namespace in self.store.namespaces()? {
+            if !names.contains(&namespace.name) {
+                names.push(namespace.name);
+            }
+        }
+        Ok(names)
     }
 
     /// Whether the index holds the tree around it and nothing else.

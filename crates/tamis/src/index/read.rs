@@ -68,12 +68,14 @@ pub(super) fn read(namespace: &str, file: &FoundFile, bytes: &[u8], config: &Ind
     }
 }
 
-fn attributes(document: &Document) -> Vec<Attribute> {
+/// What a document says of itself, as the store takes it.
+pub(crate) fn attributes(document: &Document) -> Vec<Attribute> {
     let attribute = |(name, value): &(String, String)| Attribute { name: name.clone(), value: value.clone() };
     document.attributes.iter().map(attribute).collect()
 }
 
-fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
+/// The passages of a document, as the store takes them.
+pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
     let passage = |passage: tamis_text::Passage| NewPassage {
         start_line: passage.start_line,
         end_line: passage.end_line,

@@ -154,10 +154,11 @@ fn list(index: &Index, source: &Source) -> Result<Found, Error> {
     })
 }
 
-/// The documents that are files of a source. Others, given by a program, are in collections of their own.
+/// The documents that are files of a source. Others are in collections of their own, given by a program, or came from
+/// elsewhere.
 fn files(index: &Index, source: &Source) -> Result<Vec<DocumentState>, Error> {
     let mut documents = index.store.documents(&source.namespace)?;
-    documents.retain(|document| FILE_COLLECTIONS.contains(&document.collection.as_str()));
+    documents.retain(|document| document.origin.is_none() && FILE_COLLECTIONS.contains(&document.collection.as_str()));
     Ok(documents)
 }
 

@@ -249,13 +249,13 @@ impl Index {
         };
         let (passage, document) = match named {
             Named::Passage(passage) if !readable(&passage.namespace) => return Err(hidden()),
-            Named::Lines(place, _) if !readable(place.namespace) => return Err(hidden()),
+            Named::Lines(place, _) if !readable(&place.namespace) => return Err(hidden()),
             Named::Passage(passage) => {
                 let document = self.store.document_passages(&passage.namespace, &passage.path)?;
                 (*passage, document)
             }
             Named::Lines(place, lines) => {
-                let document = self.store.document_passages(place.namespace, &place.path)?;
+                let document = self.store.document_passages(&place.namespace, &place.path)?;
                 let passage = match (lines, document.as_slice()) {
                     (None, [only]) => only.clone(),
                     (None, _) => {

@@ -1,0 +1,83 @@
+//! What every import does: read what is named, import it, publish and embed it, and say what was done.
+
+use crate::args::{Global, ImportFlags};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::import;
+use crate::progress::Progress;
+use crate::session::Session;
+use anyhow::{Result, bail};
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use tamis::{ImportInput, ImportSummary, Index, RunOptions, RunReport};
+
+/// The name by which standard input is asked for.
+const STANDARD_INPUT: &str = "-";
+
+/// Reads what was named, each once.
+pub fn inputs(files: &[PathBuf]) -> Result<Vec<ImportInput>> {
+    let streams = files.iter().filter(|file| file.as_path() == Path::new(STANDARD_INPUT)).count();
+    if streams > 1 {
+        bail!("`-` is named {streams} times: standard input can be read once");
+    }
+    files.iter().map(|file| input(file)).collect()
+}
+
+fn input(file: &Path) -> Result<ImportInput> {
+    if file != Path::new(STANDARD_INPUT) {
+        return Ok(ImportInput::file(file)?);
+    }
+    if io::stdin().is_terminal() {
+        bail!("`-` reads standard input, which is a terminal: pipe something in, or name a file");
+    }
+    Ok(ImportInput::stream("standard input", io::stdin().lock())?)
+}
+
+/// What is printed as JSON: what the import did, and the run that published and embedded it.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    summary: &'a ImportSummary,
+    /// None where nothing was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<&'a RunReport>,
+}
+
+/// Imports, publishes and embeds, and says what was done.
+pub fn run_import(
+    flags: &ImportFlags,
+    global: &Global,
+    output: &Output,
+    import: impl FnOnce(&Index, &Progress) -> Result<ImportSummary>,
+) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open(config)?;
+    interrupt::install()?;
+    let progress = Progress::at_once(output);
+    let summary = import(&index, &progress)?;
+    // Also when nothing changed: an earlier import may have been stopped before it was published.
+    let completed = match summary.dry_run || summary.interrupted {
+        true => None,
+        false => Some(index.complete(RunOptions::WHOLE, &progress)?),
+    };
+    progress.clear();
+    if flags.json {
+        output.json(&Report { summary: &summary, index: completed.as_ref() })?;
+    } else {
+        let mut out = output.styled();
+        import::summary(&mut out, &summary, completed.as_ref(), index.own_namespace())?;
+        out.flush()?;
+    }
+    if summary.interrupted {
+        output.note("stopped before anything was changed");
+        return Ok(Exit::Interrupted);
+    }
+    if completed.is_some_and(|report| report.interrupted) {
+        output.note("stopped; what was imported is kept, and the next run of `tamis index` embeds the rest");
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::Found)
+}

@@ -1,0 +1,161 @@
+//! What was imported, and what an import did.
+
+use super::report::embedded;
+use super::table::Columns;
+use super::text::{count, counted, milliseconds, visible};
+use owo_colors::OwoColorize;
+use std::io::{self, Write};
+use tamis::{ImportSummary, Imported, RunReport};
+
+/// Records, or issues of comments, that are named before they are only counted.
+const NAMED: usize = 20;
+
+/// What was imported, by where it came from.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn list(out: &mut dyn Write, imported: &[Imported]) -> io::Result<()> {
+    let mut table = Columns::new(&["origin", "namespace", "collection", ">documents", ">passages", "newest"]);
+    for one in imported {
+        table.row([
+            visible(&one.origin).into_owned(),
+            visible(&one.namespace).into_owned(),
+            one.collection.clone(),
+            count(one.documents),
+            count(one.passages),
+            one.updated.map_or_else(|| "–".into(), |at| at.strftime("%Y-%m-%d").to_string()),
+        ]);
+    }
+    table.write(out)
+}
+
+/// What an import did, with the run that published and embedded it. `own`: the namespace that a search reads by itself.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn summary(
+    out: &mut dyn Write,
+    summary: &ImportSummary,
+    run: Option<&RunReport>,
+    own: Option<&str>,
+) -> io::Result<()> {
+    let times = summary.timings_ms.values().chain(run.iter().flat_map(|run| run.timings_ms.values()));
+    let elapsed: f64 = times.sum();
+    writeln!(out, "{} in {}", changes(summary).bold(), milliseconds(elapsed))?;
+    if let Some(run) = run {
+        embedded(out, run)?;
+    }
+    let ImportSummary { origin, namespace, collection, .. } = summary;
+    let into = format!("{}, namespace {}, collection {collection}", visible(origin), visible(namespace));
+    writeln!(out, "  from {into}")?;
+    if !summary.without_issue.is_empty() {
+        let numbers = summary.without_issue.keys().take(NAMED).map(|number| format!("#{number}"));
+        let more = match summary.without_issue.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {} more", count(more as u64)),
+        };
+        let left_out = counted(summary.without_issue.values().sum(), "comment");
+        let numbers = numbers.collect::<Vec<_>>().join(", ");
+        writeln!(out, "  {} whose issue is not here: {numbers}{more}", format!("{left_out} left out").yellow())?;
+    }
+    if !summary.bad.is_empty() {
+        writeln!(out, "  {}:", format!("{} left out", counted(summary.bad.len() as u64, "bad record")).yellow())?;
+        for record in summary.bad.iter().take(NAMED) {
+            writeln!(out, "    {}", visible(&record.to_string()))?;
+        }
+        if summary.bad.len() > NAMED {
+            writeln!(out, "    and {} more", count((summary.bad.len() - NAMED) as u64))?;
+        }
+    }
+    if summary.dry_run {
+        writeln!(out, "  nothing was changed: this is what an import would do")?;
+    } else if own.is_some_and(|own| own != namespace) {
+        writeln!(out, "  search it with --namespace {}", visible(namespace))?;
+    }
+    Ok(())
+}
+
+/// One line: how many documents, and what became of them.
+fn changes(summary: &ImportSummary) -> String {
+    let ImportSummary { added, updated, older, comments, passages, .. } = summary;
+    let noun = match summary.collection.as_str() {
+        "issues" => "issue",
+        "wiki" => "page",
+        "sessions" => "session",
+        _ => "document",
+    };
+    let documents = counted(summary.documents(), noun);
+    let parts = [(added, "added"), (updated, "updated"), (older, "older than the ones here")];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(documents, _)| **documents > 0)
+        .map(|(documents, what)| format!("{} {what}", count(**documents)))
+        .collect();
+    if parts.is_empty() {
+        return format!("{documents}, none changed");
+    }
+    let comments = match comments {
+        0 => String::new(),
+        comments => format!(", {}", counted(*comments, "new comment")),
+    };
+    match summary.changed_anything() {
+        true => format!("{documents}: {}{comments}; {} written", parts.join(", "), counted(*passages, "passage")),
+        false => format!("{documents}: {}", parts.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain;
+    use super::*;
+    use tamis::UnreadableRecord;
+
+    fn sample() -> ImportSummary {
+        ImportSummary {
+            origin: "github:ada/engine".into(),
+            namespace: "engine".into(),
+            collection: "issues".into(),
+            added: 1200,
+            updated: 3,
+            unchanged: 40,
+            older: 1,
+            comments: 2500,
+            passages: 9000,
+            timings_ms: [("split".into(), 300.0), ("commit".into(), 700.0)].into(),
+            ..ImportSummary::default()
+        }
+    }
+
+    #[test]
+    fn an_import_is_told_in_a_few_lines() {
+        let run = RunReport {
+            embedded: [("static".into(), 9000)].into(),
+            timings_ms: [("embed_static".into(), 450.0)].into(),
+            ..RunReport::default()
+        };
+        insta::assert_snapshot!(plain(|out| summary(out, &sample(), Some(&run), Some("engine"))), @"");
+    }
+
+    #[test]
+    fn what_was_left_out_is_named() {
+        let bad =
+            |number| UnreadableRecord { position: format!("a.json: record {number}"), reason: "no number".into() };
+        let summary_of = ImportSummary {
+            bad: (1..=22).map(bad).collect(),
+            without_issue: [(7, 2), (9, 1)].into(),
+            dry_run: true,
+            ..sample()
+        };
+        let text = plain(|out| summary(out, &summary_of, None, Some("other")));
+        assert!(text.contains("  3 comments left out whose issue is not here: #7, #9\n"), "{text}");
+        assert!(text.contains("  22 bad records left out:\n    a.json: record 1: no number\n"), "{text}");
+        assert!(text.contains("record 20: no number\n    and 2 more\n  nothing was changed"), "{text}");
+    }
+
+    #[test]
+    fn an_import_that_changed_nothing_says_so_and_where_to_look_for_it() {
+        let same = ImportSummary { added: 0, updated: 0, older: 0, comments: 0, passages: 0, ..sample() };
+        let text = plain(|out| summary(out, &same, None, Some("here")));
+        insta::assert_snapshot!(text, @"");
+    }
+}

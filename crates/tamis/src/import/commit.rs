@@ -1,0 +1,141 @@
+//! What all imports share: documents compared with those stored, and one transaction for all changes.
+
+use super::summary::ImportSummary;
+use crate::Error;
+use crate::index::{Index, Observer, SPLITTER, attributes, passages};
+use serde::Serialize;
+use std::time::Instant;
+use tamis_store::{Change, DocumentState, NewDocument, Store, TextForm};
+use tamis_text::{Category, Document, Options};
+
+/// Where the documents of an import go, and how they are divided.
+pub(super) struct Target<'a> {
+    pub namespace: &'a str,
+    pub collection: &'a str,
+    pub origin: &'a str,
+    pub options: Options,
+}
+
+impl<'a> Target<'a> {
+    pub fn new(index: &Index, namespace: &'a str, collection: &'a str, origin: &'a str) -> Self {
+        let options = Options { max_tokens: index.config().index.passage_tokens };
+        Target { namespace, collection, origin, options }
+    }
+
+    /// An import's summary before anything was done.
+    pub fn summary(&self, dry_run: bool) -> ImportSummary {
+        ImportSummary {
+            origin: self.origin.to_owned(),
+            namespace: self.namespace.to_owned(),
+            collection: self.collection.to_owned(),
+            dry_run,
+            ..ImportSummary::default()
+        }
+    }
+
+    /// What an import does to one document: nothing where its content is the stored one, divided as now, from the same
+    /// place; then it is not made.
+    pub fn outcome(
+        &self,
+        path: String,
+        content: Content,
+        known: Option<&DocumentState>,
+        make: impl FnOnce(&Options) -> Document,
+    ) -> Outcome {
+        let content_hash = self.hash(&content);
+        if known.is_some_and(|known| known.content_hash == content_hash && known.origin.as_deref() == Some(self.origin))
+        {
+            return Outcome::Unchanged;
+        }
+        let document = make(&self.options);
+        let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
+        let document = Box::new(NewDocument {
+            origin: Some(self.origin.to_owned()),
+            language: document.language.map(str::to_owned),
+            role: document.role.as_str().to_owned(),
+            title: document.title.clone(),
+            size: content.text.len() as u64,
+            dated_ns: document.dated_ns,
+            severity: document.severity.clone(),
+            content_hash,
+            attributes: attributes(&document),
+            record: content.is_record.then_some(content.text),
+            passages: passages(document, form),
+            ..NewDocument::new(self.namespace, self.collection, path)
+        });
+        if known.is_some() { Outcome::Updated(document) } else { Outcome::Added(document) }
+    }
+
+    /// Of the content and of how it is divided, so that an import after a change of either divides it anew.
+    fn hash(&self, content: &Content) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        let settings = format!("version={SPLITTER} tokens={}", self.options.max_tokens);
+        hasher.update(settings.as_bytes()).update(&[0]).update(content.text.as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// What a document is made from.
+pub(super) struct Content {
+    text: String,
+    is_record: bool,
+}
+
+impl Content {
+    /// As JSON, which is kept with the document.
+    pub fn record(record: &impl Serialize) -> Result<Content, Error> {
+        let failed =
+            |error: serde_json::Error| Error::argument("record", error.to_string(), "something with a JSON form");
+        Ok(Content { text: serde_json::to_string(record).map_err(failed)?, is_record: true })
+    }
+
+    /// Text that its passages hold as well.
+    pub fn text(text: String) -> Content {
+        Content { text, is_record: false }
+    }
+}
+
+/// What an import does to one document.
+pub(super) enum Outcome {
+    /// It is new.
+    Added(Box<NewDocument>),
+    /// It replaces the one stored.
+    Updated(Box<NewDocument>),
+    /// It is the one stored.
+    Unchanged,
+    /// The one stored is of a later time and stays.
+    Older,
+}
+
+/// Counts outcomes and commits them, all or nothing, unless the summary is that of a dry run. The caller holds the right to
+/// write.
+pub(super) fn commit(
+    index: &Index,
+    outcomes: Vec<Outcome>,
+    mut summary: ImportSummary,
+    observer: &dyn Observer,
+) -> Result<ImportSummary, Error> {
+    let mut changes = Vec::new();
+    for outcome in outcomes {
+        let (counter, document) = match outcome {
+            Outcome::Added(document) => (&mut summary.added, Some(document)),
+            Outcome::Updated(document) => (&mut summary.updated, Some(document)),
+            Outcome::Unchanged => (&mut summary.unchanged, None),
+            Outcome::Older => (&mut summary.older, None),
+        };
+        *counter += 1;
+        if let Some(document) = document {
+            summary.passages += document.passages.len() as u64;
+            changes.push(Change::Put(*document));
+        }
+    }
+    if observer.cancelled() {
+        return Ok(summary.stopped());
+    }
+    if !summary.dry_run && !changes.is_empty() {
+        let started = Instant::now();
+        index.store.apply(&changes)?;
+        summary.time("commit", started);
+    }
+    Ok(summary)
+}

@@ -1,0 +1,238 @@
+//! Issues into the index: read, merged with what is there, and committed together.
+
+use super::ISSUES;
+use super::commit::{Content, Outcome, Target, commit};
+use super::input::ImportInput;
+use super::place::{namespace, only_tracker, origin};
+use super::summary::{ImportSummary, UnreadableRecord, refuse};
+use crate::Error;
+use crate::index::{Index, Observer, Stage};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::Instant;
+use tamis_store::{DocumentState, Store};
+use tamis_text::{Issue, IssueArchive, IssueComment, IssueFormat};
+
+/// Issues that are split before the observer is asked again.
+const ISSUES_A_BATCH: usize = 256;
+
+/// Issues to be imported, all of one tracker.
+#[derive(Clone, Debug, Default)]
+pub struct IssueImport {
+    /// Where they come from: `github:OWNER/REPO`, or a name of the user's. A namespace holds issues of one origin.
+    pub origin: String,
+    /// The namespace they go to, which need not be there yet; `None`: the one that the index is used in
+    /// ([`Index::own_namespace`]).
+    pub namespace: Option<String>,
+    /// The issues, in any order. Of two with one number the one updated later holds, and the comments of both.
+    pub issues: Vec<Issue>,
+    /// Comments that came apart from their issue, each with its number. The issue may be given or stored.
+    pub comments: Vec<(u64, IssueComment)>,
+    /// Records of the input that could not be read.
+    pub bad: Vec<UnreadableRecord>,
+    /// Leave out what could not be read, in place of importing nothing.
+    pub skip_bad: bool,
+    /// Change nothing; say what would change.
+    pub dry_run: bool,
+}
+
+impl IssueImport {
+    /// Reads inputs of one tracker, each in the format that its content shows ([`tamis_text::read_issues`]). `origin` is
+    /// where they come from; `None`: what they say themselves, else the name of the first one.
+    ///
+    /// # Errors
+    /// An input is in none of the formats, or two are of different repositories.
+    pub fn read(inputs: &[ImportInput], origin: Option<&str>) -> Result<IssueImport, Error> {
+        let mut import = IssueImport::default();
+        let mut said: Option<(String, &str)> = None;
+        for input in inputs {
+            let path = Path::new(&input.name);
+            let archive =
+                tamis_text::read_issues(&input.bytes).map_err(|error| Error::path(path, error.to_string()))?;
+            if let Some(repository) = tracker(&archive) {
+                match &said {
+                    Some((other, of)) if *other != repository && origin.is_none() => {
+                        let reason = format!(
+                            "of {repository}, and {of} is of {other}: import one tracker at a time, or say with --origin \
+                             that they are the same"
+                        );
+                        return Err(Error::path(path, reason));
+                    }
+                    Some(_) => {}
+                    None => said = Some((repository, &input.name)),
+                }
+            }
+            let bad = archive.bad.into_iter().map(|record| UnreadableRecord {
+                position: format!("{}: {}", input.name, record.position),
+                reason: record.reason,
+            });
+            import.bad.extend(bad);
+            import.issues.extend(archive.issues);
+            import.comments.extend(archive.comments);
+        }
+        let named = || inputs.first().map(|input| file_name(&input.name));
+        import.origin = match (origin, said) {
+            (Some(given), _) => given.to_owned(),
+            (None, Some((said, _))) => said,
+            (None, None) => named().unwrap_or_default(),
+        };
+        Ok(import)
+    }
+}
+
+/// Where issues come from, as far as they say it: `github:OWNER/REPO`.
+fn tracker(archive: &IssueArchive) -> Option<String> {
+    let repository = archive.repository.as_deref()?;
+    let urls = archive.issues.iter().filter_map(|issue| issue.url.as_deref());
+    let gitlab = match archive.format {
+        IssueFormat::GitlabExport | IssueFormat::GitlabPages | IssueFormat::GitlabCsv => true,
+        IssueFormat::JsonLines => urls.take(1).any(|url| url.contains("gitlab") || url.contains("/-/")),
+        IssueFormat::GithubPages | IssueFormat::GhList | IssueFormat::Archive => false,
+    };
+    Some(format!("{}:{repository}", if gitlab { "gitlab" } else { "github" }))
+}
+
+/// The last part of a path, which is what people call a file.
+fn file_name(name: &str) -> String {
+    Path::new(name).file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+impl Index {
+    /// Imports issues: all or nothing, in one transaction. An issue that is stored is merged with the one given
+    /// ([`Issue::merge`]): what was updated later holds, and comments of both are kept. What is the same afterwards is not
+    /// written. Searches find what is new after the next [`Index::complete`].
+    ///
+    /// # Errors
+    /// Records that could not be read, unless they are to be left out; an origin other than that of the issues that the
+    /// namespace holds; a namespace that must be named; another process that is still writing.
+    pub fn import_issues(&self, import: &IssueImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
+        let origin = origin(&import.origin)?;
+        let namespace = namespace(self, import.namespace.as_deref())?;
+        let target = Target::new(self, &namespace, ISSUES, origin);
+        let bad = import.bad.iter().cloned().chain(without_number(&import.issues)).collect();
+        let bad = refuse(bad, import.skip_bad)?;
+        let _writing = if import.dry_run { None } else { Some(self.wait_to_write(observer)?) };
+        only_tracker(self, &namespace, ISSUES, origin)?;
+        let mut summary = ImportSummary { bad, ..target.summary(import.dry_run) };
+        let started = Instant::now();
+        let merged = merge(self, &namespace, import, &mut summary)?;
+        summary.time("merge", started);
+
+        let started = Instant::now();
+        observer.stage(Stage::Import, merged.len() as u64);
+        let mut outcomes = Vec::with_capacity(merged.len());
+        for part in merged.chunks(ISSUES_A_BATCH) {
+            if observer.cancelled() {
+                return Ok(summary.stopped());
+            }
+            let part_of_them: Result<Vec<Outcome>, Error> = part.par_iter().map(|one| one.outcome(&target)).collect();
+            outcomes.extend(part_of_them?);
+            observer.advance(part.len() as u64);
+        }
+        summary.time("split", started);
+        commit(self, outcomes, summary, observer)
+    }
+}
+
+/// Issues that have no place.
+fn without_number(issues: &[Issue]) -> impl Iterator<Item = UnreadableRecord> {
+    let record = |(at, issue): (usize, &Issue)| UnreadableRecord {
+        position: format!("issue {} ({:?})", at + 1, issue.title),
+        reason: "number 0: issues are numbered from 1".to_owned(),
+    };
+    issues.iter().enumerate().filter(|(_, issue)| issue.number == 0).map(record)
+}
+
+/// An issue as it is to be, and as it is.
+struct Merged {
+    issue: Issue,
+    state: Option<DocumentState>,
+    /// The stored record, where there is one that can be read.
+    record: Option<Issue>,
+    /// Whether a state earlier than the stored one was given.
+    older: bool,
+}
+
+impl Merged {
+    fn outcome(&self, target: &Target<'_>) -> Result<Outcome, Error> {
+        let content = Content::record(&self.issue)?;
+        let path = Issue::path(self.issue.number);
+        Ok(match target.outcome(path, content, self.state.as_ref(), |options| self.issue.document(options)) {
+            Outcome::Unchanged if self.older => Outcome::Older,
+            outcome => outcome,
+        })
+    }
+}
+
+/// Puts what is given together with what is stored.
+fn merge(
+    index: &Index,
+    namespace: &str,
+    import: &IssueImport,
+    summary: &mut ImportSummary,
+) -> Result<Vec<Merged>, Error> {
+    let mut merged: BTreeMap<u64, Merged> = BTreeMap::new();
+    for given in import.issues.iter().filter(|issue| issue.number > 0) {
+        match merged.get_mut(&given.number) {
+            Some(known) => known.issue.merge(given.clone()),
+            None => drop(merged.insert(given.number, stored_with(index, namespace, given)?)),
+        }
+    }
+    let mut comments: BTreeMap<u64, Vec<IssueComment>> = BTreeMap::new();
+    for (number, comment) in &import.comments {
+        comments.entry(*number).or_default().push(comment.clone());
+    }
+    for (number, comments) in comments {
+        if !merged.contains_key(&number) {
+            let (state, record) = at(index, namespace, number)?;
+            let Some(issue) = record.clone() else {
+                summary.without_issue.insert(number, comments.len() as u64);
+                continue;
+            };
+            merged.insert(number, Merged { issue, state, record, older: false });
+        }
+        if let Some(known) = merged.get_mut(&number) {
+            known.issue.add_comments(comments);
+        }
+    }
+    summary.comments = merged.values().map(new_comments).sum();
+    Ok(merged.into_values().collect())
+}
+
+/// A given issue with the stored one.
+fn stored_with(index: &Index, namespace: &str, given: &Issue) -> Result<Merged, Error> {
+    let (state, record) = at(index, namespace, given.number)?;
+    let Some(known) = record.clone() else {
+        // Brings the comments into their order, and those that are there twice to one.
+        let mut issue = Issue { comments: Vec::new(), ..given.clone() };
+        issue.add_comments(given.comments.iter().cloned());
+        return Ok(Merged { issue, state, record, older: false });
+    };
+    let older = given.updated_at < known.updated_at;
+    let mut issue = known;
+    if issue.updated_at.is_none() && given.updated_at.is_none() {
+        // Neither says when: what is imported now is the later one.
+        let mut later = given.clone();
+        later.updated_at = Some(jiff::Timestamp::MAX);
+        issue.merge(later);
+        issue.updated_at = None;
+    } else {
+        issue.merge(given.clone());
+    }
+    Ok(Merged { issue, state, record, older })
+}
+
+/// What is stored of an issue.
+fn at(index: &Index, namespace: &str, number: u64) -> Result<(Option<DocumentState>, Option<Issue>), Error> {
+    let Some(state) = index.store.document(namespace, &Issue::path(number))? else { return Ok((None, None)) };
+    let record = index.store.records(&[state.document])?.pop().flatten();
+    Ok((Some(state), record.and_then(|record| serde_json::from_str(&record).ok())))
+}
+
+/// How many comments the stored record does not have as they are.
+fn new_comments(merged: &Merged) -> u64 {
+    let written = |comment: &IssueComment| serde_json::to_string(comment).unwrap_or_default();
+    let known: HashSet<String> = merged.record.iter().flat_map(|record| &record.comments).map(written).collect();
+    merged.issue.comments.iter().filter(|comment| !known.contains(&written(comment))).count() as u64
+}

@@ -1,0 +1,106 @@
+//! What was imported: listed by where it came from, and taken out again.
+
+use super::state_property;
+use crate::Error;
+use crate::index::{Index, Observer};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use tamis_store::{Change, Origin, Store};
+
+/// What came from one place into one collection of a namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// Where it came from: `github:OWNER/REPO`, the name of a dump or of a log.
+    pub origin: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The collection: `issues`, `wiki` or `sessions`.
+    pub collection: String,
+    /// Issues, pages or sessions.
+    pub documents: u64,
+    /// Their passages.
+    pub passages: u64,
+    /// When the newest of them was last changed, where that is known.
+    pub updated: Option<Timestamp>,
+}
+
+impl From<Origin> for Imported {
+    fn from(origin: Origin) -> Self {
+        let Origin { name, namespace, collection, documents, passages, dated_ns } = origin;
+        let time = |at: i64| Timestamp::from_nanosecond(i128::from(at)).ok();
+        Imported { origin: name, namespace, collection, documents, passages, updated: dated_ns.and_then(time) }
+    }
+}
+
+impl Index {
+    /// What was imported, by namespace, collection and origin.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn imported(&self) -> Result<Vec<Imported>, Error> {
+        Ok(self.store.origins()?.into_iter().map(Imported::from).collect())
+    }
+
+    /// What [`Index::remove_imported`] would take out: all that came from an origin, of one namespace where it is named.
+    ///
+    /// # Errors
+    /// Nothing came from there; the message names what did.
+    pub fn imported_from(&self, origin: &str, namespace: Option<&str>) -> Result<Vec<Imported>, Error> {
+        let all = self.imported()?;
+        let meant = |one: &&Imported| one.origin == origin && namespace.is_none_or(|named| named == one.namespace);
+        let found: Vec<Imported> = all.iter().filter(meant).cloned().collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let known: BTreeSet<String> = all
+            .iter()
+            .map(|one| match namespace {
+                Some(_) => format!("{} (namespace {})", one.origin, one.namespace),
+                None => one.origin.clone(),
+            })
+            .collect();
+        let allowed = match known.is_empty() {
+            true => "the origin of something imported, and nothing is".to_owned(),
+            false => format!("an origin of this index: {}", Vec::from_iter(known).join(", ")),
+        };
+        let value = namespace.map_or_else(|| format!("{origin:?}"), |name| format!("{origin:?} in namespace {name:?}"));
+        Err(Error::argument("origin", value, allowed))
+    }
+
+    /// Takes out all that came from an origin, of one namespace where it is named, in one transaction. A namespace without a
+    /// directory of which nothing is left goes with it. Vectors stay for what comes back. Returns what was taken out.
+    ///
+    /// # Errors
+    /// Nothing came from there, or another process is writing.
+    pub fn remove_imported(
+        &self,
+        origin: &str,
+        namespace: Option<&str>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Imported>, Error> {
+        let _writing = self.wait_to_write(observer)?;
+        let found = self.imported_from(origin, namespace)?;
+        let namespaces: BTreeSet<&String> = found.iter().map(|one| &one.namespace).collect();
+        let mut changes = Vec::new();
+        for namespace in &namespaces {
+            let of_origin = self.store.documents(namespace)?.into_iter();
+            let of_origin = of_origin.filter(|document| document.origin.as_deref() == Some(origin));
+            changes.extend(of_origin.map(|document| Change::Delete { document: document.document }));
+        }
+        // What a live import remembers goes first: without it, the next one starts anew.
+        for namespace in &namespaces {
+            self.store.set_property(&state_property(namespace, origin), "")?;
+        }
+        self.store.apply(&changes)?;
+        let sources = self.sources();
+        for namespace in self.store.namespaces()? {
+            let has_directory = sources.iter().any(|source| source.namespace == namespace.name);
+            if namespaces.contains(&namespace.name) && namespace.documents == 0 && !has_directory {
+                self.store.remove_namespace(&namespace.name)?;
+            }
+        }
+        self.store.publish(&mut |_| {})?;
+        Ok(found)
+    }
+}
