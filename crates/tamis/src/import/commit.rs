@@ -59,7 +59,7 @@ impl<'a> Target<'a> {
             severity: document.severity.clone(),
             content_hash,
             attributes: attributes(&document),
-            record: content.is_record.then_some(content.text),
+            record: Some(content.text),
             passages: passages(document, form),
             ..NewDocument::new(self.namespace, self.collection, path)
         });
@@ -78,7 +78,6 @@ impl<'a> Target<'a> {
 /// What a document is made from.
 pub(super) struct Content {
     text: String,
-    is_record: bool,
 }
 
 impl Content {
@@ -86,12 +85,7 @@ impl Content {
     pub fn record(record: &impl Serialize) -> Result<Content, Error> {
         let failed =
             |error: serde_json::Error| Error::argument("record", error.to_string(), "something with a JSON form");
-        Ok(Content { text: serde_json::to_string(record).map_err(failed)?, is_record: true })
-    }
-
-    /// Text that its passages hold as well.
-    pub fn text(text: String) -> Content {
-        Content { text, is_record: false }
+        Ok(Content { text: serde_json::to_string(record).map_err(failed)? })
     }
 }
 
