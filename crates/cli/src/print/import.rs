@@ -133,7 +133,11 @@ mod tests {
             timings_ms: [("embed_static".into(), 450.0)].into(),
             ..RunReport::default()
         };
-        insta::assert_snapshot!(plain(|out| summary(out, &sample(), Some(&run), Some("engine"))), @"");
+        insta::assert_snapshot!(plain(|out| summary(out, &sample(), Some(&run), Some("engine"))), @r"
+        1,244 issues: 1,200 added, 3 updated, 1 older than the ones here, 2,500 new comments; 9,000 passages written in 1.4 s
+          static: 9,000 passages embedded in 450 ms, 20,000 a second
+          from github:ada/engine, namespace engine, collection issues
+        ");
     }
 
     #[test]
@@ -156,6 +160,10 @@ mod tests {
     fn an_import_that_changed_nothing_says_so_and_where_to_look_for_it() {
         let same = ImportSummary { added: 0, updated: 0, older: 0, comments: 0, passages: 0, ..sample() };
         let text = plain(|out| summary(out, &same, None, Some("here")));
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @r"
+        40 issues, none changed in 1.0 s
+          from github:ada/engine, namespace engine, collection issues
+          search it with --namespace engine
+        ");
     }
 }
