@@ -25,6 +25,7 @@
 
 mod by_lines;
 mod code;
+mod conversation;
 mod dates;
 mod decode;
 mod document;
@@ -43,6 +44,9 @@ mod tokens;
 mod wiki;
 
 pub use code::{Definition, Reference, ReferenceKind, definitions, references};
+pub use conversation::{
+    Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
+};
 pub use document::{Document, Note, Options, ParseFailure, Passage};
 pub use issues::{
     BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,

@@ -1,0 +1,195 @@
+//! Turns to sessions.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+
+use super::{Conversation, ConversationOptions, Turn};
+
+/// Sessions that are being put together.
+#[derive(Default)]
+pub(super) struct Sessions {
+    sessions: Vec<Session>,
+    by_id: HashMap<String, usize>,
+    seen: HashSet<(usize, Timestamp, [u8; 32])>,
+    pub(super) repeated: usize,
+}
+
+/// One session, or all turns that say of none.
+struct Session {
+    id: Option<String>,
+    title: Option<String>,
+    turns: Vec<Turn>,
+    /// Whether it is to be divided where nobody said anything for long.
+    loose: bool,
+}
+
+impl Sessions {
+    /// The session that the log calls `id`; turns without one are collected to be divided by their times.
+    pub(super) fn of(&mut self, id: Option<&str>) -> usize {
+        let key = id.unwrap_or_default();
+        if let Some(index) = self.by_id.get(key) {
+            return *index;
+        }
+        let index = self.open(id.map(str::to_owned), None, id.is_none());
+        self.by_id.insert(key.to_owned(), index);
+        index
+    }
+
+    /// A session that the log holds as one, which is named in it or not.
+    pub(super) fn whole(&mut self, id: Option<&str>, title: Option<String>) -> usize {
+        let index = match id {
+            Some(id) => self.of(Some(id)),
+            None => self.open(None, None, false),
+        };
+        if self.sessions[index].title.is_none() {
+            self.sessions[index].title = title;
+        }
+        index
+    }
+
+    fn open(&mut self, id: Option<String>, title: Option<String>, loose: bool) -> usize {
+        self.sessions.push(Session { id, title, turns: Vec::new(), loose });
+        self.sessions.len() - 1
+    }
+
+    /// Adds a turn, unless the same was said at the same time: logs that are gone on with repeat what came before.
+    pub(super) fn add(&mut self, session: usize, turn: Turn) {
+        if let Some(time) = turn.time {
+            let speaker = turn.speaker.as_deref().unwrap_or_default();
+            let digest = blake3::hash(format!("{speaker}\0{}", turn.text).as_bytes());
+            if !self.seen.insert((session, time, *digest.as_bytes())) {
+                self.repeated += 1;
+                return;
+            }
+        }
+        self.sessions[session].turns.push(turn);
+    }
+
+    /// The conversations, each with a name of its own.
+    pub(super) fn finish(self, options: &ConversationOptions) -> Vec<Conversation> {
+        let gap = i128::try_from(options.gap.as_nanos()).unwrap_or(i128::MAX);
+        let mut names = Names::default();
+        let mut conversations = Vec::new();
+        for mut session in self.sessions {
+            in_order(&mut session.turns);
+            let parts = if session.loose { divided(session.turns, gap) } else { vec![session.turns] };
+            for turns in parts.into_iter().filter(|turns| !turns.is_empty()) {
+                let name = session.id.clone().unwrap_or_else(|| by_time(&turns, options.name.as_deref()));
+                conversations.push(Conversation { name: names.unique(name), title: session.title.clone(), turns });
+            }
+        }
+        conversations
+    }
+}
+
+/// Sorts by time. A turn without one stays behind the turn that it came after.
+fn in_order(turns: &mut [Turn]) {
+    let mut last = Timestamp::MIN;
+    let mut keyed: Vec<(Timestamp, usize)> = Vec::with_capacity(turns.len());
+    for (index, turn) in turns.iter().enumerate() {
+        last = turn.time.unwrap_or(last);
+        keyed.push((last, index));
+    }
+    if keyed.is_sorted() {
+        return;
+    }
+    keyed.sort_unstable();
+    let mut places = vec![0; turns.len()];
+    for (place, (_, index)) in keyed.into_iter().enumerate() {
+        places[index] = place;
+    }
+    for index in 0..turns.len() {
+        while places[index] != index {
+            let place = places[index];
+            turns.swap(index, place);
+            places.swap(index, place);
+        }
+    }
+}
+
+/// Divides turns where more than `gap` nanoseconds lie between two that have a time.
+fn divided(turns: Vec<Turn>, gap: i128) -> Vec<Vec<Turn>> {
+    let mut parts: Vec<Vec<Turn>> = Vec::new();
+    let mut last: Option<i128> = None;
+    for turn in turns {
+        let now = turn.time.map(Timestamp::as_nanosecond);
+        let apart = matches!((last, now), (Some(last), Some(now)) if now - last > gap);
+        last = now.or(last);
+        match parts.last_mut().filter(|_| !apart) {
+            Some(part) => part.push(turn),
+            None => parts.push(vec![turn]),
+        }
+    }
+    parts
+}
+
+/// The name of a session that the log does not name: its first time, in UTC wherever it is read, after the log's own name.
+fn by_time(turns: &[Turn], log: Option<&str>) -> String {
+    let time = turns.iter().find_map(|turn| turn.time).map(|time| time.strftime("%Y-%m-%dT%H:%MZ").to_string());
+    match (log, time) {
+        (Some(log), Some(time)) => format!("{log}/{time}"),
+        (Some(log), None) => log.to_owned(),
+        (None, Some(time)) => time,
+        (None, None) => "log".to_owned(),
+    }
+}
+
+/// The names that are taken.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<String>,
+    counts: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The name, with a number behind it when it is taken.
+    fn unique(&mut self, name: String) -> String {
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let count = self.counts.entry(name.clone()).or_insert(1);
+        loop {
+            *count += 1;
+            let numbered = format!("{name}-{count}");
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(second: Option<i64>, text: &str) -> Turn {
+        Turn {
+            time: second.and_then(|second| Timestamp::from_second(second).ok()),
+            speaker: None,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_turn_without_a_time_stays_where_it_was_said() {
+        let mut turns = [turn(Some(9), "c"), turn(None, "d"), turn(Some(3), "a"), turn(None, "b")];
+        in_order(&mut turns);
+        assert_eq!(turns.map(|turn| turn.text).concat(), "abcd");
+    }
+
+    #[test]
+    fn silence_ends_a_session() {
+        let turns = vec![turn(Some(0), "a"), turn(None, "b"), turn(Some(10), "c"), turn(Some(21), "d")];
+        let parts = divided(turns, 10_000_000_000);
+        let told: Vec<String> = parts.iter().map(|part| part.iter().map(|turn| turn.text.as_str()).collect()).collect();
+        assert_eq!(told, ["abc", "d"]);
+    }
+
+    #[test]
+    fn names_are_given_once() {
+        let mut names = Names::default();
+        let given = ["a", "a-2", "a", "a"].map(|name| names.unique(name.to_owned()));
+        assert_eq!(given, ["a", "a-2", "a-3", "a-4"]);
+    }
+}
