@@ -7,6 +7,9 @@
 //! another project), which languages there are and how they relate ([`Language`]), and what a piece of code defines and
 //! refers to ([`definitions`], [`references`]).
 //!
+//! Issues, pull requests and what was said under them come in many forms; [`read_issues`] tells which, and makes of each an
+//! [`Issue`] and of that a document.
+//!
 //! It reads no files and keeps no state: bytes come in, a [`Document`] goes out. Walking directories is for its caller,
 //! storing and embedding the passages for its neighbours `tamis-store` and `tamis-embed`.
 //!

@@ -83,7 +83,7 @@ impl Meter {
 }
 
 /// Scripts written without spaces between words, where a character is about a token.
-fn is_wide_script(character: char) -> bool {
+pub(crate) fn is_wide_script(character: char) -> bool {
     matches!(u32::from(character),
         0x0E00..=0x0EFF            // Thai, Lao
         | 0x1000..=0x109F | 0x1780..=0x17FF // Myanmar, Khmer

@@ -58,17 +58,13 @@ impl Issue {
     }
 }
 
-/// In time; what has no time comes last, and what is of one time in an order that does not depend on where it came from.
+/// By time, and what is of one second by address, a review before its remarks. What has no time comes last, as it was given.
 fn order(left: &IssueComment, right: &IssueComment) -> std::cmp::Ordering {
-    let time = |comment: &IssueComment| (comment.created_at.is_none(), comment.created_at);
-    // A review comes before its remarks, and those in the order of the lines.
-    let place = |comment: &IssueComment| (comment.kind, comment.verdict.is_none(), comment.line);
-    let rest = |comment: &IssueComment| (comment.file.clone(), comment.url.clone(), comment.author.clone());
-    time(left)
-        .cmp(&time(right))
-        .then_with(|| place(left).cmp(&place(right)))
-        .then_with(|| rest(left).cmp(&rest(right)))
-        .then_with(|| left.body.cmp(&right.body))
+    fn key(comment: &IssueComment) -> impl Ord + '_ {
+        let place = (comment.kind, comment.verdict.is_none(), comment.url.as_ref().map(|url| (url.len(), url)));
+        (comment.created_at.is_none(), comment.created_at.map(|at| (at, place)))
+    }
+    key(left).cmp(&key(right))
 }
 
 /// How much a record has to say: the later it was updated the more, then the more complete it is.
@@ -259,6 +255,14 @@ mod tests {
         issue.add_comments([url(said("ada", time, "two, edited"), "#2"), url(said("ada", time, "three"), "#3")]);
         issue.add_comments([said("bob", "2023-01-01T00:00:00Z", "zero"), url(said("ada", time, "three"), "#3")]);
         assert_eq!(bodies(&issue), ["zero", "one", "two, edited", "three"]);
+    }
+
+    #[test]
+    fn comments_without_a_time_stay_as_they_were_given() {
+        let mut issue = Issue::new(1, "A");
+        issue.add_comments(["c", "a", "b", "a"].map(IssueComment::new));
+        issue.add_comments([said("ada", "2024-01-01T00:00:00Z", "first")]);
+        assert_eq!(bodies(&issue), ["first", "c", "a", "b", "a"]);
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn the_archive_of_a_repository() {
     assert_eq!(pull.state, IssueState::Merged);
     // Remarks do not say whose they are: the reviewer's. All three are of one second.
     let review = pull.comments.iter().map(|comment| (comment.body.as_str(), comment.verdict)).collect::<Vec<_>>();
-    assert_eq!(review, [("", Some(Verdict::ChangesRequested)), ("Und hier?", None), ("Why 40 °C?", None)]);
+    assert_eq!(review, [("", Some(Verdict::ChangesRequested)), ("Why 40 °C?", None), ("Und hier?", None)]);
     assert!(pull.comments.iter().all(|comment| comment.author.as_deref() == Some("ada")));
 }
 
@@ -179,7 +179,9 @@ fn issues_and_merge_requests_of_gitlab_have_numbers_of_their_own() {
 
 #[test]
 fn the_table_of_gitlab() {
-    let archive = read(&fixture("gitlab.csv"));
+    let text = String::from_utf8(fixture("gitlab.csv")).expect("it is UTF-8");
+    let archive = read(text.as_bytes());
+    assert_eq!(read(format!("\u{feff}{}", text.replace('\n', "\r\n")).as_bytes()), archive);
     assert_eq!((archive.format, archive.repository.as_deref()), (IssueFormat::GitlabCsv, Some("mills/wind/muehle")));
     assert_eq!(numbers(&archive), [12, 15]);
     let wheel = issue(&archive, 12);

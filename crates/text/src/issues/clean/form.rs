@@ -67,7 +67,10 @@ fn take_out_of_form(draft: &mut Draft, row: usize, boxes: bool) -> bool {
         return false;
     }
     let text = draft.text(row).to_owned();
-    if is_instruction(&text) {
+    // A later step of a list can be somebody's own where the first one is.
+    let step = text.trim_start().starts_with(['2', '3', '4']);
+    let goes_on = || row.checked_sub(1).is_some_and(|before| draft.lines.get(before) == Some(&Line::Out));
+    if is_instruction(&text) && (!step || goes_on()) {
         draft.take_out(row);
         return true;
     }
@@ -159,8 +162,14 @@ mod tests {
         assert_eq!(left(text), "");
         assert_eq!(
             left(&text.replace("1. Go to '...'", "1. Öffne die Tür")),
-            "**To Reproduce**\nSteps to reproduce the behavior:\n1. Öffne die Tür"
+            "**To Reproduce**\nSteps to reproduce the behavior:\n1. Öffne die Tür\n2. Click on '....'\n3. Scroll down to '....'\n4. See error"
         );
+    }
+
+    #[test]
+    fn a_step_that_ends_ones_own_list_stays() {
+        let text = "1. Open the door\n2. Go in\n3. Wait\n4. See error";
+        assert_eq!(left(text), text);
     }
 
     #[test]

@@ -18,6 +18,9 @@ const FOOTERS: &[&str] = &[
 /// How many lines one of these can be wrapped into.
 const WRAPPED: usize = 5;
 
+/// How many lines above it what belongs to a line is looked for.
+pub(super) const ABOVE: usize = 4;
+
 /// Takes out the footers of mails, with the line that sets them off; also where an answer quotes them.
 pub(super) fn clean(draft: &mut Draft) {
     for row in 0..draft.rows.len() {
@@ -54,7 +57,7 @@ pub(super) fn unquoted(text: &str) -> &str {
 }
 
 fn take_out_separator(draft: &mut Draft, row: usize) {
-    let before = (0..row).rev().find(|before| !unquoted(draft.text(*before)).is_empty());
+    let before = (row.saturating_sub(ABOVE)..row).rev().find(|before| !unquoted(draft.text(*before)).is_empty());
     if let Some(before) = before
         && !draft.is_code(before)
         && matches!(unquoted(draft.text(before)), "—" | "--" | "---" | "___" | "________________________________")

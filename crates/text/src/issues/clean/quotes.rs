@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{Draft, mail};
+use crate::tokens::is_wide_script;
 
 /// How many words in a row make one thing said.
 const ROW: usize = 4;
@@ -33,11 +34,13 @@ impl Thread {
 
 /// A hash of every [`ROW`] words that follow each other, whatever stands between them.
 fn rows_of_words(text: &str) -> Vec<u64> {
-    let words: Vec<String> = text
-        .split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
+    let mut words: Vec<String> = Vec::new();
+    for run in text.split(|character: char| !character.is_alphanumeric()).filter(|run| !run.is_empty()) {
+        // What is written without spaces between words has a word in every character.
+        for word in run.split_inclusive(is_wide_script) {
+            words.push(word.to_lowercase());
+        }
+    }
     let hash = |row: &[String]| {
         let mut hasher = DefaultHasher::new();
         row.hash(&mut hasher);
@@ -67,7 +70,7 @@ pub(super) fn clean(draft: &mut Draft, thread: &Thread) {
                 continue;
             }
         }
-        let before = (0..first).rev().find(|before| !draft.is_blank(*before));
+        let before = (first.saturating_sub(mail::ABOVE)..first).rev().find(|before| !draft.is_blank(*before));
         if let Some(last) = before
             && let Some(begin) = mail::attribution(draft, last)
         {
@@ -103,6 +106,7 @@ mod tests {
     fn what_was_said_before_is_not_said_again() {
         let mail = "On Tue, 4 Jun 2024 at 10:00, Ada <a@example.org>\nwrote:\n\n> The Tür hangs at every\n> start, and nothing is logged.\nTry again.";
         assert_eq!(left(mail, SAID), "Try again.");
+        assert_eq!(left("> 扉は毎回固まります\n\n同じです。", "この扉は毎回固まります。"), "同じです。");
         assert_eq!(left("> hangs at every start, and nothing\n\nHere too.", SAID), "Here too.");
     }
 

@@ -14,6 +14,7 @@ const QUESTIONS: &[&str] = &[
     "alternatives considered",
     "any other comments",
     "anything else",
+    "before submitting",
     "browser",
     "bug description",
     "checklist",
@@ -143,32 +144,29 @@ const INSTRUCTIONS: &[&str] = &[
 
 /// How the statements begin that contributors are asked to tick.
 const STATEMENTS: &[&str] = &[
-    "added tests",
     "any dependent changes",
-    "breaking change",
+    "breaking change (",
     "bug fix (",
     "bugfix (",
     "by submitting",
-    "code style update",
     "docs have been",
-    "documentation update",
-    "i agree",
-    "i am ",
+    "i agree to",
+    "i am able to",
+    "i am using the latest",
+    "i am willing",
     "i confirm",
-    "i did ",
-    "i have ",
+    "i did not find",
     "i made sure",
-    "i read ",
     "i searched",
     "i understand",
-    "i will ",
+    "i will submit",
     "i would be willing",
+    "i would like to work",
     "i'd be willing",
     "i'm willing",
-    "i've ",
-    "my change ",
-    "my changes ",
-    "my code ",
+    "my change requires",
+    "my changes generate",
+    "my code follows",
     "new and existing",
     "new feature (",
     "tests for the changes have been",
@@ -176,6 +174,43 @@ const STATEMENTS: &[&str] = &[
     "the commit message follows",
     "there are no similar",
     "this change requires a documentation",
+];
+
+/// What contributors are asked to have done: "I have read …", "I've read …".
+const DONE: &[&str] = &[
+    "added",
+    "checked",
+    "commented",
+    "confirmed",
+    "discussed",
+    "followed",
+    "included",
+    "looked",
+    "made",
+    "performed",
+    "provided",
+    "read",
+    "reviewed",
+    "run",
+    "searched",
+    "signed",
+    "tested",
+    "tried",
+    "updated",
+    "verified",
+    "written",
+];
+
+/// Statements that are nothing more. A task can begin with the same words.
+const SHORT: &[&str] = &[
+    "added tests",
+    "breaking change",
+    "bug fix",
+    "bugfix",
+    "code style update",
+    "documentation update",
+    "i agree",
+    "new feature",
 ];
 
 /// Whether a heading is the question of a form.
@@ -204,7 +239,11 @@ pub(super) fn is_no_response(line: &str) -> bool {
 pub(super) fn is_statement(text: &str) -> bool {
     let text = straight(text);
     let text = text.trim_start_matches(['*', '_', '`', ' ']);
+    let have = ["i have ", "i've "].iter().find_map(|start| text.strip_prefix(start));
+    let done = have.and_then(|rest| rest.split(|letter: char| !letter.is_alphabetic()).next());
     STATEMENTS.iter().any(|start| text.starts_with(start))
+        || done.is_some_and(|word| DONE.contains(&word))
+        || SHORT.contains(&text.trim_end_matches(['*', '_', '`', '.', ' ']))
 }
 
 /// In lower case, with apostrophes of one kind.
@@ -212,8 +251,60 @@ fn straight(text: &str) -> String {
     text.to_lowercase().replace('’', "'")
 }
 
-/// Without what decorates it at the ends: marks, numbers, pictographs.
+/// Without what decorates it: marks and pictographs at the ends, a number before it.
 fn bare(heading: &str) -> String {
-    let decorates = |character: char| !character.is_alphabetic() && character != ')' && character != '(';
-    straight(heading).trim_matches(decorates).to_owned()
+    let decorates = |character: char| !character.is_alphanumeric() && !matches!(character, '(' | ')');
+    let heading = straight(heading);
+    let heading = heading.trim_matches(decorates);
+    let after_number = heading.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let heading =
+        after_number.strip_prefix(['.', ')']).filter(|_| after_number.len() < heading.len()).unwrap_or(heading);
+    heading.trim_matches(decorates).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_told_from_headings_of_ones_own() {
+        for heading in ["Steps to Reproduce", "🐛 Describe the bug", "1. What happened?", "2) Version:", "__Logs__"] {
+            assert!(is_question(heading), "{heading}");
+        }
+        for heading in ["Version 2.0", "Logs of 2024", "Summary of the crash", "", "1."] {
+            assert!(!is_question(heading), "{heading}");
+        }
+    }
+
+    #[test]
+    fn statements_are_told_from_tasks() {
+        for text in [
+            "I have searched the issues",
+            "I've read the rules",
+            "I agree to the code of conduct",
+            "Bug fix (non-breaking)",
+            "New feature",
+        ] {
+            assert!(is_statement(text), "{text}");
+        }
+        for text in [
+            "I have to port the parser",
+            "New feature for doors",
+            "Breaking change of the API",
+            "Tests",
+            "Ich habe gesucht",
+        ] {
+            assert!(!is_statement(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_are_in_lower_case() {
+        for words in [QUESTIONS, BOXES, INSTRUCTIONS, STATEMENTS, DONE, SHORT] {
+            assert!(words.iter().all(|word| *word == straight(word)), "{words:?}");
+        }
+        for question in QUESTIONS.iter().chain(BOXES) {
+            assert!(is_question(question), "{question}");
+        }
+    }
 }
