@@ -38,6 +38,7 @@
 mod calibrate;
 pub mod config;
 mod corpus;
+pub mod dates;
 mod embedding_cache;
 mod error;
 pub mod evaluate;
@@ -69,8 +70,8 @@ pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;
 pub use related::{NameReference, Referrer, Related, RelatedBy, RelatedPassage, RelatedRequest, SimilarPassage};
 pub use search::{
-    Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, Mode, PoolEntry, Priors, SearchRequest,
-    Variant, VariantKind,
+    Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, MetadataFilter, Mode, PoolEntry, Priors,
+    SearchRequest, Variant, VariantKind,
 };
 pub use status::{SourceStatus, Status};
 pub use tamis_cut as cut;

@@ -10,6 +10,7 @@ mod hook;
 mod import;
 mod index;
 mod inspect;
+mod metadata;
 mod methods;
 mod related;
 mod search;
@@ -26,9 +27,10 @@ pub use hook::{HookAction, HookArguments};
 pub use import::{ImportArguments, ImportFlags, ImportIssuesArguments, ImportWhat};
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
+pub use metadata::MetadataArguments;
 pub use related::RelatedArguments;
 pub use search::SearchArguments;
-pub use stats::{StatsArguments, When, local_zone};
+pub use stats::{StatsArguments, local_zone};
 
 use clap::{CommandFactory, Parser, Subcommand};
 

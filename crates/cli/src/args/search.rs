@@ -1,7 +1,7 @@
 //! Flags of `tamis search`.
 
 use super::values::{base_language, context, language, limit};
-use super::{AimArguments, methods};
+use super::{AimArguments, MetadataArguments, methods};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis::Mode;
@@ -14,6 +14,7 @@ Examples:
   tamis search \"which model is the default\" --want one
   tamis search billing --cut auto --target-recall 0.9 --budget-tokens 4000
   tamis search retry policy lang:rust --kind function --variant 'code:fn retry('
+  tamis search crash on startup --state resolved --label bug --since 'last year'
   tamis search timeout --json | jq '.results[].path'
 
 A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's
@@ -71,6 +72,8 @@ pub struct SearchArguments {
     /// Only paths that match the glob, as in .gitignore; with ! in front, only those that do not; repeatable
     #[arg(long = "path", value_name = "GLOB", help_heading = "Filters")]
     pub paths: Vec<String>,
+    #[command(flatten)]
+    pub metadata: MetadataArguments,
 
     /// Prefer this language, without leaving others out; lang:NAME in the query does the same
     #[arg(long, value_name = "LANG", value_parser = base_language, help_heading = "Ranking")]

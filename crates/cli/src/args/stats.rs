@@ -1,10 +1,9 @@
 //! Flags of `tamis stats`.
 
-use super::values::at_least_one;
+use super::values::{at_least_one, moment};
 use clap::Args;
-use jiff::civil::DateTime;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, Zoned};
 
 /// Flags of `tamis stats`.
 #[derive(Debug, Args)]
@@ -20,12 +19,12 @@ Examples:
 Nothing is sent anywhere. `telemetry = \"off\"` in the configuration records nothing.
 Exit status: 0 something is recorded, 1 nothing is, 2 an error.")]
 pub struct StatsArguments {
-    /// Only queries since then: a duration (7d, 12h, 2 weeks), a date, or a date and time
-    #[arg(long, value_name = "TIME", value_parser = When::parse, allow_hyphen_values = true)]
-    pub since: Option<When>,
+    /// Only queries since then: how long ago (7d, 12h, 2 weeks), a date, a date and time, or words (yesterday, monday)
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
+    pub since: Option<Timestamp>,
     /// Only queries before then
-    #[arg(long, value_name = "TIME", value_parser = When::parse, allow_hyphen_values = true)]
-    pub until: Option<When>,
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
+    pub until: Option<Timestamp>,
     /// Only queries of this namespace
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
@@ -44,57 +43,6 @@ pub struct StatsArguments {
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// A moment as people write it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum When {
-    /// So long ago.
-    Ago(Millis),
-    /// A day or a time of day where the user is.
-    Local(DateTime),
-    /// A moment anywhere.
-    At(Timestamp),
-}
-
-/// A duration: years and days have their length from the calendar when it is taken off a moment.
-#[derive(Clone, Copy, Debug)]
-pub struct Millis(Span);
-
-impl PartialEq for Millis {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.fieldwise() == other.0.fieldwise()
-    }
-}
-
-impl When {
-    /// Reads `7d`, `2026-11-01`, `2026-11-01T08:30` or `2026-11-01T08:30Z`.
-    fn parse(text: &str) -> Result<Self, String> {
-        let allowed = "a duration (7d, 12h, 2 weeks), a date (2026-11-01), or a date and time (2026-11-01T08:30)";
-        if let Ok(span) = text.parse::<Span>() {
-            return if span.is_negative() {
-                Err(format!("must not be negative, and {allowed}"))
-            } else {
-                Ok(When::Ago(Millis(span)))
-            };
-        }
-        if let Ok(moment) = text.parse::<Timestamp>() {
-            return Ok(When::At(moment));
-        }
-        text.parse::<DateTime>().map(When::Local).map_err(|_| format!("must be {allowed}"))
-    }
-
-    /// The moment in milliseconds since 1970, seen from `now`, whose time zone is the user's.
-    ///
-    /// # Errors
-    /// It lies beyond the calendar.
-    pub fn milliseconds(&self, now: &Zoned) -> Result<i64, jiff::Error> {
-        Ok(match self {
-            When::Ago(Millis(span)) => now.checked_sub(*span)?.timestamp().as_millisecond(),
-            When::Local(time) => time.to_zoned(now.time_zone().clone())?.timestamp().as_millisecond(),
-            When::At(moment) => moment.as_millisecond(),
-        })
-    }
 }
 
 impl StatsArguments {
@@ -145,31 +93,5 @@ mod tests {
         assert_eq!(cuts(&[given]), ["max_gap:min_gap=0.1,floor=0.2", "auto", "background:lambda=0.7"]);
         assert_eq!(cuts(&["otsu", "fixed:k=3, auto"]), ["otsu", "fixed:k=3", "auto"]);
         assert_eq!(cuts(&[",,"]), [""; 0]);
-    }
-
-    #[test]
-    fn moments_as_people_write_them() {
-        let now: Zoned = "2026-11-22T12:00:00+01:00[Europe/Berlin]".parse().expect("a time");
-        let at = |text: &str| {
-            let milliseconds = When::parse(text).expect("read").milliseconds(&now).expect("in the calendar");
-            Timestamp::from_millisecond(milliseconds).expect("in the calendar").to_string()
-        };
-        assert_eq!(at("7d"), "2026-11-15T11:00:00Z");
-        assert_eq!(at("90m"), "2026-11-22T09:30:00Z");
-        assert_eq!(at("2 weeks"), "2026-11-08T11:00:00Z");
-        // A month and a day are those of the calendar: the clocks were put back in between.
-        assert_eq!(at("1mo"), "2026-10-22T10:00:00Z");
-        assert_eq!(at("2026-11-01"), "2026-10-31T23:00:00Z");
-        assert_eq!(at("2026-11-01T08:30"), "2026-11-01T07:30:00Z");
-        assert_eq!(at("2026-11-01T08:30Z"), "2026-11-01T08:30:00Z");
-    }
-
-    #[test]
-    fn what_is_no_moment_is_told_what_is() {
-        for wrong in ["", "soon", "-7d", "2026-13-01", "7"] {
-            let error = When::parse(wrong).expect_err("no moment");
-            assert!(error.contains("a duration (7d"), "{wrong}: {error}");
-        }
-        assert!(When::parse("19998 years").expect("a duration").milliseconds(&Zoned::now()).is_err());
     }
 }

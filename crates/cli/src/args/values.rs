@@ -1,5 +1,6 @@
 //! Values of flags from text, with errors that say what is allowed.
 
+use jiff::{Timestamp, Zoned};
 use tamis::cut::{Rule, parse};
 use tamis::{LANGUAGES, Language};
 
@@ -41,6 +42,17 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// A number that is one.
 pub fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".into())
+}
+
+/// A name, or several separated by commas, none of them empty.
+pub fn named(text: &str) -> Result<String, String> {
+    let empty = text.split(',').any(|name| name.trim().is_empty());
+    if empty { Err("must not be empty".into()) } else { Ok(text.trim().to_owned()) }
+}
+
+/// A moment as people write it, seen from now where the user is.
+pub fn moment(text: &str) -> Result<Timestamp, String> {
+    tamis::dates::moment(text, &Zoned::now()).map_err(|error| error.to_string())
 }
 
 /// The canonical name that a name, an alias or a file extension stands for.
@@ -105,6 +117,12 @@ mod tests {
         assert!(language("pyton").is_err_and(|error| error.contains("did you mean python?")));
         assert!(language("qqqqqq").is_err_and(|error| error.contains("such as rust")));
         assert!(language("").is_err());
+    }
+
+    #[test]
+    fn moments_are_those_of_the_library() {
+        assert_eq!(moment("2026-11-01T08:30Z").map(|moment| moment.to_string()), Ok("2026-11-01T08:30:00Z".into()));
+        assert!(moment("-7d").is_err_and(|error| error.contains("how long ago (7d")));
     }
 
     #[test]

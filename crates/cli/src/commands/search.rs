@@ -1,6 +1,6 @@
 //! `tamis search`: bring up to date, search, print.
 
-use crate::args::{Global, SearchArguments, refused};
+use crate::args::{Global, MetadataArguments, SearchArguments, refused};
 use crate::exit::Exit;
 use crate::here::Here;
 use crate::interrupt;
@@ -63,7 +63,7 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
         output.note(&format!("not recorded, so it cannot be judged: {problem}"));
     }
     if answer.index.passages == 0 {
-        explain_empty(&index, &request, output)?;
+        explain_empty(&index, &request, &arguments.metadata, output)?;
     }
     print(&answer, arguments, files, output)?;
     Ok(Exit::found(!answer.results.is_empty()))
@@ -105,6 +105,7 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
         sharing: arguments.no_sharing.then_some(false),
         collections: arguments.collections.clone(),
         paths: arguments.paths.clone(),
+        metadata: arguments.metadata.filter(),
         explain: arguments.explain,
         aim: arguments.aim.aim(),
         entry_point: Some("cli".into()),
@@ -129,7 +130,7 @@ fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
 }
 
 /// Nothing passed the filters: says which of them can be at fault, and what there is.
-fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
+fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArguments, output: &Output) -> Result<()> {
     let summary = index.store().summary()?;
     if summary.passages == 0 {
         output.note(&format!("{}: nothing to index here", index.location().root.display()));
@@ -141,6 +142,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
         && !wildcard(&path)
         && request.languages.is_empty()
         && request.collections.is_empty()
+        && request.metadata.is_empty()
     {
         let root = index.location().root.display();
         bail!(
@@ -161,6 +163,10 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
     }
     if !request.languages.is_empty() {
         output.note(&format!("the languages here are {}", names(&summary.languages)));
+    }
+    let given = metadata.given();
+    if !given.is_empty() {
+        output.note(&format!("what says nothing of what is asked does not pass; given are {}", given.join(", ")));
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! `tamis stats`: how well past queries were served, and what another cut would have kept of them.
 
-use crate::args::{Global, StatsArguments, When, local_zone};
+use crate::args::{Global, StatsArguments, local_zone};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::stats::{self, View};
 use crate::print::text::counted;
 use crate::session::Session;
-use anyhow::{Context, Result};
-use jiff::Zoned;
+use anyhow::Result;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::io::Write;
 use tamis::{Index, ReplayRequest, StatsRequest};
@@ -26,10 +26,7 @@ pub fn run(arguments: &StatsArguments, global: &Global, output: &Output) -> Resu
     if arguments.purge {
         return purge(&index, arguments, output);
     }
-    let now = Zoned::now().with_time_zone(local_zone());
-    let moment =
-        |when: &Option<When>, flag: &'static str| when.map(|when| when.milliseconds(&now)).transpose().context(flag);
-    let period = (moment(&arguments.since, "--since")?, moment(&arguments.until, "--until")?);
+    let period = (arguments.since.map(Timestamp::as_millisecond), arguments.until.map(Timestamp::as_millisecond));
     if arguments.replay.is_empty() {
         show(&index, arguments, period, output)
     } else {

@@ -9,6 +9,7 @@ mod diversity;
 mod fading;
 mod gather;
 mod hint;
+mod metadata;
 mod priors;
 mod query;
 mod question;
@@ -26,6 +27,7 @@ mod variants;
 pub use aim::{Aim, AimError, Asked};
 pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
 pub(crate) use beliefs::Beliefs;
+pub use metadata::MetadataFilter;
 pub use priors::Priors;
 pub use query::{MAX_VARIANTS, Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
@@ -158,7 +160,7 @@ impl Index {
     }
 
     pub(crate) fn filter(&self, request: &SearchRequest) -> Filter {
-        Filter {
+        request.metadata.narrow(Filter {
             collections: match request.collections.is_empty() && request.memory {
                 true => self.config.memory.collections.clone(),
                 false => request.collections.clone(),
@@ -169,7 +171,7 @@ impl Index {
             roles: request.roles.clone(),
             symbols: request.symbols.clone(),
             ..Filter::default()
-        }
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::aim::Aim;
 use super::hint::Parsed;
+use super::metadata::MetadataFilter;
 use super::variants::Variant;
 use crate::Error;
 use serde::Serialize;
@@ -115,6 +116,8 @@ pub struct SearchRequest {
     pub symbols: Vec<String>,
     /// Only paths that match one of these globs; empty: all.
     pub paths: Vec<String>,
+    /// Only what these conditions on state, labels, author, date and the like leave.
+    pub metadata: MetadataFilter,
     /// Whether the whole pool comes with the answer.
     pub explain: bool,
     /// Lines of a snippet; `None`: `search.snippet_lines`.
@@ -139,8 +142,8 @@ impl SearchRequest {
     /// Checks what the types do not.
     ///
     /// # Errors
-    /// An empty query, too many variants, an unknown language or kind, or a limit or a diversity out of range, with what is
-    /// allowed.
+    /// An empty query, too many variants, an unknown language, kind or state, or a limit or a diversity out of range, with
+    /// what is allowed.
     pub fn check(&self) -> Result<(), Error> {
         if Parsed::of(&self.query).text.is_empty() {
             return Err(Error::argument("query", format!("{:?}", self.query), "a question or some words"));
@@ -164,6 +167,7 @@ impl SearchRequest {
         if let Some(diversity) = self.diversity.filter(|diversity| !(0.0..=1.0).contains(diversity)) {
             return Err(Error::argument("diversity", diversity.to_string(), "0 to 1"));
         }
+        self.metadata.check()?;
         match self.limit {
             Some(limit) if !(1..=1000).contains(&limit) => {
                 Err(Error::argument("limit", limit.to_string(), "1 to 1000"))

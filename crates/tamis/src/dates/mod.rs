@@ -1,0 +1,213 @@
+//! Dates and times as people write them: `2025-01-31`, `7d`, `yesterday`, `since monday`.
+//!
+//! One reading for every face, so that a flag, a tool's argument and a query string mean the same moment. What is written out
+//! ([`exact`]) is read first and never guessed at; what is left are words ([`words`]).
+
+mod exact;
+mod words;
+
+use jiff::{Timestamp, Zoned};
+use thiserror::Error;
+
+/// Text that says no moment.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{text:?} is no date or time; write a date (2025-01-31, 2025-01), a date and time (2025-01-31T08:30), how long ago (7d, \
+     2 weeks, 3 days ago), or words (yesterday, monday, last week, march 3)"
+)]
+pub struct DateError {
+    /// The text.
+    pub text: String,
+}
+
+/// The moment that a text says, seen from `now`, whose time zone is the writer's.
+///
+/// | text | moment |
+/// | --- | --- |
+/// | `2025-01-31`, `2025-01`, `2025` | its first instant |
+/// | `2025-01-31T08:30`, `2025-01-31 08:30:15` | that time where the writer is |
+/// | `2025-01-31T08:30Z`, `…+02:00` | that time anywhere |
+/// | `7d`, `12h`, `2 weeks`, `1mo`, `3 days ago`, `last 7 days` | so long before now, with the calendar's months and days |
+/// | `today`, `yesterday`, `monday`, `last monday` | its first instant; a weekday is the latest one, today included |
+/// | `this week`, `last week`, `last month`, `last year` | where it began; a week begins on monday |
+/// | `march`, `march 3`, `3 march 2024`, `March 3rd, 2024` | its first instant; without a year the latest one |
+/// | `yesterday 8pm`, `monday 9:30` | that time of the day |
+///
+/// A word such as `since`, `after` or `before` in front is passed over. Dates with slashes are refused, since 3/4 is two days.
+///
+/// # Errors
+/// The text says no moment, or one beyond the calendar.
+///
+/// ```
+/// let now = "2026-11-22T12:00:00+01:00[Europe/Berlin]".parse()?;
+/// assert_eq!(tamis::dates::moment("since monday", &now)?.to_string(), "2026-11-15T23:00:00Z");
+/// assert_eq!(tamis::dates::moment("7d", &now)?.to_string(), "2026-11-15T11:00:00Z");
+/// assert!(tamis::dates::moment("soon", &now).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn moment(text: &str, now: &Zoned) -> Result<Timestamp, DateError> {
+    let words = plain(text);
+    let read = exact::read(&words, now).or_else(|| words::read(&words, now));
+    read.ok_or_else(|| DateError { text: text.trim().to_owned() })
+}
+
+/// Words in front of a moment that say how it is meant, which the caller knows already.
+const LEADING: [&str; 7] = ["since", "from", "after", "until", "till", "before", "on"];
+
+/// The text without spaces around it and without a leading word, with single spaces.
+fn plain(text: &str) -> String {
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    if words.len() > 1 && LEADING.iter().any(|leading| words[0].eq_ignore_ascii_case(leading)) {
+        words.remove(0);
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A Sunday, the first weeks after the clocks were put back.
+    fn now() -> Zoned {
+        "2026-11-22T12:00:00+01:00[Europe/Berlin]".parse().expect("a time")
+    }
+
+    fn at(text: &str) -> String {
+        moment(text, &now()).unwrap_or_else(|error| panic!("{error}")).to_zoned(now().time_zone().clone()).to_string()
+    }
+
+    /// The date and the time of day in Berlin.
+    fn local(text: &str) -> String {
+        at(text).split(['+', '[']).next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn what_is_written_out() {
+        assert_eq!(at("2026-11-01"), "2026-11-01T00:00:00+01:00[Europe/Berlin]");
+        assert_eq!(at("2026-07"), "2026-07-01T00:00:00+02:00[Europe/Berlin]");
+        assert_eq!(at("2025"), "2025-01-01T00:00:00+01:00[Europe/Berlin]");
+        assert_eq!(local("2026-11-01T08:30"), "2026-11-01T08:30:00");
+        assert_eq!(local("2026-11-01 08:30:15"), "2026-11-01T08:30:15");
+        assert_eq!(local("2026-11-01T08:30Z"), "2026-11-01T09:30:00");
+        assert_eq!(local("2026-11-01T08:30:00-05:00"), "2026-11-01T14:30:00");
+        assert_eq!(local("  after 2026-11-01 "), "2026-11-01T00:00:00");
+    }
+
+    #[test]
+    fn how_long_ago() {
+        assert_eq!(local("7d"), "2026-11-15T12:00:00");
+        assert_eq!(local("90m"), "2026-11-22T10:30:00");
+        assert_eq!(local("2 weeks"), "2026-11-08T12:00:00");
+        assert_eq!(local("3 days ago"), "2026-11-19T12:00:00");
+        assert_eq!(local("an hour ago"), "2026-11-22T11:00:00");
+        assert_eq!(local("two weeks ago"), "2026-11-08T12:00:00");
+        assert_eq!(local("last 7 days"), "2026-11-15T12:00:00");
+        assert_eq!(local("the past three months"), "2026-08-22T12:00:00");
+        // A month is that of the calendar: the clocks were put back in between.
+        assert_eq!(at("1mo"), "2026-10-22T12:00:00+02:00[Europe/Berlin]");
+    }
+
+    #[test]
+    fn days_by_name() {
+        assert_eq!(local("today"), "2026-11-22T00:00:00");
+        assert_eq!(local("Yesterday"), "2026-11-21T00:00:00");
+        assert_eq!(local("yesterday 8pm"), "2026-11-21T20:00:00");
+        assert_eq!(local("now"), "2026-11-22T12:00:00");
+        assert_eq!(local("tomorrow"), "2026-11-23T00:00:00");
+        assert_eq!(local("monday"), "2026-11-16T00:00:00");
+        assert_eq!(local("since monday"), "2026-11-16T00:00:00");
+        assert_eq!(local("last monday"), "2026-11-16T00:00:00");
+        assert_eq!(local("Fri"), "2026-11-20T00:00:00");
+        assert_eq!(local("monday 9:30"), "2026-11-16T09:30:00");
+        assert_eq!(local("sunday"), "2026-11-22T00:00:00", "today is one");
+        assert_eq!(local("last sunday"), "2026-11-15T00:00:00");
+    }
+
+    #[test]
+    fn weeks_months_and_years_begin_where_they_begin() {
+        assert_eq!(local("this week"), "2026-11-16T00:00:00");
+        assert_eq!(local("last week"), "2026-11-09T00:00:00");
+        assert_eq!(local("this month"), "2026-11-01T00:00:00");
+        assert_eq!(local("last month"), "2026-10-01T00:00:00");
+        assert_eq!(local("last year"), "2025-01-01T00:00:00");
+        assert_eq!(local("this year"), "2026-01-01T00:00:00");
+        let march: Zoned = "2026-03-31T12:00:00+02:00[Europe/Berlin]".parse().expect("a time");
+        let found = moment("last month", &march).expect("february has no 31st");
+        assert_eq!(found.to_string(), "2026-01-31T23:00:00Z");
+    }
+
+    #[test]
+    fn months_by_name_are_the_latest() {
+        assert_eq!(local("march"), "2026-03-01T00:00:00");
+        assert_eq!(local("march 3"), "2026-03-03T00:00:00");
+        assert_eq!(local("3 march"), "2026-03-03T00:00:00");
+        assert_eq!(local("december"), "2025-12-01T00:00:00");
+        assert_eq!(local("dec 24"), "2025-12-24T00:00:00");
+        assert_eq!(local("24th of December"), "2025-12-24T00:00:00");
+        assert_eq!(local("November 22"), "2026-11-22T00:00:00");
+        assert_eq!(local("March 2024"), "2024-03-01T00:00:00");
+        assert_eq!(local("3 march 2024"), "2024-03-03T00:00:00");
+        assert_eq!(local("march 3 2024"), "2024-03-03T00:00:00");
+        assert_eq!(local("March 3rd, 2024"), "2024-03-03T00:00:00");
+        assert_eq!(local("last march"), "2026-03-01T00:00:00");
+    }
+
+    #[test]
+    fn what_is_no_moment_is_told_what_is() {
+        for wrong in [
+            "",
+            " ",
+            "soon",
+            "-7d",
+            "2026-13-01",
+            "2026-02-30",
+            "7",
+            "3/4/2025",
+            "since",
+            "february 30",
+            "99999 years",
+            "19998 years",
+            "monday mondayish",
+            "the",
+            "2026-1",
+            "next",
+            "last",
+            "märz 3",
+            "3 days ago ago",
+            "0x10",
+        ] {
+            let error = moment(wrong, &now()).expect_err(wrong);
+            assert_eq!(error.text, wrong.trim());
+            assert!(error.to_string().contains("3 days ago"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in any::<String>()) {
+            let _ = moment(&text, &now());
+        }
+
+        #[test]
+        fn no_words_panic(words in proptest::collection::vec(
+            prop_oneof![
+                Just("last".to_owned()), Just("next".into()), Just("this".into()), Just("march".into()), Just("feb".into()),
+                Just("friday".into()), Just("week".into()), Just("years".into()), Just("ago".into()), Just("yesterday".into()),
+                Just(",".into()), Just("of".into()), Just("3rd".into()), Just("8pm".into()), Just("-".into()), Just(":".into()),
+                (0u32..100_000).prop_map(|number| number.to_string()),
+            ], 0..6), joined in any::<bool>()) {
+            let _ = moment(&words.join(if joined { "" } else { " " }), &now());
+        }
+
+        #[test]
+        fn days_and_durations_are_read_back(year in 1700i16..2200, month in 1i8..=12, day in 1i8..=28, days in 0u32..3000) {
+            let date = jiff::civil::date(year, month, day);
+            let midnight = date.to_zoned(now().time_zone().clone()).expect("in the calendar");
+            prop_assert_eq!(moment(&date.to_string(), &now()), Ok(midnight.timestamp()));
+            let written = date.strftime("%-d %B %Y").to_string();
+            prop_assert_eq!(moment(&written, &now()), Ok(midnight.timestamp()));
+            prop_assert_eq!(moment(&format!("{days}d"), &now()), moment(&format!("{days} days ago"), &now()));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Moments in words: `yesterday`, `last week`, `march 3`.
+//!
+//! The words are read by `interim`, which looks forward as calendars do: a friday is the coming one. What is searched lies
+//! behind, so here a weekday or a date without a year is the latest one, and a day begins at midnight.
+
+use interim::{Dialect, parse_date_string};
+use jiff::civil::Weekday;
+use jiff::{Timestamp, ToSpan, Zoned};
+
+/// What words say. `None`: they say no moment.
+pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
+    let words = normal(text)?;
+    if words == "now" {
+        return Some(now.timestamp());
+    }
+    let today = now.start_of_day().ok()?;
+    if let Some(start) = period(&words, &today) {
+        return start.ok()?.start_of_day().ok().map(|day| day.timestamp());
+    }
+    let found = parse_date_string(&words, today.clone(), Dialect::Us).ok()?;
+    let found = if named(&words) && found > *now { latest(&words, &today, now)? } else { found };
+    Some(found.timestamp())
+}
+
+/// Lower case, ordinals as numbers, and the day before the month where a year follows. `None`: characters that no such text
+/// has, among them the slash.
+fn normal(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    if !lower.chars().all(|character| character.is_ascii_alphanumeric() || " ,.:-".contains(character)) {
+        return None;
+    }
+    let spaced = lower.replace(',', " ");
+    let words: Vec<&str> =
+        spaced.split_whitespace().filter(|word| !["the", "of"].contains(word)).map(cardinal).collect();
+    let year = |word: &str| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+    Some(match words.as_slice() {
+        [month, number] if is_month(month) && year(number) => format!("1 {month} {number}"),
+        [month, day, number] if is_month(month) && year(number) => format!("{day} {month} {number}"),
+        // A number alone is no date, and what is written out has been read.
+        [only] if !only.starts_with(|first: char| first.is_ascii_alphabetic()) => return None,
+        words => words.join(" "),
+    })
+}
+
+/// `3rd` as `3`.
+fn cardinal(word: &str) -> &str {
+    let ending = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending));
+    ending.filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or(word)
+}
+
+/// The beginning of `this week`, `last month` and their like.
+fn period(words: &str, today: &Zoned) -> Option<Result<Zoned, jiff::Error>> {
+    let (which, unit) = words.split_once(' ')?;
+    let back = match which {
+        "this" => 0,
+        "last" | "previous" | "past" => 1,
+        _ => return None,
+    };
+    Some(match unit {
+        "week" => {
+            let since_monday = i64::from(today.weekday().since(Weekday::Monday));
+            today.checked_sub((since_monday + 7 * back).days())
+        }
+        "month" => today.first_of_month().and_then(|first| first.checked_sub(back.months())),
+        "year" => today.first_of_year().and_then(|first| first.checked_sub(back.years())),
+        _ => return None,
+    })
+}
+
+/// Whether the words are a weekday or a month with nothing that says which one.
+fn named(words: &str) -> bool {
+    let mut words_of = words.split(' ');
+    let first = words_of.next().unwrap_or_default();
+    let second = words_of.next().unwrap_or_default();
+    let with_year = words.split(' ').any(|word| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit()));
+    is_weekday(first) || (!with_year && (is_month(first) || is_month(second)))
+}
+
+/// The same a week or a year before, where it is a weekday or a month.
+fn latest(words: &str, today: &Zoned, now: &Zoned) -> Option<Zoned> {
+    let last = parse_date_string(&format!("last {words}"), today.clone(), Dialect::Us).ok()?;
+    (last <= *now).then_some(last)
+}
+
+fn is_month(word: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    word.len() >= 3 && MONTHS.iter().any(|month| month.starts_with(word))
+}
+
+fn is_weekday(word: &str) -> bool {
+    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    word.len() >= 3 && DAYS.iter().any(|day| day.starts_with(word))
+}

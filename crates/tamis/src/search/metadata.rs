@@ -1,0 +1,178 @@
+//! What must be known of what a search may find: the state of an issue, who wrote a comment, when.
+
+use crate::Error;
+use jiff::Timestamp;
+use tamis_store::{AttributeCondition, Filter};
+
+/// Names of the attributes that these filters ask for.
+const STATE: &str = "state";
+const LABEL: &str = "label";
+const TYPE: &str = "type";
+const TOPIC: &str = "topic";
+
+/// Conditions on what is known of documents and passages. All that are given must hold; the default asks for nothing, and
+/// what a condition asks for and a document has not does not pass. Upper and lower case make no difference.
+///
+/// ```
+/// use tamis::MetadataFilter;
+///
+/// let solved_bugs = MetadataFilter {
+///     states: vec!["resolved".into()],
+///     labels: vec![vec!["bug".into(), "regression".into()], vec!["windows".into()]],
+///     ..MetadataFilter::default()
+/// };
+/// assert!(solved_bugs.check().is_ok());
+/// let unknown = MetadataFilter { states: vec!["done".into()], ..MetadataFilter::default() };
+/// assert!(unknown.check().unwrap_err().to_string().contains("open, closed, merged"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MetadataFilter {
+    /// Only issues and pull requests in one of these [states](MetadataFilter::STATES); empty: all documents.
+    pub states: Vec<String>,
+    /// Only documents that have, of each of these groups, one label at least; empty: all.
+    pub labels: Vec<Vec<String>>,
+    /// Only passages that one of these wrote or said, with or without an `@` in front; empty: all.
+    pub authors: Vec<String>,
+    /// Only documents of one of these [types](MetadataFilter::TYPES); empty: all.
+    pub types: Vec<String>,
+    /// Only documents on one of these topics, as notes name them; empty: all.
+    pub topics: Vec<String>,
+    /// Only passages dated at this moment or later. The date of a passage is its own, such as that of a comment, else its
+    /// document's, else that of the file; one without any does not pass.
+    pub since: Option<Timestamp>,
+    /// Only passages dated before this moment.
+    pub until: Option<Timestamp>,
+}
+
+impl MetadataFilter {
+    /// The states of issues and pull requests: `open` or `closed`; of closed pull requests also `merged` or `unmerged`; and
+    /// `resolved`, which is a closed issue or a merged pull request.
+    pub const STATES: [&str; 5] = ["open", "closed", "merged", "unmerged", "resolved"];
+
+    /// The types of documents of an issue tracker.
+    pub const TYPES: [&str; 2] = ["issue", "pull_request"];
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == MetadataFilter::default()
+    }
+
+    /// Checks what the types do not.
+    ///
+    /// # Errors
+    /// A state or a type that does not exist, an empty name, or a period that ends before it begins, with what is allowed.
+    pub fn check(&self) -> Result<(), Error> {
+        one_of("state", &self.states, &MetadataFilter::STATES)?;
+        one_of("type", &self.types, &MetadataFilter::TYPES)?;
+        for (name, values) in [("author", &self.authors), ("topic", &self.topics)] {
+            named(name, values)?;
+        }
+        for labels in &self.labels {
+            if labels.is_empty() {
+                return Err(Error::argument("label", "none", "at least one label a group"));
+            }
+            named("label", labels)?;
+        }
+        match (self.since, self.until) {
+            (Some(since), Some(until)) if since >= until => {
+                Err(Error::argument("until", until.to_string(), format!("after since, which is {since}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `filter` with these conditions besides its own.
+    pub(crate) fn narrow(&self, mut filter: Filter) -> Filter {
+        let any_of = [(STATE, &self.states), (TYPE, &self.types), (TOPIC, &self.topics)];
+        let any_of = any_of.into_iter().chain(self.labels.iter().map(|labels| (LABEL, labels)));
+        let given = any_of.filter(|(_, values)| !values.is_empty());
+        filter.attributes.extend(given.map(|(name, values)| AttributeCondition::new(name, values)));
+        filter.authors.extend(self.authors.iter().map(|author| author.trim_start_matches('@').to_owned()));
+        filter.since_ns = self.since.map(nanoseconds).or(filter.since_ns);
+        filter.until_ns = self.until.map(nanoseconds).or(filter.until_ns);
+        filter
+    }
+}
+
+/// Nanoseconds since 1970; what lies further than they reach, before 1677 or after 2262, is where they end.
+fn nanoseconds(moment: Timestamp) -> i64 {
+    let end = if moment.as_second() < 0 { i64::MIN } else { i64::MAX };
+    i64::try_from(moment.as_nanosecond()).unwrap_or(end)
+}
+
+fn one_of(name: &'static str, values: &[String], allowed: &[&str]) -> Result<(), Error> {
+    let unknown = values.iter().find(|value| !allowed.iter().any(|allowed| value.eq_ignore_ascii_case(allowed)));
+    match unknown {
+        Some(value) => Err(Error::argument(name, format!("{value:?}"), format!("one of {}", allowed.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+fn named(name: &'static str, values: &[String]) -> Result<(), Error> {
+    match values.iter().find(|value| value.trim_start_matches('@').trim().is_empty()) {
+        Some(value) => Err(Error::argument(name, format!("{value:?}"), "a name")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(values: &[&str]) -> Vec<String> {
+        values.iter().map(|&value| value.to_owned()).collect()
+    }
+
+    #[test]
+    fn what_is_given_becomes_conditions_of_the_store() {
+        let asked = MetadataFilter {
+            states: owned(&["closed"]),
+            labels: vec![owned(&["bug", "crash"]), owned(&["windows"])],
+            authors: owned(&["@alice", "bob"]),
+            types: owned(&["issue"]),
+            topics: owned(&["build"]),
+            since: Some("2025-01-01T00:00:00Z".parse().expect("a time")),
+            until: Some("9999-01-01T00:00:00Z".parse().expect("a time")),
+        };
+        asked.check().expect("all is allowed");
+        let filter = asked.narrow(Filter { kinds: owned(&["comment"]), ..Filter::default() });
+        let expected = Filter {
+            kinds: owned(&["comment"]),
+            attributes: vec![
+                AttributeCondition::new("state", ["closed"]),
+                AttributeCondition::new("type", ["issue"]),
+                AttributeCondition::new("topic", ["build"]),
+                AttributeCondition::new("label", ["bug", "crash"]),
+                AttributeCondition::new("label", ["windows"]),
+            ],
+            authors: owned(&["alice", "bob"]),
+            since_ns: Some(1_735_689_600_000_000_000),
+            until_ns: Some(i64::MAX),
+            ..Filter::default()
+        };
+        assert_eq!(filter, expected);
+        assert!(MetadataFilter::default().narrow(Filter::default()).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_told_what_is() {
+        let error = |filter: MetadataFilter| filter.check().expect_err("not allowed").to_string();
+        let nothing = MetadataFilter::default;
+        assert!(nothing().check().is_ok() && nothing().is_empty());
+        assert!(MetadataFilter { states: owned(&["Closed", "OPEN"]), ..nothing() }.check().is_ok());
+        let state = error(MetadataFilter { states: owned(&["open", "done"]), ..nothing() });
+        assert_eq!(state, "state = \"done\": must be one of open, closed, merged, unmerged, resolved");
+        let kind = error(MetadataFilter { types: owned(&["bug"]), ..nothing() });
+        assert_eq!(kind, "type = \"bug\": must be one of issue, pull_request");
+        assert!(error(MetadataFilter { labels: vec![owned(&["bug", " "])], ..nothing() }).contains("label"));
+        assert!(error(MetadataFilter { labels: vec![Vec::new()], ..nothing() }).contains("label"));
+        assert!(error(MetadataFilter { authors: owned(&["@"]), ..nothing() }).contains("author"));
+        let moment = |text: &str| Some(text.parse().expect("a time"));
+        let period = MetadataFilter {
+            since: moment("2025-02-01T00:00:00Z"),
+            until: moment("2025-01-01T00:00:00Z"),
+            ..nothing()
+        };
+        assert!(error(period).contains("after since, which is 2025-02-01T00:00:00Z"));
+    }
+}
