@@ -12,7 +12,7 @@ use thiserror::Error;
 /// Text that says no moment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "{text:?} is no date or time; write a date (2025-01-31, 2025-01), a date and time (2025-01-31T08:30), how long ago (7d, \
+    "{text:?} is no date or time; write a date (2026-11-01, 2026-11), a date and time (2026-11-01T08:30), how long ago (7d, \
      2 weeks, 3 days ago), or words (yesterday, monday, last week, march 3)"
 )]
 pub struct DateError {
@@ -122,6 +122,8 @@ mod tests {
         assert_eq!(local("monday 9:30"), "2026-11-16T09:30:00");
         assert_eq!(local("sunday"), "2026-11-22T00:00:00", "today is one");
         assert_eq!(local("last sunday"), "2026-11-15T00:00:00");
+        assert_eq!(local("last sunday 10am"), "2026-11-15T10:00:00");
+        assert_eq!(local("last saturday"), "2026-11-21T00:00:00");
     }
 
     #[test]
@@ -151,6 +153,7 @@ mod tests {
         assert_eq!(local("march 3 2024"), "2024-03-03T00:00:00");
         assert_eq!(local("March 3rd, 2024"), "2024-03-03T00:00:00");
         assert_eq!(local("last march"), "2026-03-01T00:00:00");
+        assert_eq!(local("last november"), "2025-11-01T00:00:00");
     }
 
     #[test]

@@ -18,7 +18,11 @@ pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
         return start.ok()?.start_of_day().ok().map(|day| day.timestamp());
     }
     let found = parse_date_string(&words, today.clone(), Dialect::Us).ok()?;
-    let found = if named(&words) && found > *now { latest(&words, &today, now)? } else { found };
+    let found = match words.strip_prefix("last ") {
+        Some(name) => before(found, name, &today)?,
+        None if named(&words) && found > *now => latest(&words, &today, now)?,
+        None => found,
+    };
     Some(found.timestamp())
 }
 
@@ -74,6 +78,17 @@ fn named(words: &str) -> bool {
     let second = words_of.next().unwrap_or_default();
     let with_year = words.split(' ').any(|word| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit()));
     is_weekday(first) || (!with_year && (is_month(first) || is_month(second)))
+}
+
+/// The last day or month of a name is never the present one.
+fn before(found: Zoned, name: &str, today: &Zoned) -> Option<Zoned> {
+    let first = name.split(' ').next().unwrap_or_default();
+    let present = (found.year(), found.month()) == (today.year(), today.month());
+    match () {
+        () if is_weekday(first) && found >= *today => found.checked_sub(1.week()).ok(),
+        () if named(name) && !is_weekday(first) && present => found.checked_sub(1.year()).ok(),
+        () => Some(found),
+    }
 }
 
 /// The same a week or a year before, where it is a weekday or a month.
