@@ -1,6 +1,7 @@
 //! The full text of a result: by its identifier, or by path and lines.
 
 use crate::Error;
+use crate::import::is_imported;
 use crate::index::Index;
 use serde::Serialize;
 use std::path::{Component, Path};
@@ -77,8 +78,12 @@ impl Index {
                 return Ok(Named::Lines(place, lines));
             }
         }
-        let &(namespace, wanted) = forms.first().unwrap_or(&(None, wanted));
-        Err(self.not_found(namespace, split_lines(wanted)?.0)?)
+        let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
+        let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
+        let path = split_lines(wanted)?.0;
+        // The number of an issue is no line.
+        let whole = is_imported(wanted) && !is_imported(path);
+        Err(self.not_found(namespace, if whole { wanted } else { path })?)
     }
 
     /// The document that a path is meant to be.
@@ -96,7 +101,7 @@ impl Index {
             return Ok(holds(namespace, &path)?.then(|| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
         // What is no file is called what it is called, whatever its name would mean as a path.
-        let imported = crate::import::is_imported(path);
+        let imported = is_imported(path);
         let path = if imported { path.to_owned() } else { stored(Path::new(path)) };
         let names = self.namespace_names()?;
         // In an index of one tree that is the tree's.

@@ -107,11 +107,14 @@ fn a_comment_is_found_with_its_issue_and_the_issue_is_read_whole() {
     assert_eq!(index.get(&format!("{}:issue:12", index.namespace())).expect("there").text, whole);
     let missing = index.get("issue:13").expect_err("not there").to_string();
     assert!(missing.contains("issue:13: not in the index"), "{missing}");
+    let missing = index.get(&format!("{}:issue:13", index.namespace())).expect_err("not there").to_string();
+    assert!(missing.contains("issue:13: not in the index"), "{missing}");
 }
 
 #[test]
 fn the_same_again_changes_nothing_and_embeds_nothing() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     index.complete(RunOptions::WHOLE, &()).expect("completed");
     let before = listing(&index);
@@ -127,7 +130,8 @@ fn the_same_again_changes_nothing_and_embeds_nothing() {
 
 #[test]
 fn what_was_updated_later_holds_whatever_comes_last() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     let newer = Issue {
         state: IssueState::Closed,
@@ -156,7 +160,8 @@ fn what_was_updated_later_holds_whatever_comes_last() {
 
 #[test]
 fn without_times_what_is_imported_last_holds() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     let untimed = |title: &str, state| Issue { state, ..Issue::new(5, title) };
     take_in(&index, &import(vec![untimed("A long title of the first version", IssueState::Closed)]));
     let summary = take_in(&index, &import(vec![untimed("Short", IssueState::Open)]));
@@ -167,7 +172,8 @@ fn without_times_what_is_imported_last_holds() {
 
 #[test]
 fn comments_that_come_alone_join_their_issues_and_strays_are_reported() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     let late = comment("eve", "2024-02-05", "The pump needs a restart as well.");
     let comments = vec![(12, late.clone()), (99, late.clone()), (99, comment("eve", "2024-02-06", "And again."))];
@@ -186,7 +192,8 @@ fn comments_that_come_alone_join_their_issues_and_strays_are_reported() {
 
 #[test]
 fn a_bad_record_and_nothing_is_imported_unless_it_is_left_out() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     let before = listing(&index);
     let text = r#"{"number":21,"title":"Fine","html_url":"https://github.com/ada/engine/issues/21"}
@@ -208,7 +215,8 @@ fn a_bad_record_and_nothing_is_imported_unless_it_is_left_out() {
 
 #[test]
 fn another_tracker_is_refused_with_the_way_out() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     let before = listing(&index);
     let other = IssueImport { origin: "github:bob/pump".into(), ..import(tracker()) };
@@ -253,7 +261,8 @@ fn a_run_of_the_index_leaves_issues_alone() {
 #[test]
 fn the_store_knows_which_are_resolved_and_by_whom_and_when() {
     use tamis_store::{AttributeCondition, Filter};
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     let paths = |filter: &Filter| -> Vec<String> {
         let found = index.store().select(filter).expect("selected");
@@ -273,7 +282,8 @@ fn the_store_knows_which_are_resolved_and_by_whom_and_when() {
 
 #[test]
 fn a_dry_run_says_what_would_change_and_changes_nothing() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     let dry = IssueImport { dry_run: true, ..import(tracker()) };
     let before = listing(&index);
     let said = take_in(&index, &dry);
@@ -298,7 +308,8 @@ impl Observer for Stop {
 
 #[test]
 fn an_import_that_is_stopped_changes_nothing() {
-    let index = notes_tree().open(&[]);
+    let tree = notes_tree();
+    let index = tree.open(&[]);
     let before = listing(&index);
     let summary = index.import_issues(&import(tracker()), &Stop::default()).expect("stopped");
     assert!(summary.interrupted && !summary.changed_anything());
