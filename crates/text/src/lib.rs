@@ -63,4 +63,4 @@ pub use read::read;
 pub use role::{Role, role};
 pub use skip::{Limits, Skip, skip_by_content, skip_by_path};
 pub use tokens::estimate_tokens;
-pub use wiki::read_page;
+pub use wiki::{WikiDump, WikiDumpError, WikiDumpOptions, WikiPage, WikiSite, read_page, read_wiki_dump};

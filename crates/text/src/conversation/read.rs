@@ -59,14 +59,18 @@ pub fn read_conversations(
             return Err(ConversationFormatError::Broken { reason: error.to_string() });
         }
         Err(error) => {
+            let mut any = false;
             for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
                 match serde_json::from_str::<Value>(line) {
-                    Ok(value) => reader.value(&value, || format!("line {}", index + 1)),
+                    Ok(value) => {
+                        any = true;
+                        reader.value(&value, || format!("line {}", index + 1));
+                    }
                     Err(error) => reader.bad(format!("line {}", index + 1), format!("no JSON: {error}")),
                 }
             }
             // Not one line is JSON by itself: it was one document over many lines.
-            if reader.records == reader.log.bad.len() && text.starts_with('{') {
+            if !any && text.starts_with('{') {
                 return Err(ConversationFormatError::Broken { reason: error.to_string() });
             }
         }

@@ -6,7 +6,7 @@ mod markdown;
 mod sections;
 mod underlined;
 
-pub(crate) use sections::{Outline, Region, divide, regions};
+pub(crate) use sections::{Heading, Outline, Region, divide, regions};
 
 use jiff::tz::TimeZone;
 

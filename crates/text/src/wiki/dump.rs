@@ -1,0 +1,407 @@
+//! Dumps of a MediaWiki: XML with every page, as `pages-articles.xml` and what a wiki itself exports.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+use jiff::Timestamp;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use super::WikiPage;
+use crate::BadRecord;
+
+/// Which pages of a dump to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WikiDumpOptions {
+    /// The numbers of the namespaces whose pages are read.
+    pub namespaces: Vec<i32>,
+}
+
+impl Default for WikiDumpOptions {
+    /// Articles (0), pages on the project itself (4) and help (12).
+    fn default() -> Self {
+        Self { namespaces: vec![0, 4, 12] }
+    }
+}
+
+/// What a dump says of its wiki.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WikiSite {
+    /// What the wiki is called.
+    pub name: Option<String>,
+    /// The address of its main page.
+    pub base: Option<String>,
+    /// The name of its database, such as `dewiki`.
+    pub database: Option<String>,
+    /// What its namespaces are called, by number; articles stand in 0, which has no name.
+    pub namespaces: BTreeMap<i32, String>,
+}
+
+impl WikiSite {
+    /// The address of a page, where that of the main page says how addresses are made.
+    #[must_use]
+    pub fn url(&self, title: &str) -> Option<String> {
+        let (directory, _) = self.base.as_deref()?.rsplit_once('/')?;
+        Some(format!("{directory}/{}", title.replace(' ', "_")))
+    }
+}
+
+/// What a dump held, besides the pages that were given away one by one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WikiDump {
+    /// The wiki.
+    pub site: Arc<WikiSite>,
+    /// Pages that were read.
+    pub pages: usize,
+    /// Pages that only lead to another, and were left out.
+    pub redirects: usize,
+    /// Pages of other namespaces, which were left out.
+    pub other_namespaces: usize,
+    /// Pages that are no wikitext, such as styles and scripts, and were left out.
+    pub other_models: usize,
+    /// Whether the caller stopped before the end of the dump.
+    pub stopped: bool,
+    /// Pages that could not be read.
+    pub bad: Vec<BadRecord>,
+}
+
+/// Why a dump could not be read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum WikiDumpError {
+    /// It is something else.
+    #[error("this is no dump of a MediaWiki: it begins with {seen}, not with <mediawiki>")]
+    NotADump {
+        /// The first element, or that there is none.
+        seen: String,
+    },
+    /// It is broken or cut off. The pages before that place were given away; they are not all.
+    #[error("the dump is broken at byte {byte}, after {pages} pages: {reason}")]
+    Broken {
+        /// Where, in bytes from the beginning, after decompression.
+        byte: u64,
+        /// How many pages were read before.
+        pages: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// The largest page and the largest element, in bytes. MediaWiki itself allows 2 MiB unless told otherwise.
+const LARGEST: usize = 64 << 20;
+
+/// Reads a dump of a MediaWiki page by page, each in its last revision.
+///
+/// `input` is plain XML or compressed with gzip or bzip2, as its first bytes tell. `each` is given every page of the wanted
+/// namespaces that is wikitext and no redirect, and can stop the reading. Holds one page at a time.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use tamis_text::{Options, WikiDumpOptions, read_wiki_dump};
+///
+/// let xml = "<mediawiki><siteinfo><sitename>Ours</sitename></siteinfo><page><title>Tide</title><ns>0</ns><id>7</id>\
+///     <revision><id>9</id><timestamp>2026-11-22T14:05:00Z</timestamp><text>The sea [[Rise|rises]].</text></revision>\
+///     </page></mediawiki>";
+/// let mut documents = Vec::new();
+/// let dump = read_wiki_dump(xml.as_bytes(), &WikiDumpOptions::default(), |page| {
+///     documents.push(page.document(&Options::default()));
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!((dump.pages, dump.site.name.as_deref()), (1, Some("Ours")));
+/// assert_eq!(documents[0].passages[0].text, "# Tide\n\nThe sea rises.");
+/// # Ok::<(), tamis_text::WikiDumpError>(())
+/// ```
+///
+/// # Errors
+/// When the input is no dump, or when it is broken or ends too early: the error says at which byte and after how many pages.
+/// Pages that were given away before are then not all of the wiki.
+pub fn read_wiki_dump(
+    input: impl Read,
+    options: &WikiDumpOptions,
+    each: impl FnMut(WikiPage) -> ControlFlow<()>,
+) -> Result<WikiDump, WikiDumpError> {
+    let mut input = BufReader::with_capacity(64 << 10, input);
+    let broken = |error: &io::Error| WikiDumpError::Broken { byte: 0, pages: 0, reason: error.to_string() };
+    let mut magic = [0; 3];
+    let head = input.fill_buf().map_err(|error| broken(&error))?;
+    for (byte, read) in magic.iter_mut().zip(head) {
+        *byte = *read;
+    }
+    match magic {
+        [0x1f, 0x8b, _] => read_xml(BufReader::new(MultiGzDecoder::new(input)), options, each),
+        [b'B', b'Z', b'h'] => read_xml(BufReader::new(bzip2::bufread::MultiBzDecoder::new(input)), options, each),
+        _ => read_xml(input, options, each),
+    }
+}
+
+fn read_xml(
+    input: impl BufRead,
+    options: &WikiDumpOptions,
+    each: impl FnMut(WikiPage) -> ControlFlow<()>,
+) -> Result<WikiDump, WikiDumpError> {
+    let mut xml = Reader::from_reader(Bounded { inner: input, since: 0 });
+    let mut state = State {
+        options,
+        each,
+        dump: WikiDump::default(),
+        site: WikiSite::default(),
+        root: false,
+        path: Vec::new(),
+        text: None,
+        page: Page::default(),
+    };
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        let event = xml.read_event_into(&mut buffer);
+        let reason = match event {
+            Ok(Event::Eof) if state.path.is_empty() && state.root => return Ok(state.finish()),
+            Ok(Event::Eof) if !state.root => return Err(WikiDumpError::NotADump { seen: "no element".to_owned() }),
+            Ok(Event::Eof) => format!("it ends inside <{}>", state.path.last().map_or("", String::as_str)),
+            Ok(event) => match state.event(&event) {
+                Ok(ControlFlow::Continue(())) => continue,
+                Ok(ControlFlow::Break(())) => {
+                    state.dump.stopped = true;
+                    return Ok(state.finish());
+                }
+                Err(Problem::NotADump(seen)) => return Err(WikiDumpError::NotADump { seen }),
+                Err(Problem::Broken(reason)) => reason,
+            },
+            Err(_) if !state.root => {
+                return Err(WikiDumpError::NotADump { seen: "something that is no XML".to_owned() });
+            }
+            Err(error) => error.to_string(),
+        };
+        let byte = xml.buffer_position().max(xml.error_position());
+        return Err(WikiDumpError::Broken { byte, pages: state.dump.pages, reason });
+    }
+}
+
+/// Refuses an element without end, so that a broken or hostile file can not fill the memory.
+struct Bounded<R> {
+    inner: R,
+    /// Bytes since the last `<`.
+    since: usize,
+}
+
+impl<R: BufRead> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.read(buffer)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Bounded<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.since > LARGEST {
+            return Err(io::Error::other(format!("an element of more than {LARGEST} bytes")));
+        }
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What is consumed has been filled, so that this reads nothing.
+        let seen = self.inner.fill_buf().map(|buffer| buffer.get(..amount).unwrap_or(buffer));
+        let last = seen.ok().and_then(|seen| seen.iter().rposition(|byte| *byte == b'<'));
+        self.since = last.map_or(self.since + amount, |last| amount - last);
+        self.inner.consume(amount);
+    }
+}
+
+enum Problem {
+    NotADump(String),
+    Broken(String),
+}
+
+/// A page as far as it has been read.
+#[derive(Default)]
+struct Page {
+    title: Option<String>,
+    namespace: Option<i32>,
+    id: Option<u64>,
+    redirect: bool,
+    revision: Revision,
+    latest: Option<Revision>,
+}
+
+#[derive(Default)]
+struct Revision {
+    id: Option<u64>,
+    timestamp: Option<Timestamp>,
+    contributor: Option<String>,
+    model: Option<String>,
+    text: String,
+}
+
+struct State<'options, F> {
+    options: &'options WikiDumpOptions,
+    each: F,
+    dump: WikiDump,
+    site: WikiSite,
+    /// Whether the root element has been seen.
+    root: bool,
+    path: Vec<String>,
+    /// The text of the element that is being read, where it counts.
+    text: Option<String>,
+    page: Page,
+}
+
+/// Elements whose text counts.
+const READ: &[&str] =
+    &["sitename", "dbname", "base", "namespace", "title", "ns", "id", "timestamp", "username", "ip", "model", "text"];
+
+impl<F: FnMut(WikiPage) -> ControlFlow<()>> State<'_, F> {
+    fn finish(mut self) -> WikiDump {
+        if self.dump.pages == 0 {
+            self.dump.site = Arc::new(self.site);
+        }
+        self.dump
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<ControlFlow<()>, Problem> {
+        match event {
+            Event::Start(element) => {
+                let name = element.local_name().into_inner().to_owned();
+                self.start(&name)?;
+                if self.parent() == Some("namespaces") && name == "namespace" {
+                    self.namespace_key(element);
+                }
+                self.text = READ.contains(&name.as_str()).then(String::new);
+            }
+            Event::Empty(element) => {
+                let name = element.local_name().into_inner().to_owned();
+                if self.path.is_empty() && name != "mediawiki" {
+                    return Err(Problem::NotADump(format!("<{name}>")));
+                }
+                self.root = true;
+                if name == "redirect" {
+                    self.page.redirect = true;
+                }
+            }
+            Event::Text(text) => self.push(text)?,
+            Event::CData(text) => self.push(text)?,
+            Event::GeneralRef(reference) => {
+                let character = reference.resolve_char_ref().map_err(|error| Problem::Broken(error.to_string()))?;
+                match character {
+                    Some(character) => self.push(character.encode_utf8(&mut [0; 4]))?,
+                    None => match quick_xml::escape::resolve_predefined_entity(reference) {
+                        Some(text) => self.push(text)?,
+                        None => return Err(Problem::Broken(format!("`&{};` is no entity of XML", &**reference))),
+                    },
+                }
+            }
+            Event::End(_) => return Ok(self.end()),
+            _ => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn start(&mut self, name: &str) -> Result<(), Problem> {
+        if self.path.is_empty() && name != "mediawiki" {
+            return Err(Problem::NotADump(format!("<{name}>")));
+        }
+        self.root = true;
+        match name {
+            "page" => self.page = Page::default(),
+            "revision" => self.page.revision = Revision::default(),
+            _ => {}
+        }
+        self.path.push(name.to_owned());
+        Ok(())
+    }
+
+    /// The element around the one that is being read.
+    fn parent(&self) -> Option<&str> {
+        self.path.len().checked_sub(2).and_then(|index| self.path.get(index)).map(String::as_str)
+    }
+
+    /// Opens the name of a namespace by its number; the text of the element comes after it.
+    fn namespace_key(&mut self, element: &quick_xml::events::BytesStart<'_>) {
+        let key = element.try_get_attribute("key").ok().flatten();
+        if let Some(key) = key.and_then(|key| key.value.parse().ok()) {
+            self.page.namespace = Some(key);
+        }
+    }
+
+    fn push(&mut self, text: &str) -> Result<(), Problem> {
+        let Some(kept) = &mut self.text else { return Ok(()) };
+        if kept.len() + text.len() > LARGEST {
+            return Err(Problem::Broken(format!("an element of more than {LARGEST} bytes")));
+        }
+        kept.push_str(text);
+        Ok(())
+    }
+
+    fn end(&mut self) -> ControlFlow<()> {
+        let name = self.path.pop().unwrap_or_default();
+        let parent = self.path.last().map(String::as_str).unwrap_or_default();
+        let text = self.text.take().unwrap_or_default();
+        let some = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let page = &mut self.page;
+        match (parent, name.as_str()) {
+            ("siteinfo", "sitename") => self.site.name = some(&text),
+            ("siteinfo", "dbname") => self.site.database = some(&text),
+            ("siteinfo", "base") => self.site.base = some(&text),
+            ("namespaces", "namespace") => {
+                if let Some(key) = page.namespace.take() {
+                    self.site.namespaces.insert(key, text.trim().to_owned());
+                }
+            }
+            ("mediawiki", "siteinfo") => self.dump.site = Arc::new(self.site.clone()),
+            ("page", "title") => page.title = some(&text),
+            ("page", "ns") => page.namespace = text.trim().parse().ok(),
+            ("page", "id") => page.id = text.trim().parse().ok(),
+            ("page", "redirect") => page.redirect = true,
+            ("revision", "id") => page.revision.id = text.trim().parse().ok(),
+            ("revision", "timestamp") => page.revision.timestamp = text.trim().parse().ok(),
+            ("contributor", "username" | "ip") => page.revision.contributor = some(&text),
+            ("revision", "model") => page.revision.model = some(&text),
+            ("revision", "text") => page.revision.text = text,
+            ("page", "revision") => {
+                let revision = std::mem::take(&mut page.revision);
+                if page.latest.as_ref().is_none_or(|latest| revision.timestamp >= latest.timestamp) {
+                    page.latest = Some(revision);
+                }
+            }
+            ("mediawiki", "page") => return self.give(),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Gives a page away, if it is one of those that are wanted.
+    fn give(&mut self) -> ControlFlow<()> {
+        let page = std::mem::take(&mut self.page);
+        let namespace = page.namespace.unwrap_or(0);
+        let revision = page.latest.unwrap_or_default();
+        let Some(title) = page.title else {
+            let position =
+                page.id.map_or_else(|| format!("page {}", self.dump.pages + 1), |id| format!("page id {id}"));
+            self.dump.bad.push(BadRecord { position, reason: "it has no title".to_owned() });
+            return ControlFlow::Continue(());
+        };
+        if !self.options.namespaces.contains(&namespace) {
+            self.dump.other_namespaces += 1;
+        } else if page.redirect || revision.text.get(..9).is_some_and(|head| head.eq_ignore_ascii_case("#redirect")) {
+            self.dump.redirects += 1;
+        } else if revision.model.as_deref().is_some_and(|model| model != "wikitext") {
+            self.dump.other_models += 1;
+        } else {
+            self.dump.pages += 1;
+            return (self.each)(WikiPage {
+                id: page.id,
+                namespace,
+                title,
+                revision: revision.id,
+                timestamp: revision.timestamp,
+                author: revision.contributor,
+                wikitext: revision.text,
+                site: Arc::clone(&self.dump.site),
+            });
+        }
+        ControlFlow::Continue(())
+    }
+}

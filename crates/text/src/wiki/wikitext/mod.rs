@@ -1,0 +1,273 @@
+//! Wikitext to readable text: what the page says, without the markup that says how it looks.
+//!
+//! Two passes. The first takes the text apart into marks ([`tokens`]) and writes it again without them ([`inline`]): links
+//! become their labels, templates go or become what they hold, comments and references go. The second goes line by line
+//! ([`blocks`]): headings, lists and tables. Nothing that is not closed takes more with it than its own mark. Every step
+//! takes time linear in the length of the page.
+
+mod blocks;
+mod entities;
+mod inline;
+mod tags;
+mod templates;
+mod tokens;
+
+use crate::prose::Heading;
+
+/// The readable text of a page.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Readable {
+    /// The text, with `\n` line ends and no blank lines at its ends.
+    pub(super) text: String,
+    /// Its headings; levels begin at 2, since the title of a page is level 1.
+    pub(super) headings: Vec<Heading>,
+    /// The categories that the page is in.
+    pub(super) categories: Vec<String>,
+}
+
+/// The names of the wiki's namespaces that links into mean something else than text, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Names {
+    pub(super) files: Vec<String>,
+    pub(super) categories: Vec<String>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Self { files: owned(&["file", "image", "media"]), categories: owned(&["category"]) }
+    }
+}
+
+/// Stands before text that is no markup although it looks like it, and is taken out at the end.
+const LITERAL: char = '\u{1}';
+/// Stands for a bar that separates nothing.
+const BAR: char = '\u{2}';
+/// Stands around the number of a block that is kept as it is.
+const BLOCK: char = '\u{0}';
+
+/// The readable text of the page called `title`.
+pub(super) fn readable(wikitext: &str, title: &str, names: &Names) -> Readable {
+    let marked = |character: char| matches!(character, LITERAL | BAR | BLOCK);
+    let clean: String;
+    let source = if wikitext.contains(|character| marked(character) || character == '\r') {
+        clean = wikitext.replace("\r\n", "\n").replace(marked, "");
+        clean.as_str()
+    } else {
+        wikitext
+    };
+    let written = inline::write(source, title, names);
+    let (text, headings) = blocks::blocks(&written.text, &written.blocks);
+    Readable { text, headings, categories: written.categories }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(wikitext: &str) -> String {
+        readable(wikitext, "The Page", &Names::default()).text
+    }
+
+    #[test]
+    fn markup_goes_and_words_stay() {
+        for (wikitext, expected) in [
+            ("'''Bold''' and ''italic'' it's", "Bold and italic it's"),
+            ("[[Page]], [[Page|label]], [[Page#Part|]], [[:Category:X]]", "Page, label, Page#Part, Category:X"),
+            ("See [https://example.org the site] or [https://example.org].", "See the site or https://example.org."),
+            ("Fast{{citation needed|date=May 2020}}.<ref>A book</ref><ref name=\"x\" /> Yes.", "Fast. Yes."),
+            ("Run {{ic|ls -l}} in {{nowrap|the [[Shell|shell]]}}.", "Run ls -l in the shell."),
+            ("{{Note|Keep '''this''' {{x|y}}one.}}", "Keep this one."),
+            ("[[File:A.png|thumb|A [[link]] in a {{caption}}]]Text[[Category:Tools|sort]]", "Text"),
+            ("a<!-- hidden -->b &amp; c&nbsp;d &lt;br&gt; &#x41; &unknown; &", "ab & c d <br> A &unknown; &"),
+            ("<nowiki>[[x]] ''y''</nowiki> <code>z</code> Vec<T>", "[[x]] ''y'' z Vec<T>"),
+            ("__NOTOC__ a __init__ {{DEFAULTSORT:x}}", "a __init__"),
+            ("* a\n** b\n# c\n# d\n:e\n;f: g", "- a\n  - b\n1. c\n2. d\ne\nf: g"),
+            ("a<br>b<br/>c", "a b c"),
+            ("The town ({{lang-de|X}}) is ({{x}}; a) old.", "The town is (a) old."),
+            ("[[de:Seite]]\n[[rfc:2119]] says", "rfc:2119 says"),
+            ("{{PAGENAME}} is {{{1|x}}}this", "The Page is this"),
+        ] {
+            assert_eq!(text(wikitext), expected, "{wikitext}");
+        }
+    }
+
+    #[test]
+    fn headings_come_with_their_levels_and_rows() {
+        let readable = readable("Lead.\n== A [[b|c]] ==\nx\n=== D ===  <!-- e -->\ny\n=F=\nz", "T", &Names::default());
+        assert_eq!(readable.text, "Lead.\n\n## A c\nx\n\n### D\ny\n\n## F\nz");
+        let told: Vec<_> =
+            readable.headings.iter().map(|heading| (heading.first, heading.level, heading.text.as_str())).collect();
+        assert_eq!(told, [(2, 2, "A c"), (5, 3, "D"), (8, 2, "F")]);
+    }
+
+    #[test]
+    fn code_is_kept_as_it_is() {
+        let source = "Use:<syntaxhighlight lang=\"rust\">\nlet a = &b; // [[x]] {{y}}\n== no ==\n</syntaxhighlight>then\n<pre>\n a &lt; b\n</pre>";
+        let expected = "Use:\n```rust\nlet a = &b; // [[x]] {{y}}\n== no ==\n```\nthen\n\n```\n a < b\n```";
+        assert_eq!(text(source), expected);
+        assert_eq!(text("a <syntaxhighlight inline>x[[1]]</syntaxhighlight> b"), "a x[[1]] b");
+    }
+
+    #[test]
+    fn tables_become_lines() {
+        let source = "{| class=\"wikitable\"\n|+ Sizes\n! Name !! style=\"x\" | Size\n|-\n| a || 1\n|-\n| [[b|B]]\n| 2\nmore\n|}\nafter";
+        assert_eq!(text(source), "Sizes\nName | Size\na | 1\nB | 2 more\nafter");
+    }
+
+    #[test]
+    fn categories_are_collected_once() {
+        let readable = readable("x [[Category:A b]] [[category:A b|s]] [[Category:C]]", "T", &Names::default());
+        assert_eq!(readable.categories, ["A b", "C"]);
+    }
+
+    #[test]
+    fn names_of_namespaces_are_the_wikis_own() {
+        let names = Names { files: vec!["datei".to_owned()], categories: vec!["kategorie".to_owned()] };
+        let readable = readable("a[[Datei:X.png|mini|b]] [[Kategorie:C]]", "T", &names);
+        assert_eq!((readable.text.as_str(), readable.categories.as_slice()), ("a", &["C".to_owned()][..]));
+    }
+
+    #[test]
+    fn what_is_not_closed_takes_nothing_with_it() {
+        for open in [
+            "{{",
+            "{{x|",
+            "{{{",
+            "[[",
+            "[[File:x|",
+            "<ref>",
+            "<ref name=\"a",
+            "<!--",
+            "<pre>",
+            "<nowiki>",
+            "{|",
+            "''",
+            "[http://x ",
+            "<syntaxhighlight lang=c>",
+            "<gallery>",
+            "{|\n| a\n",
+            "{{a {{b",
+            "}}",
+            "]]",
+            "|}",
+            "</ref>",
+            "{{{{{",
+            "<div ",
+        ] {
+            let readable =
+                readable(&format!("Before.\n\n{open} here\n\n== Later ==\nStill there.\n"), "T", &Names::default());
+            assert!(readable.text.contains("Before."), "{open}: {}", readable.text);
+            assert!(readable.text.contains("here"), "{open}: {}", readable.text);
+            assert!(readable.text.ends_with("## Later\nStill there."), "{open}: {}", readable.text);
+        }
+        // Nor does one that is closed by something far behind it.
+        let far = "{{x\n\n== A ==\nKept.\n\nA stray }} and a <ref>x\n\n== B ==\nKept too.\n\n<ref>zebra</ref>";
+        let text = text(far);
+        assert!(text.contains("Kept.") && text.contains("Kept too.") && !text.contains("zebra"), "{text}");
+    }
+
+    #[test]
+    fn a_page_of_open_brackets_is_quick() {
+        assert_eq!(text(&"{{".repeat(1 << 19)), "");
+        // What took the square of the length would not come to an end with these.
+        let size = 1 << 18;
+        for part in [
+            "{{", "[[", "{|\n", "<ref>", "<!--", "<pre>", "''", "[http://", "{{x|", "[[a|", "<nowiki>", "<b ", "*",
+            "=", "&", "{{{", "{{ic|",
+        ] {
+            let open = part.repeat(size / part.len());
+            let closed = format!("{open}{}", "}}".repeat(size / 2));
+            let links = format!("{open}{}", "]]".repeat(size / 2));
+            for source in [open, closed, links] {
+                assert!(text(&source).len() <= 8 * source.len());
+            }
+        }
+    }
+
+    /// Marks and words; without `keeping` none that keep what they hold as it is or hide it on purpose.
+    fn source(keeping: bool) -> impl Strategy<Value = String> {
+        let parts = [
+            "{{",
+            "}}",
+            "{{{",
+            "}}}",
+            "[[",
+            "]]",
+            "|",
+            "[http://a b",
+            "]",
+            "<ref>",
+            "</ref>",
+            "<ref/>",
+            "<!--",
+            "-->",
+            "<pre>",
+            "</pre>",
+            "<nowiki>",
+            "</nowiki>",
+            "<nowiki/>",
+            "''",
+            "'''",
+            "{|",
+            "|}",
+            "|-",
+            "||",
+            "!!",
+            "! a",
+            "\n",
+            "\n\n",
+            "== A ==",
+            "=",
+            "* ",
+            "# ",
+            "; a : b",
+            "word ",
+            "é語",
+            "File:x",
+            "Category:y",
+            "ic|",
+            "Note|",
+            "<syntaxhighlight lang=c>",
+            "</syntaxhighlight>",
+            "&amp;",
+            "&#0;",
+            "&#x110000;",
+            "__TOC__",
+            "<br>",
+            "<li>",
+            "\u{0}",
+            "\u{1}",
+            "\u{2}",
+            "\r\n",
+            " ",
+            "----",
+        ];
+        let keeps = |part: &&str| !["<!--", "<pre>", "<nowiki>", "<syntaxhighlight lang=c>"].contains(part);
+        let parts: Vec<&str> = parts.into_iter().filter(|part| keeping || keeps(part)).collect();
+        prop::collection::vec(prop::sample::select(parts), 0..80).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn any_markup_is_read(source in source(true)) {
+            let readable = readable(&source, "T", &Names::default());
+            let rows: Vec<&str> = readable.text.lines().collect();
+            for heading in &readable.headings {
+                prop_assert!(rows[heading.first].starts_with("##"), "{:?}", readable);
+            }
+            prop_assert!(!readable.text.contains([LITERAL, BAR, BLOCK]));
+        }
+
+        #[test]
+        fn plain_words_are_never_lost(before in source(false), after in source(true)) {
+            // A word between two blank lines and headings is in no mark that could take it away.
+            let marked = format!("{before}\n\n== A ==\n\nlighthouse\n\n== B ==\n\n{after}");
+            prop_assert!(text(&marked).contains("lighthouse"), "{}", marked);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Tags of HTML and of a wiki's extensions, by what becomes of them.
+
+/// What becomes of a tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tag {
+    /// It goes, with all that it holds.
+    Dropped,
+    /// What it holds is kept as it is, within its line.
+    Literal,
+    /// What it holds is kept as it is, in a block of its own where it has several lines.
+    Code,
+    /// What it holds is kept as it is, in a block of its own, but for entities.
+    Preformatted,
+    /// It goes, and this comes in its place.
+    Replaced(&'static str),
+}
+
+/// Extensions and elements whose content is no text of the page.
+const DROPPED: &[&str] = &[
+    "ref",
+    "gallery",
+    "timeline",
+    "imagemap",
+    "templatedata",
+    "score",
+    "graph",
+    "mapframe",
+    "maplink",
+    "includeonly",
+    "hiero",
+    "inputbox",
+    "categorytree",
+    "style",
+    "script",
+    "indicator",
+    "dynamicpagelist",
+];
+
+/// Elements within a line, and marks of an extension around text.
+const INLINE: &[&str] = &[
+    "b",
+    "i",
+    "u",
+    "s",
+    "em",
+    "strong",
+    "small",
+    "big",
+    "sub",
+    "sup",
+    "span",
+    "font",
+    "code",
+    "tt",
+    "kbd",
+    "var",
+    "samp",
+    "del",
+    "ins",
+    "abbr",
+    "cite",
+    "dfn",
+    "mark",
+    "q",
+    "bdi",
+    "bdo",
+    "ruby",
+    "rt",
+    "rp",
+    "rb",
+    "wbr",
+    "strike",
+    "noinclude",
+    "onlyinclude",
+    "translate",
+    "languages",
+    "tvar",
+    "time",
+    "data",
+    "references",
+    "templatestyles",
+    "section",
+    "nobr",
+];
+
+/// Elements that stand on lines of their own.
+const BLOCKS: &[&str] = &[
+    "p",
+    "div",
+    "blockquote",
+    "center",
+    "table",
+    "tbody",
+    "thead",
+    "tr",
+    "caption",
+    "ul",
+    "ol",
+    "dl",
+    "dt",
+    "dd",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "poem",
+    "tabs",
+    "tab",
+    "tabber",
+];
+
+/// What becomes of the tag called `name`, in lower case; none when it is no tag that a wiki knows, but a word in angles.
+pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
+    let find = |names: &[&'static str]| names.iter().copied().find(|known| *known == name);
+    if let Some(name) = find(DROPPED) {
+        return Some((name, Tag::Dropped));
+    }
+    if let Some(name) = find(&["nowiki", "math", "chem", "ce"]) {
+        return Some((name, Tag::Literal));
+    }
+    if let Some(name) = find(&["syntaxhighlight", "source"]) {
+        return Some((name, Tag::Code));
+    }
+    if let Some(name) = find(&["pre"]) {
+        return Some((name, Tag::Preformatted));
+    }
+    if let Some(name) = find(INLINE) {
+        return Some((name, Tag::Replaced("")));
+    }
+    if let Some(name) = find(BLOCKS) {
+        return Some((name, Tag::Replaced("\n")));
+    }
+    match (name, closing) {
+        ("li", false) => Some(("li", Tag::Replaced("\n* "))),
+        ("li", true) => Some(("li", Tag::Replaced("\n"))),
+        ("br", _) => Some(("br", Tag::Replaced(" "))),
+        ("td" | "th", _) => Some(("td", Tag::Replaced(" "))),
+        _ => None,
+    }
+}
+
+/// Whether `__WORD__` is a switch of the wiki, as against the name of something.
+pub(super) fn is_switch(word: &str) -> bool {
+    matches!(
+        word,
+        "NOTOC"
+            | "FORCETOC"
+            | "TOC"
+            | "NOEDITSECTION"
+            | "NEWSECTIONLINK"
+            | "NONEWSECTIONLINK"
+            | "NOGALLERY"
+            | "HIDDENCAT"
+            | "INDEX"
+            | "NOINDEX"
+            | "STATICREDIRECT"
+            | "NOTITLECONVERT"
+            | "NOCONTENTCONVERT"
+            | "NOTC"
+            | "NOCC"
+            | "DISAMBIG"
+            | "EXPECTUNUSEDCATEGORY"
+    )
+}
