@@ -163,7 +163,7 @@ impl<'i> Division<'i> {
             let number = |row: usize| u32::try_from(first + row + 1).unwrap_or(u32::MAX);
             let role = if common.bot {
                 Role::Bot
-            } else if clean.is_form(piece.first, piece.last) {
+            } else if clean.is_form(&lines, piece.first, piece.last) {
                 Role::Template
             } else {
                 Role::Main

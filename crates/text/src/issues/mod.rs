@@ -6,6 +6,7 @@
 
 mod bots;
 mod clean;
+mod comments;
 mod document;
 mod issue;
 mod merge;

@@ -77,11 +77,8 @@ pub(crate) fn markdown_pieces(lines: &Lines<'_>, max_tokens: usize) -> Vec<(Piec
         Err(_) => outline.badness.get(row).map_or(1, |bad| u32::from(*bad) + 1),
     };
     let pieces = pack(lines, (0, last), lines.token_sums(), max_tokens, begins);
-    let with_headings = |piece: Piece| {
-        let above = outline.above(piece.first);
-        (piece, above)
-    };
-    pieces.into_iter().map(with_headings).collect()
+    let above = outline.above(pieces.iter().map(|piece| piece.first));
+    pieces.into_iter().zip(above).collect()
 }
 
 /// How bad it is to begin a piece at a line, where nothing but the lines themselves tells: best after a blank line.

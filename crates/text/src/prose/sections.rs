@@ -54,16 +54,22 @@ impl Outline {
         }
     }
 
-    /// The path of the headings that are open where `row` begins, without one that stands there itself.
-    pub(super) fn above(&self, row: usize) -> Option<String> {
+    /// The path of the headings that are open where each of `rows` begins, without one that stands there itself. The rows
+    /// are in order.
+    pub(super) fn above(&self, rows: impl Iterator<Item = usize>) -> Vec<Option<String>> {
         let mut path = Path { above: None, headings: &self.headings, open: Vec::new() };
-        for (index, _) in self.headings.iter().enumerate().take_while(|(_, heading)| heading.first <= row) {
-            path.enter(index);
-        }
-        if path.open.last().is_some_and(|index| self.headings[*index].first == row) {
-            path.open.pop();
-        }
-        path.joined()
+        let mut next = 0;
+        let open = |row: usize| {
+            while self.headings.get(next).is_some_and(|heading| heading.first < row) {
+                path.enter(next);
+                next += 1;
+            }
+            match self.headings.get(next).filter(|heading| heading.first == row) {
+                Some(here) => path.outside(here.level).joined(),
+                None => path.joined(),
+            }
+        };
+        rows.map(open).collect()
     }
 }
 
@@ -146,6 +152,12 @@ impl Path<'_> {
 
     fn region(&self, first: usize, last: usize, kind: Kind) -> Region {
         Region { first, last, path: self.joined(), kind, open: self.open.clone() }
+    }
+
+    /// What stays open where a heading of this level begins.
+    fn outside(&self, level: usize) -> Self {
+        let open = self.open.iter().copied().filter(|open| self.headings[*open].level < level).collect();
+        Self { above: self.above.clone(), headings: self.headings, open }
     }
 
     fn joined(&self) -> Option<String> {

@@ -138,6 +138,7 @@ fn heading_text(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::issues::clean::{Line, body};
+    use crate::lines::Lines;
 
     /// What is left, without the lines that are empty.
     fn left(text: &str) -> String {
@@ -199,9 +200,10 @@ mod tests {
     fn ticked_statements_stay_and_are_of_the_form() {
         let clean = body("## Checklist\n- [x] I have read the rules\n- [ ] I agree\n");
         assert_eq!(clean.text, "## Checklist\n- [x] I have read the rules\n\n");
-        assert!(clean.is_form(0, 2));
+        assert!(clean.is_form(&Lines::new(&clean.text), 0, 2));
         assert_eq!(clean.lines, [Line::Form, Line::Form, Line::Out, Line::Own]);
-        assert!(!body("## Checklist\n- [x] I have read the rules\nIt still crashes").is_form(0, 2));
+        let answered = body("## Checklist\n- [x] I have read the rules\nIt still crashes");
+        assert!(!answered.is_form(&Lines::new(&answered.text), 0, 2));
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod words;
 
 pub(super) use quotes::Thread;
 
+use crate::lines::Lines;
+
 /// A text without what is not its author's.
 pub(super) struct Clean {
     /// As many lines as the text has; what was taken out is empty there.
@@ -37,10 +39,9 @@ impl Clean {
     }
 
     /// Whether the lines `first..=last` say nothing of the author's own.
-    pub(super) fn is_form(&self, first: usize, last: usize) -> bool {
-        let lines = self.text.lines().zip(&self.lines).skip(first).take(last.saturating_sub(first) + 1);
-        let mut said = lines.filter(|(text, _)| !text.trim().is_empty()).peekable();
-        said.peek().is_some() && said.all(|(_, line)| *line == Line::Form)
+    pub(super) fn is_form(&self, lines: &Lines<'_>, first: usize, last: usize) -> bool {
+        let mut said = (first..=last).filter(|row| !lines.is_blank(*row)).peekable();
+        said.peek().is_some() && said.all(|row| self.lines.get(row) == Some(&Line::Form))
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::fields::{Fields, Reason, shown};
 use super::record::{Found, Shape};
 use super::{BadRecord, IssueArchive, IssueFormat, IssueFormatError, listed};
+use crate::issues::comments::Comments;
 use crate::issues::{Issue, IssueComment, IssueKind};
 
 /// How many names of fields an error shows.
@@ -17,14 +18,16 @@ const KEYS_SHOWN: usize = 6;
 pub(super) struct Gathering {
     format: Option<IssueFormat>,
     repository: Option<String>,
-    issues: BTreeMap<u64, Issue>,
-    comments: BTreeMap<u64, Vec<Comment>>,
+    /// Each issue without its comments, and those.
+    issues: BTreeMap<u64, (Issue, Comments)>,
+    alone: BTreeMap<u64, Vec<Alone>>,
     bad: Vec<BadRecord>,
     /// What the first thing was that is no record at all.
     strange: Option<String>,
 }
 
-struct Comment {
+/// A comment that came without its issue.
+struct Alone {
     place: String,
     on: Option<IssueKind>,
     comment: IssueComment,
@@ -129,8 +132,8 @@ impl Gathering {
             self.note(&joined(place, &part), reason);
         }
         for (number, comment) in found.comments {
-            let comment = Comment { place: place.to_owned(), on: found.comments_on, comment };
-            self.comments.entry(number).or_default().push(comment);
+            let comment = Alone { place: place.to_owned(), on: found.comments_on, comment };
+            self.alone.entry(number).or_default().push(comment);
         }
         if let Some(issue) = found.issue {
             self.issue(place, issue);
@@ -138,27 +141,29 @@ impl Gathering {
     }
 
     fn issue(&mut self, place: &str, mut issue: Issue) {
-        let comments = std::mem::take(&mut issue.comments);
-        issue.add_comments(comments);
-        let numbers_apart =
+        let number = issue.number;
+        let given = std::mem::take(&mut issue.comments);
+        let numbered_apart =
             matches!(self.format, Some(IssueFormat::GitlabExport | IssueFormat::GitlabPages | IssueFormat::GitlabCsv));
-        match self.issues.get_mut(&issue.number) {
-            Some(known) if numbers_apart && known.kind != issue.kind => {
-                let number = issue.number;
-                self.note(
-                    place,
-                    format!("is merge request !{number} or issue #{number}, and the other one is here too: {APART}"),
-                );
-                // Whichever comes first, it is the issue that stays.
-                if issue.kind == IssueKind::Issue {
-                    self.issues.insert(number, issue);
-                }
+        if let Some((known, comments)) = self.issues.get_mut(&number) {
+            if !numbered_apart || known.kind == issue.kind {
+                known.merge(issue);
+                comments.add(given);
+                return;
             }
-            Some(known) => known.merge(issue),
-            None => {
-                self.issues.insert(issue.number, issue);
+            let here = issue.kind == IssueKind::Issue;
+            self.note(
+                place,
+                format!("has the number {number} of another, and one is an issue, one a merge request: {APART}"),
+            );
+            // Whichever comes first, it is the issue that stays.
+            if !here {
+                return;
             }
         }
+        let mut comments = Comments::default();
+        comments.add(given);
+        self.issues.insert(number, (issue, comments));
     }
 
     /// Numbers mean nothing outside of their tracker.
@@ -189,28 +194,25 @@ impl Gathering {
             let seen = self.strange.unwrap_or_else(|| "nothing that can be read".to_owned());
             return Err(IssueFormatError::Unknown { seen });
         };
-        let mut alone = Vec::new();
-        for (number, comments) in std::mem::take(&mut self.comments) {
-            match self.issues.get_mut(&number) {
-                Some(issue) => {
-                    let (fitting, others): (Vec<_>, Vec<_>) =
-                        comments.into_iter().partition(|comment| comment.on.is_none_or(|kind| kind == issue.kind));
-                    issue.add_comments(fitting.into_iter().map(|comment| comment.comment));
-                    for other in others {
-                        self.bad.push(BadRecord {
-                            position: other.place,
-                            reason: format!("is a note on another {number} than the one that is here: {APART}"),
-                        });
-                    }
-                }
-                None => alone.extend(comments.into_iter().map(|comment| (number, comment.comment))),
-            }
+        let mut comments = Vec::new();
+        for (number, given) in std::mem::take(&mut self.alone) {
+            let Some((issue, known)) = self.issues.get_mut(&number) else {
+                comments.extend(given.into_iter().map(|alone| (number, alone.comment)));
+                continue;
+            };
+            let (fitting, others): (Vec<_>, Vec<_>) =
+                given.into_iter().partition(|alone| alone.on.is_none_or(|kind| kind == issue.kind));
+            known.add(fitting.into_iter().map(|alone| alone.comment));
+            let reason = format!("is a note on another {number} than the {} that is here: {APART}", issue.kind);
+            let bad = others.into_iter().map(|alone| BadRecord { position: alone.place, reason: reason.clone() });
+            self.bad.extend(bad);
         }
+        let whole = |(issue, comments): (Issue, Comments)| Issue { comments: comments.sorted(), ..issue };
         Ok(IssueArchive {
             format,
             repository: self.repository,
-            issues: self.issues.into_values().collect(),
-            comments: alone,
+            issues: self.issues.into_values().map(whole).collect(),
+            comments,
             bad: self.bad,
         })
     }
