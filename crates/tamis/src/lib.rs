@@ -64,7 +64,10 @@ pub use embedding_cache::EmbeddingCacheStatus;
 pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
-pub use import::{ImportInput, ImportSummary, Imported, IssueImport, LARGEST_IMPORT, UnreadableRecord, is_imported};
+pub use import::{
+    ConversationImport, ImportInput, ImportSummary, Imported, ImportedLog, IssueImport, LARGEST_IMPORT,
+    UnreadableRecord, is_imported,
+};
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceState, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;

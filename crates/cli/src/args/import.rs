@@ -13,7 +13,6 @@ use std::path::PathBuf;
 Examples:
   tamis import issues issues.json comments.json    pages of GitHub's API, `gh issue list --json`, GitLab's export, …
   gh issue list --state all --limit 1000 --json number,title,body,state,url,updatedAt,comments | tamis import issues -
-  tamis import wiki dump.xml                       the pages of a MediaWiki
   tamis import conversations session.jsonl         a log of turns: time, speaker, text
   tamis import --list                              what was imported, and from where
   tamis import --remove github:OWNER/REPO          take it out again
@@ -46,6 +45,8 @@ pub struct ImportArguments {
 pub enum ImportWhat {
     /// Issues, pull requests and their comments, in any of the formats that trackers give
     Issues(ImportIssuesArguments),
+    /// Logs of conversations: turns of a time, a speaker and a text
+    Conversations(ImportConversationsArguments),
 }
 
 /// Flags of `tamis import issues`.
@@ -61,6 +62,27 @@ pub struct ImportIssuesArguments {
     /// Files of one tracker, in any formats, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    /// Flags of every import.
+    #[command(flatten)]
+    pub common: ImportFlags,
+}
+
+/// Flags of `tamis import conversations`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis import conversations team.jsonl        lines of {\"time\": …, \"speaker\": …, \"text\": …, \"session\": …}
+  tamis import conversations export.json --name assistant
+  tamis search --collection sessions \"where do backups go\"
+
+The same log, gone on, adds what is new.")]
+pub struct ImportConversationsArguments {
+    /// Logs, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// What to call the log, in place of its file's name
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// Flags of every import.
     #[command(flatten)]
     pub common: ImportFlags,

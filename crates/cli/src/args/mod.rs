@@ -24,7 +24,7 @@ pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
-pub use import::{ImportArguments, ImportFlags, ImportIssuesArguments, ImportWhat};
+pub use import::{ImportArguments, ImportConversationsArguments, ImportFlags, ImportIssuesArguments, ImportWhat};
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use metadata::MetadataArguments;
@@ -72,7 +72,7 @@ pub enum Command {
     Search(Box<SearchArguments>),
     /// Bring the index up to date, with every model
     Index(IndexArguments),
-    /// Bring in what is no file of the tree: issues, …
+    /// Bring in what is no file of the tree: issues, conversations
     Import(ImportArguments),
     /// Show what the index holds and how fresh it is
     Status(StatusArguments),

@@ -239,3 +239,31 @@ fn searches_go_on_during_an_import() {
     assert!(searches > 0);
     assert_eq!(stored(&tree).0, 1500);
 }
+
+#[test]
+fn a_log_of_a_conversation_is_imported_and_goes_on() {
+    let tree = Tree::indexed();
+    let line = |minute: u64, speaker: &str, text: &str| {
+        json!({ "time": format!("2026-11-20T09:{minute:02}:00Z"), "speaker": speaker, "text": text }).to_string()
+    };
+    let first = line(0, "Ann", "Where do the nightly archives go?");
+    let second = line(1, "Ben", "To the second site, with the key of the operators.");
+    tree.write("team.jsonl", &first);
+    let (code, out, error) = run(tree.tamis(&["import", "conversations", "team.jsonl"]));
+    assert_eq!(code, 0, "{error}");
+    assert!(out.starts_with("1 session: 1 added; 1 passage written in "), "{out}");
+    assert!(out.contains("  from team.jsonl, namespace "), "{out}");
+    tree.write("team.jsonl", &format!("{first}\n{second}\n"));
+    let said = tree.json(&["import", "conversations", "team.jsonl", "--json"]);
+    assert_eq!((&said["updated"], &said["collection"]), (&json!(1), &json!("sessions")));
+    let mut search = tree.tamis(&["search", "--collection", "sessions", "key of the operators", "--files"]);
+    search.env("TAMIS_SEARCH_GATE", "false");
+    let path = run(search).1.lines().next().expect("found").to_owned();
+    assert!(path.starts_with("session:team"), "{path}");
+    assert!(run(tree.tamis(&["get", &path])).1.contains("second site"));
+    let mut piped = tree.tamis(&["import", "conversations", "-", "--name", "calls"]);
+    piped.write_stdin(line(30, "Cem", "The pump runs again."));
+    let (code, out, _) = run(piped);
+    assert!(code == 0 && out.contains("  from calls, "), "{out}");
+    assert_eq!(tree.json(&["import", "--list", "--json"]).as_array().map(Vec::len), Some(2));
+}

@@ -220,6 +220,7 @@ pub fn keys() -> Vec<Key> {
         "greatest size of the user's cache of vectors, which all indexes share, in megabytes; 0: not used",
     );
 
+    keys.extend(super::import_keys::all());
     keys.extend(super::memory_keys::all());
     keys.extend(super::threshold_keys::all());
     keys.extend(super::cut_keys::all());

@@ -8,6 +8,7 @@ mod calibrated_file;
 mod collections;
 mod cut_keys;
 mod embedding_cache;
+mod import_keys;
 mod keys;
 mod layers;
 mod memory_keys;
@@ -21,6 +22,7 @@ pub use calibrated::CalibratedConfig;
 pub use collections::CollectionDirectory;
 pub(crate) use collections::is_name;
 pub use embedding_cache::{EmbeddingCacheConfig, cache_directory};
+pub use import_keys::ImportConfig;
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
 pub use memory_keys::{DecayConfig, MemoryConfig};
@@ -48,6 +50,8 @@ pub struct Config {
     pub priors: Priors,
     /// `[rank]`, by language and age.
     pub rank: RankConfig,
+    /// `[import]`.
+    pub import: ImportConfig,
     /// `[memory]`.
     pub memory: MemoryConfig,
     /// `[index]`.
@@ -172,6 +176,7 @@ impl Config {
                 definitions: DefinitionPrior { usage: read.number("rank.usage").unwrap_or(1.0) },
             },
             rank: rank_keys::rank(&read),
+            import: import_keys::import(&read),
             memory: memory_keys::memory(&read)?,
             index: IndexConfig {
                 models: read.list("index.models"),

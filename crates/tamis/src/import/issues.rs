@@ -2,7 +2,7 @@
 
 use super::ISSUES;
 use super::commit::{Content, Outcome, Target, commit};
-use super::input::ImportInput;
+use super::input::{ImportInput, file_name};
 use super::place::{namespace, only_tracker, origin};
 use super::summary::{ImportSummary, UnreadableRecord, refuse};
 use crate::Error;
@@ -91,11 +91,6 @@ fn tracker(archive: &IssueArchive) -> Option<String> {
         IssueFormat::GithubPages | IssueFormat::GhList | IssueFormat::Archive => false,
     };
     Some(format!("{}:{repository}", if gitlab { "gitlab" } else { "github" }))
-}
-
-/// The last part of a path, which is what people call a file.
-fn file_name(name: &str) -> String {
-    Path::new(name).file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 impl Index {

@@ -29,6 +29,7 @@
 //! ```
 
 mod commit;
+mod conversations;
 mod input;
 mod issues;
 mod origins;
@@ -36,6 +37,7 @@ mod place;
 mod rendered;
 mod summary;
 
+pub use conversations::{ConversationImport, ImportedLog};
 pub use input::{ImportInput, LARGEST_IMPORT};
 pub use issues::IssueImport;
 pub use origins::Imported;
@@ -44,6 +46,9 @@ pub use summary::{ImportSummary, UnreadableRecord};
 
 /// The collection of issues and pull requests.
 pub(crate) const ISSUES: &str = "issues";
+
+/// The collection of conversations.
+const SESSIONS: &str = "sessions";
 
 /// What paths of imported documents begin with: no file is called so.
 const PATHS: [&str; 3] = ["issue:", "wiki:", "session:"];

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
 use tamis::IssueImport;
+use tamis::config::Config;
 
 /// Imports the issues of files.
 ///
@@ -13,8 +14,10 @@ use tamis::IssueImport;
 /// A file cannot be read or is in none of the formats, the index cannot be written, or a model fails.
 pub fn run(arguments: &ImportIssuesArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
-    let import = IssueImport::read(&inputs(&arguments.files)?, flags.origin.as_deref())?;
-    let import =
-        IssueImport { namespace: flags.namespace.clone(), skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import };
-    run_import(flags, global, output, |index, progress| Ok(index.import_issues(&import, progress)?))
+    let read = |_: &Config| {
+        let import = IssueImport::read(&inputs(&arguments.files)?, flags.origin.as_deref())?;
+        let namespace = flags.namespace.clone();
+        Ok(IssueImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
+    };
+    run_import(flags, global, output, read, |index, import, progress| index.import_issues(import, progress))
 }

@@ -1,5 +1,6 @@
 //! `tamis import`: what is no file of the tree, listed, brought in and taken out.
 
+mod conversations;
 mod issues;
 mod run;
 
@@ -21,6 +22,7 @@ use std::io::Write;
 pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
     match (&arguments.what, &arguments.remove) {
         (Some(ImportWhat::Issues(issues)), _) => issues::run(issues, global, output),
+        (Some(ImportWhat::Conversations(logs)), _) => conversations::run(logs, global, output),
         (None, Some(origin)) => remove(origin, arguments, global, output),
         (None, None) => list(arguments, global, output),
     }

@@ -11,7 +11,8 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use tamis::{ImportInput, ImportSummary, Index, RunOptions, RunReport};
+use tamis::config::Config;
+use tamis::{Error, ImportInput, ImportSummary, Index, RunOptions, RunReport};
 
 /// The name by which standard input is asked for.
 const STANDARD_INPUT: &str = "-";
@@ -46,18 +47,21 @@ struct Report<'a> {
 }
 
 /// Imports, publishes and embeds, and says what was done.
-pub fn run_import(
+pub fn run_import<I>(
     flags: &ImportFlags,
     global: &Global,
     output: &Output,
-    import: impl FnOnce(&Index, &Progress) -> Result<ImportSummary>,
+    read: impl FnOnce(&Config) -> Result<I>,
+    import: impl FnOnce(&Index, &I, &Progress) -> Result<ImportSummary, Error>,
 ) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
+    // What cannot be read makes no index.
+    let given = read(&config)?;
     let index = session.open(config)?;
     interrupt::install()?;
     let progress = Progress::at_once(output);
-    let summary = import(&index, &progress)?;
+    let summary = import(&index, &given, &progress)?;
     // Also when nothing changed: an earlier import may have been stopped before it was published.
     let completed = match summary.dry_run || summary.interrupted {
         true => None,

@@ -1,10 +1,9 @@
-//! Issues into an index: all or nothing, once, by time, and apart from the files of the tree.
+//! Issues.
 
-mod support;
-
+use crate::listing::{counts, listing};
+use crate::support::{Tree, notes_tree, refresh};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use support::{Tree, notes_tree, refresh};
 use tamis::text::{Issue, IssueComment, IssueKind, IssueState};
 use tamis::{Error, ImportInput, ImportSummary, Index, IssueImport, Observer, RunOptions, SearchRequest, Stage};
 
@@ -51,25 +50,6 @@ fn import(issues: Vec<Issue>) -> IssueImport {
 
 fn take_in(index: &Index, import: &IssueImport) -> ImportSummary {
     index.import_issues(import, &()).expect("imported")
-}
-
-fn counts(summary: &ImportSummary) -> (u64, u64, u64, u64) {
-    (summary.added, summary.updated, summary.unchanged, summary.older)
-}
-
-/// All that the store holds of every namespace, to the byte.
-fn listing(index: &Index) -> Vec<String> {
-    let mut lines = Vec::new();
-    for namespace in index.store().namespaces().expect("namespaces") {
-        lines.push(format!("{namespace:?}"));
-        for document in index.store().documents(&namespace.name).expect("documents") {
-            let records = index.store().records(&[document.document]).expect("records");
-            let attributes = index.store().attributes(&[document.document]).expect("attributes");
-            let passages = index.store().document_passages(&namespace.name, &document.path).expect("passages");
-            lines.push(format!("{document:?} {records:?} {attributes:?} {passages:?}"));
-        }
-    }
-    lines
 }
 
 fn record(index: &Index, number: u64) -> Issue {

@@ -1,0 +1,25 @@
+//! `tamis import conversations`: logs of turns.
+
+use super::run::{inputs, run_import};
+use crate::args::{Global, ImportConversationsArguments, local_zone};
+use crate::exit::Exit;
+use crate::output::Output;
+use anyhow::Result;
+use tamis::ConversationImport;
+use tamis::config::Config;
+
+/// Imports the sessions of logs.
+///
+/// # Errors
+/// A log cannot be read or is in none of the forms, the index cannot be written, or a model fails.
+pub fn run(arguments: &ImportConversationsArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let flags = &arguments.common;
+    let read = |config: &Config| {
+        let inputs = inputs(&arguments.files)?;
+        let (name, origin) = (arguments.name.as_deref(), flags.origin.as_deref());
+        let import = ConversationImport::read(&inputs, name, origin, &local_zone(), config)?;
+        let namespace = flags.namespace.clone();
+        Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
+    };
+    run_import(flags, global, output, read, |index, import, progress| index.import_conversations(import, progress))
+}

@@ -1,0 +1,236 @@
+//! Logs of conversations into the index, one document a session.
+
+use super::SESSIONS;
+use super::commit::{Content, Outcome, Target, commit};
+use super::input::{ImportInput, file_name};
+use super::place::{namespace, origin};
+use super::summary::{ImportSummary, UnreadableRecord, refuse};
+use crate::Error;
+use crate::config::Config;
+use crate::index::{Index, Observer, Stage};
+use jiff::tz::TimeZone;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::Instant;
+use tamis_store::{DocumentState, Store};
+use tamis_text::{Conversation, ConversationOptions, read_conversations};
+
+/// Conversations to be imported.
+#[derive(Clone, Debug, Default)]
+pub struct ConversationImport {
+    /// The logs, each with where it comes from.
+    pub logs: Vec<ImportedLog>,
+    /// The namespace they go to, which need not be there yet; `None`: the one that the index is used in.
+    pub namespace: Option<String>,
+    /// Where the speakers are, for the times in the text of passages; `None`: UTC.
+    pub time_zone: Option<TimeZone>,
+    /// Records of the logs that could not be read.
+    pub bad: Vec<UnreadableRecord>,
+    /// Leave out what could not be read, in place of importing nothing.
+    pub skip_bad: bool,
+    /// Change nothing; say what would change.
+    pub dry_run: bool,
+}
+
+/// A log, read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportedLog {
+    /// Where it comes from: its name.
+    pub origin: String,
+    /// Its sessions, each with a name of its own.
+    pub conversations: Vec<Conversation>,
+}
+
+impl ConversationImport {
+    /// Reads logs. `name` is what to call them, in front of the names of sessions that are named by their time; `None`: each
+    /// as its file, without the ending. `origin` is where they come from; `None`: the name given, else that of each file.
+    ///
+    /// # Errors
+    /// A log is in none of the forms that [`tamis_text::read_conversations`] knows.
+    pub fn read(
+        inputs: &[ImportInput],
+        name: Option<&str>,
+        origin: Option<&str>,
+        time_zone: &TimeZone,
+        config: &Config,
+    ) -> Result<ConversationImport, Error> {
+        let mut import = ConversationImport { time_zone: Some(time_zone.clone()), ..ConversationImport::default() };
+        for input in inputs {
+            let file = file_name(&input.name);
+            let stem = Path::new(&file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let options = ConversationOptions { name: name.map(str::to_owned).or(stem), ..options(config, time_zone) };
+            let log = read_conversations(&input.bytes, &options)
+                .map_err(|error| Error::path(Path::new(&input.name), error.to_string()))?;
+            let bad = log.bad.into_iter().map(|record| UnreadableRecord {
+                position: format!("{}: {}", input.name, record.position),
+                reason: record.reason,
+            });
+            import.bad.extend(bad);
+            let origin = origin.or(name).map_or(file, str::to_owned);
+            match import.logs.iter_mut().find(|log| log.origin == origin) {
+                Some(known) => known.conversations.extend(log.conversations),
+                None => import.logs.push(ImportedLog { origin, conversations: log.conversations }),
+            }
+        }
+        Ok(import)
+    }
+}
+
+fn options(config: &Config, time_zone: &TimeZone) -> ConversationOptions {
+    ConversationOptions {
+        max_tokens: config.index.passage_tokens,
+        gap: config.import.session_gap,
+        time_zone: time_zone.clone(),
+        name: None,
+    }
+}
+
+impl Index {
+    /// Imports conversations: all or nothing, in one transaction, one document a session (`session:NAME`). A session that
+    /// is stored goes on: turns that it does not have yet are added in the order of time. Searches find what is new after
+    /// the next [`Index::complete`].
+    ///
+    /// # Errors
+    /// Records that could not be read, unless they are to be left out; a session that another log holds already; a
+    /// namespace that must be named; another process that is still writing.
+    pub fn import_conversations(
+        &self,
+        import: &ConversationImport,
+        observer: &dyn Observer,
+    ) -> Result<ImportSummary, Error> {
+        let namespace = namespace(self, import.namespace.as_deref())?;
+        let bad = refuse(import.bad.clone(), import.skip_bad)?;
+        let origins = import.logs.iter().map(|log| origin(&log.origin)).collect::<Result<Vec<&str>, Error>>()?;
+        let _writing = if import.dry_run { None } else { Some(self.wait_to_write(observer)?) };
+        let named = origins.join(", ");
+        let summary = Target::new(self, &namespace, SESSIONS, &named).summary(import.dry_run);
+        let mut summary = ImportSummary { bad, ..summary };
+        let started = Instant::now();
+        observer.stage(Stage::Import, import.logs.iter().map(|log| log.conversations.len() as u64).sum());
+        let options = options(&self.config, import.time_zone.as_ref().unwrap_or(&TimeZone::UTC));
+        let mut outcomes = Vec::new();
+        let mut taken: BTreeMap<String, &str> = BTreeMap::new();
+        for (log, origin) in import.logs.iter().zip(origins) {
+            let target = Target::new(self, &namespace, SESSIONS, origin);
+            for (path, conversation) in united(&log.conversations) {
+                if observer.cancelled() {
+                    return Ok(summary.stopped());
+                }
+                if let Some(other) = taken.insert(path.clone(), origin) {
+                    return Err(held_by_another(&path, origin, other));
+                }
+                outcomes.push(outcome(self, &target, path, conversation, &options)?);
+                observer.advance(1);
+            }
+        }
+        summary.time("split", started);
+        commit(self, outcomes, summary, observer)
+    }
+}
+
+/// The sessions of one log by their paths: what several files of it hold of one session is one.
+fn united(conversations: &[Conversation]) -> BTreeMap<String, Conversation> {
+    let mut sessions: BTreeMap<String, Conversation> = BTreeMap::new();
+    for conversation in conversations {
+        let path = Conversation::path(&conversation.name);
+        let session = match sessions.remove(&path) {
+            Some(known) => gone_on(&known, conversation),
+            None => conversation.clone(),
+        };
+        sessions.insert(path, session);
+    }
+    sessions
+}
+
+fn outcome(
+    index: &Index,
+    target: &Target<'_>,
+    path: String,
+    given: Conversation,
+    options: &ConversationOptions,
+) -> Result<Outcome, Error> {
+    let state = index.store.document(target.namespace, &path)?;
+    if let Some(DocumentState { origin: Some(other), .. }) =
+        state.as_ref().filter(|state| state.origin.as_deref() != Some(target.origin))
+    {
+        return Err(held_by_another(&path, target.origin, other));
+    }
+    let stored = match &state {
+        Some(state) => index.store.records(&[state.document])?.pop().flatten(),
+        None => None,
+    };
+    let stored: Option<Conversation> = stored.and_then(|record| serde_json::from_str(&record).ok());
+    let session = match &stored {
+        Some(stored) => gone_on(stored, &given),
+        None => given.clone(),
+    };
+    let older = stored.is_some_and(|stored| stored == session && stored.turns.len() > given.turns.len());
+    let content = Content::record(&session)?;
+    Ok(match target.outcome(path, content, state.as_ref(), |_| session.document(options)) {
+        Outcome::Unchanged if older => Outcome::Older,
+        outcome => outcome,
+    })
+}
+
+fn held_by_another(path: &str, origin: &str, other: &str) -> Error {
+    let allowed = format!(
+        "{other}, which holds {path} already: say --origin {other} if both are of one log, --name NAME to name the sessions \
+         apart, or --namespace NAME"
+    );
+    Error::argument("origin", origin, allowed)
+}
+
+/// A session with what a later look at its log adds. Where one of the two only goes on after the other, that is it; else the
+/// turns of both are put in the order of time, each once. Without times the later look holds.
+fn gone_on(stored: &Conversation, given: &Conversation) -> Conversation {
+    let title = given.title.clone().or_else(|| stored.title.clone());
+    let with = |turns| Conversation { name: given.name.clone(), title: title.clone(), turns };
+    if given.turns.starts_with(&stored.turns) {
+        return with(given.turns.clone());
+    }
+    if stored.turns.starts_with(&given.turns) {
+        return with(stored.turns.clone());
+    }
+    if stored.turns.iter().chain(&given.turns).any(|turn| turn.time.is_none()) {
+        return with(given.turns.clone());
+    }
+    let said = |turn: &tamis_text::Turn| (turn.time, turn.speaker.clone(), turn.text.clone());
+    let known: HashSet<_> = stored.turns.iter().map(said).collect();
+    let new = given.turns.iter().filter(|turn| !known.contains(&said(turn)));
+    let mut turns: Vec<_> = stored.turns.iter().chain(new).cloned().collect();
+    turns.sort_by_key(|turn| turn.time);
+    with(turns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_text::Turn;
+
+    fn session(turns: &[(&str, &str)]) -> Conversation {
+        let turn = |&(time, text): &(&str, &str)| Turn {
+            time: (!time.is_empty()).then(|| format!("2026-11-22T{time}:00Z").parse().expect("a time")),
+            speaker: Some("Ann".into()),
+            text: text.into(),
+        };
+        Conversation { name: "plan".into(), title: None, turns: turns.iter().map(turn).collect() }
+    }
+
+    #[test]
+    fn a_session_goes_on_and_is_never_cut_short() {
+        let first = session(&[("09:00", "Where do backups go?"), ("09:01", "To the second site.")]);
+        let whole = session(&[("09:00", "Where do backups go?"), ("09:01", "To the second site."), ("09:05", "Good.")]);
+        assert_eq!(gone_on(&first, &whole), whole);
+        assert_eq!(gone_on(&whole, &first), whole);
+        let rest = session(&[("09:01", "To the second site."), ("09:05", "Good.")]);
+        assert_eq!(gone_on(&first, &rest), whole, "a log that begins later");
+        assert_eq!(gone_on(&rest, &first), whole);
+    }
+
+    #[test]
+    fn without_times_the_later_look_holds() {
+        let first = session(&[("", "One."), ("", "Two.")]);
+        let other = session(&[("", "Three.")]);
+        assert_eq!(gone_on(&first, &other), other);
+    }
+}

@@ -1,0 +1,8 @@
+//! Imports: all or nothing, once, by time, and apart from the files of the tree.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod conversations;
+mod issues;
+mod listing;
