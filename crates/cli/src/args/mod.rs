@@ -139,10 +139,13 @@ mod tests {
         const GUIDE: &str = include_str!("../../../../docs/cli.md");
         let visible = |command: &&clap::Command| !command.is_hide_set();
         let description = description();
-        let commands = std::iter::once(&description).chain(description.get_subcommands()).filter(visible);
-        for command in commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands())) {
-            let name = command.get_bin_name().unwrap_or(command.get_name());
-            assert!(GUIDE.contains(&format!("tamis {name}")) || name == "tamis", "{name}");
+        let commands = description.get_subcommands().filter(visible).flat_map(|command| {
+            let nested = command.get_subcommands();
+            let nested = nested.map(|nested| (format!("tamis {} {}", command.get_name(), nested.get_name()), nested));
+            std::iter::once((format!("tamis {}", command.get_name()), command)).chain(nested)
+        });
+        for (name, command) in std::iter::once(("tamis".to_owned(), &description)).chain(commands) {
+            assert!(GUIDE.contains(&name), "{name}");
             for flag in command.get_arguments().filter_map(|argument| argument.get_long()) {
                 assert!(["help", "version"].contains(&flag) || GUIDE.contains(&format!("--{flag}")), "--{flag}");
             }

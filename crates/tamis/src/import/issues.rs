@@ -8,6 +8,7 @@ use super::summary::{ImportSummary, UnreadableRecord, refuse};
 use crate::Error;
 use crate::index::{Index, Observer, Stage};
 use rayon::prelude::*;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
@@ -179,17 +180,18 @@ fn merge(
         comments.entry(*number).or_default().push(comment.clone());
     }
     for (number, comments) in comments {
-        if !merged.contains_key(&number) {
-            let (state, record) = at(index, namespace, number)?;
-            let Some(issue) = record.clone() else {
-                summary.without_issue.insert(number, comments.len() as u64);
-                continue;
-            };
-            merged.insert(number, Merged { issue, state, record, older: false });
-        }
-        if let Some(known) = merged.get_mut(&number) {
-            known.issue.add_comments(comments);
-        }
+        let known = match merged.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let (state, record) = at(index, namespace, number)?;
+                let Some(issue) = record.clone() else {
+                    summary.without_issue.insert(number, comments.len() as u64);
+                    continue;
+                };
+                place.insert(Merged { issue, state, record, older: false })
+            }
+        };
+        known.issue.add_comments(comments);
     }
     summary.comments = merged.values().map(new_comments).sum();
     Ok(merged.into_values().collect())
