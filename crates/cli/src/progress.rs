@@ -1,15 +1,17 @@
 //! A run's progress on a terminal's standard error: stage, rate and time left.
 
+use crate::args::local_zone;
 use crate::interrupt::{self, Polled};
 use crate::output::Output;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use jiff::Timestamp;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tamis::{Observer, Stage};
 
 /// A stage whose length is not known.
-const SPINNER: &str = "{spinner} {msg}";
+const SPINNER: &str = "{spinner} {msg}{done}";
 
 /// Every other stage.
 const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {rate:>9}  {eta:>4} left";
@@ -75,7 +77,9 @@ impl Drop for Progress {
 
 impl Observer for Progress {
     fn stage(&self, stage: Stage, total: u64) {
-        if self.lines {
+        // Nothing else shows for how long a program that waits is silent.
+        let waits = matches!(stage, Stage::Wait(_)) && self.delay.is_none();
+        if self.lines || waits {
             let steps = if total > 0 { format!(" ({total})") } else { String::new() };
             self.output.note(&format!("{}{steps}", name(&stage)));
         }
@@ -111,6 +115,8 @@ fn name(stage: &Stage) -> String {
         Stage::Publish => "indexing passages".into(),
         Stage::Embed(model) => format!("embedding with {model}"),
         Stage::Import => "importing".into(),
+        Stage::Fetch(what) => format!("reading {what}"),
+        Stage::Wait(until) => format!("the limit of requests is reached; waiting until {}", clock_time(*until)),
         Stage::Answer => "answering queries".into(),
         Stage::Calibrate => "calibrating".into(),
     }
@@ -118,12 +124,22 @@ fn name(stage: &Stage) -> String {
 
 fn style(total: u64) -> ProgressStyle {
     let template = if total == 0 { SPINNER } else { BAR };
-    // A test parses both templates; the default style stands in all the same.
+    // A test parses both templates; the default style stands in all the same. Nobody has to be told that a text in memory
+    // cannot be written.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = style.with_key("done", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        if state.pos() > 0 {
+            let _ = write!(out, ": {}", HumanCount(state.pos()));
+        }
+    });
     style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
-        // There is nobody to tell that a text in memory cannot be written.
         let _ = out.write_str(&rate(state.per_sec()));
     })
+}
+
+/// A time of this day as clocks show it where the user is.
+fn clock_time(moment: Timestamp) -> String {
+    moment.to_zoned(local_zone()).strftime("%H:%M:%S").to_string()
 }
 
 /// Steps a second, with a decimal where there are few.

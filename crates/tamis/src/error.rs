@@ -1,7 +1,7 @@
 //! What can go wrong, each with what to do about it.
 
 use crate::config::ConfigError;
-use crate::import::UnreadableRecord;
+use crate::import::{GithubError, UnreadableRecord};
 use crate::search::AimError;
 use std::path::{Path, PathBuf};
 use tamis_embed::EmbedError;
@@ -62,6 +62,9 @@ pub enum Error {
         /// How many symbols there are.
         symbols: u64,
     },
+    /// An import from GitHub failed.
+    #[error(transparent)]
+    Github(#[from] GithubError),
     /// A path that is not there or cannot be used.
     #[error("{}: {reason}", path.display())]
     Path {

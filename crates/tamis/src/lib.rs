@@ -65,8 +65,9 @@ pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
 pub use import::{
-    ConversationImport, ImportInput, ImportSummary, Imported, ImportedLog, IssueImport, LARGEST_IMPORT,
-    UnreadableRecord, is_imported,
+    Clock, ConversationImport, GITHUB_API, GithubAccess, GithubError, GithubImport, GithubReport, ImportInput,
+    ImportSummary, Imported, ImportedLog, IssueImport, IssueStates, LARGEST_IMPORT, Repository, Stopped, SystemClock,
+    TOKEN_VARIABLES, Token, UnreadableRecord, is_imported,
 };
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceState, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};

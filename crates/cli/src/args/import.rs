@@ -1,5 +1,6 @@
 //! Flags of `tamis import`.
 
+use super::ImportGithubArguments;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 Examples:
   tamis import issues issues.json comments.json    pages of GitHub's API, `gh issue list --json`, GitLab's export, …
   gh issue list --state all --limit 1000 --json number,title,body,state,url,updatedAt,comments | tamis import issues -
+  tamis import github OWNER/REPO                   a repository's issues, live; later only what has changed
   tamis import conversations session.jsonl         a log of turns: time, speaker, text
   tamis import --list                              what was imported, and from where
   tamis import --remove github:OWNER/REPO          take it out again
@@ -45,6 +47,8 @@ pub struct ImportArguments {
 pub enum ImportWhat {
     /// Issues, pull requests and their comments, in any of the formats that trackers give
     Issues(ImportIssuesArguments),
+    /// Issues, pull requests, comments and reviews of a repository on GitHub, live
+    Github(ImportGithubArguments),
     /// Logs of conversations: turns of a time, a speaker and a text
     Conversations(ImportConversationsArguments),
 }

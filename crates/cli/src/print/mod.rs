@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod explain;
 pub mod feedback;
 pub mod import;
+pub mod import_github;
 pub mod plot;
 pub mod related;
 pub mod report;

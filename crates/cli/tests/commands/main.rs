@@ -9,6 +9,7 @@ mod eval;
 mod feedback;
 mod hook;
 mod import;
+mod import_github;
 mod inspect;
 mod output;
 mod related;

@@ -8,6 +8,7 @@ mod calibrated_file;
 mod collections;
 mod cut_keys;
 mod embedding_cache;
+mod github_keys;
 mod import_keys;
 mod keys;
 mod layers;
@@ -22,6 +23,7 @@ pub use calibrated::CalibratedConfig;
 pub use collections::CollectionDirectory;
 pub(crate) use collections::is_name;
 pub use embedding_cache::{EmbeddingCacheConfig, cache_directory};
+pub use github_keys::GithubConfig;
 pub use import_keys::ImportConfig;
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
@@ -56,6 +58,8 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// `[index]`.
     pub index: IndexConfig,
+    /// `[github]`.
+    pub github: GithubConfig,
     /// `[models.NAME]`.
     pub models: BTreeMap<String, ModelDefinition>,
     /// The directories that each `[[collection]]` names.
@@ -187,6 +191,7 @@ impl Config {
                 hidden: read.flag("index.hidden"),
                 embedding_cache: embedding_cache::embedding_cache(&read, &origins.environment),
             },
+            github: github_keys::github(&read),
             collections: directories(&collections, origins.project.as_deref(), user_directory.as_deref())?,
             gate: read.gate(),
             models,

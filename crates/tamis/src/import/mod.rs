@@ -30,6 +30,7 @@
 
 mod commit;
 mod conversations;
+mod github;
 mod input;
 mod issues;
 mod origins;
@@ -38,6 +39,10 @@ mod rendered;
 mod summary;
 
 pub use conversations::{ConversationImport, ImportedLog};
+pub use github::{
+    Clock, GITHUB_API, GithubAccess, GithubError, GithubImport, GithubReport, IssueStates, Repository, Stopped,
+    SystemClock, TOKEN_VARIABLES, Token,
+};
 pub use input::{ImportInput, LARGEST_IMPORT};
 pub use issues::IssueImport;
 pub use origins::Imported;

@@ -28,6 +28,7 @@ use crate::config::Config;
 use crate::feedback::{Fitted, Usage};
 use crate::location::Location;
 use crate::models::Models;
+use jiff::Timestamp;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -49,6 +50,10 @@ pub enum Stage {
     Embed(String),
     /// Reading, comparing and committing what is imported; counts documents.
     Import,
+    /// Asking another host for what is named.
+    Fetch(String),
+    /// Sending nothing to another host until then, because it wants so.
+    Wait(Timestamp),
     /// Answering the queries of an evaluation; counts queries.
     Answer,
     /// Measuring similarities of symbols; counts languages.

@@ -1,6 +1,7 @@
 //! `tamis import`: what is no file of the tree, listed, brought in and taken out.
 
 mod conversations;
+mod github;
 mod issues;
 mod run;
 
@@ -23,6 +24,7 @@ pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Res
     match (&arguments.what, &arguments.remove) {
         (Some(ImportWhat::Issues(issues)), _) => issues::run(issues, global, output),
         (Some(ImportWhat::Conversations(logs)), _) => conversations::run(logs, global, output),
+        (Some(ImportWhat::Github(github)), _) => github::run(github, global, output),
         (None, Some(origin)) => remove(origin, arguments, global, output),
         (None, None) => list(arguments, global, output),
     }

@@ -1,0 +1,59 @@
+//! `tamis import github`: issues of a repository, live.
+
+use crate::args::{Global, ImportGithubArguments, local_zone};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::Output;
+use crate::print::import_github as print;
+use crate::progress::Progress;
+use crate::session::{Session, setting};
+use anyhow::{Result, anyhow};
+use jiff::Zoned;
+use std::io::Write;
+use tamis::{GithubAccess, GithubImport, Stopped, Token};
+
+/// Imports the issues of a repository on GitHub.
+///
+/// # Errors
+/// The repository cannot be read, the index cannot be written, or a model fails.
+pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let max_wait = setting("github.max_wait_minutes", "--max-wait", arguments.max_wait.as_deref());
+    let session = Session::start(global, max_wait.into_iter().collect())?;
+    let config = session.config()?;
+    let request = GithubImport {
+        namespace: arguments.namespace.clone(),
+        since: arguments.since,
+        states: arguments.state.parse().map_err(|error| anyhow!("--state: {error}"))?,
+        pulls: !arguments.no_pulls,
+        reviews: !arguments.no_reviews,
+        full: arguments.full,
+        ..GithubImport::new(arguments.repository.parse()?)
+    };
+    let token = Token::from_environment(|name| std::env::var(name).ok())?;
+    let has_token = token.is_some();
+    let access = GithubAccess { api_url: arguments.api_url.clone(), ..GithubAccess::new(token) };
+    let index = session.open(config)?;
+    interrupt::install()?;
+    let report = {
+        let progress = Progress::at_once(output);
+        index.import_github(&request, &access, &progress)?
+    };
+    if arguments.json {
+        output.json(&report)?;
+    } else {
+        let mut out = output.styled();
+        print::report(&mut out, &report, index.own_namespace(), output.verbose())?;
+        out.flush()?;
+    }
+    Ok(match report.stopped {
+        None => Exit::Found,
+        Some(Stopped::Interrupted) => {
+            output.note("stopped; what was read is kept, and another import goes on from there");
+            Exit::Interrupted
+        }
+        Some(Stopped::RateLimit { until }) => {
+            output.warn(&print::limited(until, &Zoned::now().with_time_zone(local_zone()), has_token));
+            Exit::Nothing
+        }
+    })
+}

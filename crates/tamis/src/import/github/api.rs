@@ -1,0 +1,217 @@
+//! Addresses of one API, and no other: the only ones that the client can be given.
+//!
+//! The token goes with every request, so an [`Address`] is made here alone, and only of the host that the user named.
+//! What the server itself says (a `Link`, a redirect) is an address like any other and held to the same rule.
+
+use super::{GithubError, Repository};
+use std::fmt;
+use std::net::IpAddr;
+use ureq::http::Uri;
+
+/// GitHub's own.
+pub const GITHUB_API: &str = "https://api.github.com";
+
+/// The root of an API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Api {
+    /// Scheme, host and port.
+    host: Host,
+    /// The path in front of every address, without a slash at its end.
+    path: String,
+}
+
+/// An address at the host of the API.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Address(String);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Host {
+    scheme: String,
+    name: String,
+    port: u16,
+}
+
+impl Api {
+    /// The API at an address, which begins with `https://`, or with `http://` on this machine.
+    pub(super) fn at(url: &str) -> Result<Self, GithubError> {
+        let wrong = |reason: &str| GithubError::ApiUrl { given: without_secrets(url), reason: reason.to_owned() };
+        let uri: Uri = url.trim().parse().map_err(|_| wrong("it is no address"))?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(wrong("a name or password in it would be printed; the token comes from the environment"));
+        }
+        if uri.query().is_some() || url.contains('#') {
+            return Err(wrong("it is the root of the API, without `?` or `#`"));
+        }
+        let host = Host::of(&uri).ok_or_else(|| wrong("it has to begin with https:// and a host"))?;
+        if host.scheme != "https" && !host.is_loopback() {
+            return Err(wrong("it has to begin with https://, since the token goes there"));
+        }
+        Ok(Api { host, path: uri.path().trim_end_matches('/').to_owned() })
+    }
+
+    /// Whether it is on this machine.
+    pub(super) fn is_loopback(&self) -> bool {
+        self.host.is_loopback()
+    }
+
+    /// The name of the host where it is another than GitHub's own or this machine, which stands for it.
+    pub(super) fn other_host(&self) -> Option<&str> {
+        (self.host.name != "api.github.com" && !self.is_loopback()).then_some(self.host.name.as_str())
+    }
+
+    /// The root of a repository.
+    pub(super) fn repository(&self, repository: &Repository) -> Address {
+        Address(format!("{}{}/repos/{repository}", self.host, self.path))
+    }
+
+    /// An address that the server named in its answer to a request of `from`. It has to be at the same host.
+    pub(super) fn named(&self, address: &str, from: &Address) -> Result<Address, GithubError> {
+        // A path alone is one of the same host; `//other/path` is not.
+        if address.starts_with('/') && !address.starts_with("//") {
+            return Ok(Address(format!("{}{address}", self.host)));
+        }
+        let uri: Option<Uri> = address.parse().ok();
+        let elsewhere = uri.as_ref().and_then(Host::of).filter(|host| *host != self.host);
+        match uri {
+            Some(uri) if Host::of(&uri).is_some() && elsewhere.is_none() && !has_user(&uri) => {
+                let path = uri.path_and_query().map_or("/", |path| path.as_str());
+                Ok(Address(format!("{}{path}", self.host)))
+            }
+            _ => Err(GithubError::OtherHost {
+                asked: from.to_string(),
+                named: elsewhere.map_or_else(|| without_secrets(address), |host| host.to_string()),
+            }),
+        }
+    }
+}
+
+fn has_user(uri: &Uri) -> bool {
+    uri.authority().is_some_and(|authority| authority.as_str().contains('@'))
+}
+
+impl Host {
+    fn of(uri: &Uri) -> Option<Host> {
+        let scheme = uri.scheme_str()?.to_ascii_lowercase();
+        let default = match scheme.as_str() {
+            "https" => 443,
+            "http" => 80,
+            _ => return None,
+        };
+        let name = uri.host()?.to_ascii_lowercase();
+        if name.is_empty() {
+            return None;
+        }
+        Some(Host { scheme, name, port: uri.port_u16().unwrap_or(default) })
+    }
+
+    fn is_loopback(&self) -> bool {
+        let bare = self.name.trim_start_matches('[').trim_end_matches(']');
+        bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}://{}", self.scheme, self.name)?;
+        match (self.scheme.as_str(), self.port) {
+            ("https", 443) | ("http", 80) => Ok(()),
+            (_, port) => write!(formatter, ":{port}"),
+        }
+    }
+}
+
+impl Address {
+    /// The address as the request line takes it.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// A path, with or without a query, below this one.
+    pub(super) fn below(&self, path: &str) -> Address {
+        Address(format!("{}/{path}", self.0))
+    }
+
+    /// The same with nothing from `suffix` on, where it has that.
+    pub(super) fn before(&self, suffix: &str) -> Option<Address> {
+        self.0.split_once(suffix).map(|(before, _)| Address(before.to_owned()))
+    }
+}
+
+impl fmt::Display for Address {
+    /// Without the query, fit for messages.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0.split('?').next().unwrap_or_default())
+    }
+}
+
+/// An address without user name, password, query and fragment, any of which may be a secret.
+fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match url.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or_default()),
+        None => url.rsplit('@').next().unwrap_or_default().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cargo(api: &Api) -> Address {
+        api.repository(&"rust-lang/cargo".parse().expect("a repository"))
+    }
+
+    #[test]
+    fn the_root_may_have_a_path_and_must_be_safe() {
+        let address = |url: &str| cargo(&Api::at(url).expect(url)).as_str().to_owned();
+        assert_eq!(address(GITHUB_API), "https://api.github.com/repos/rust-lang/cargo");
+        assert_eq!(address("https://git.example.org/api/v3/"), "https://git.example.org/api/v3/repos/rust-lang/cargo");
+        assert_eq!(address("http://127.0.0.1:8080"), "http://127.0.0.1:8080/repos/rust-lang/cargo");
+        assert_eq!(address("http://[::1]:8080"), "http://[::1]:8080/repos/rust-lang/cargo");
+        for (url, said) in [
+            ("http://api.github.com", "https://"),
+            ("http://127.0.0.1.example.org", "https://"),
+            ("http://localhost.example.org", "https://"),
+            ("ftp://api.github.com", "https://"),
+            ("api.github.com", "https://"),
+            ("https://me:sesame@api.github.com", "environment"),
+            ("https://api.github.com?token=sesame", "root"),
+            ("https://api.github.com/#sesame", "root"),
+            ("not an address", "no address"),
+        ] {
+            let error = Api::at(url).expect_err(url).to_string();
+            assert!(error.contains(said) && !error.contains("sesame"), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn trap_what_the_server_names_is_followed_at_the_same_host_alone() {
+        let api = Api::at("https://api.github.com").expect("valid");
+        let from = cargo(&api);
+        for same in ["https://api.github.com/r?page=2", "https://API.github.com:443/r?page=2", "/r?page=2"] {
+            assert_eq!(api.named(same, &from).expect(same).as_str(), "https://api.github.com/r?page=2");
+        }
+        for other in [
+            "https://evil.example/r?page=2",
+            "http://api.github.com/r?page=2",
+            "https://api.github.com:8443/r",
+            "//evil.example/r",
+            "https://api.github.com@evil.example/r",
+            "https://evil.example@api.github.com/r",
+            "https://api.github.com.evil.example/r",
+            "r?page=2",
+            "",
+        ] {
+            let error = api.named(other, &from).expect_err(other);
+            assert!(matches!(error, GithubError::OtherHost { .. }), "{other}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_other_hosts_have_a_name_of_their_own() {
+        let other = |url: &str| Api::at(url).expect(url).other_host().map(str::to_owned);
+        assert_eq!(other("https://git.example.org/api/v3").as_deref(), Some("git.example.org"));
+        assert_eq!(other(GITHUB_API), None);
+        assert_eq!(other("http://localhost:1"), None);
+    }
+}

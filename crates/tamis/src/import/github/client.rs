@@ -1,0 +1,344 @@
+//! Requests one after another: waited with at the limits, repeated while it makes sense, redirects within the host alone.
+
+use super::api::{Address, Api};
+use super::limits::{self, Verdict};
+use super::transport::{Response, Transport, Validators};
+use super::{Clock, GithubError, Repository, Token};
+use crate::index::{Observer, Stage};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How often a request is sent again after it failed.
+const REPETITIONS: u32 = 5;
+
+/// How often in a row a request may meet a limit: a server whose limit never ends is not asked for ever.
+const LIMITED: u32 = 8;
+
+/// How many redirects in a row are followed.
+const REDIRECTS: u32 = 3;
+
+/// How long Ctrl-C may wait during a long wait.
+const SLICE: Duration = Duration::from_millis(200);
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Somebody wants to stop.
+    Cancelled,
+    /// The limit asks for a longer wait than anyone wants.
+    Limited(Timestamp),
+    /// It cannot be had.
+    Failed(GithubError),
+}
+
+impl From<GithubError> for Stop {
+    fn from(error: GithubError) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+/// What the server answered, as far as callers tell it apart.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// A page of a list.
+    Page(Page),
+    /// The page is as it was.
+    Unchanged,
+    /// The list ends here, though there is more (422).
+    TooFar,
+    /// What was asked for is not there: never was, is deleted, or is elsewhere (404, 410, 301).
+    Missing(Missing),
+}
+
+/// Why something is not there.
+#[derive(Debug)]
+pub(super) struct Missing {
+    pub(super) status: u16,
+    pub(super) said: String,
+}
+
+/// A page of a list.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) entries: Vec<Value>,
+    pub(super) next: Option<Address>,
+    pub(super) validators: Option<Validators>,
+    /// When the server answered.
+    pub(super) date: Timestamp,
+    /// Where the page was, when the server redirected.
+    pub(super) moved: Option<Address>,
+}
+
+/// What the requests of a run came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Requests that were answered.
+    pub(super) requests: u64,
+    /// Those answered by "not changed", which the primary limit does not count.
+    pub(super) not_modified: u64,
+    /// How long was waited at limits and after failures.
+    pub(super) waited: Duration,
+    /// How many requests are left of the hour.
+    pub(super) remaining: Option<u64>,
+}
+
+/// Asks for one page after another.
+pub(super) struct Client<'a> {
+    transport: Transport,
+    api: Api,
+    clock: &'a dyn Clock,
+    observer: &'a dyn Observer,
+    max_wait: Duration,
+    /// Before then the server wants no request.
+    not_before: Option<Timestamp>,
+    /// What is being read, of how many, and how many are read: it is shown again after a wait.
+    shown: Option<(String, u64, u64)>,
+    pub(super) tally: Tally,
+}
+
+impl<'a> Client<'a> {
+    pub(super) fn new(
+        api: Api,
+        token: Option<Token>,
+        timeout: Duration,
+        max_wait: Duration,
+        clock: &'a dyn Clock,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let transport = Transport::new(&api, token, timeout);
+        Client { transport, api, clock, observer, max_wait, not_before: None, shown: None, tally: Tally::default() }
+    }
+
+    /// What is read from now on, of so many; 0: not known.
+    pub(super) fn stage(&mut self, what: String, total: u64) {
+        self.observer.stage(Stage::Fetch(what.clone()), total);
+        self.shown = Some((what, total, 0));
+    }
+
+    /// So many more are read.
+    pub(super) fn advance(&mut self, steps: u64) {
+        self.observer.advance(steps);
+        if let Some((_, _, done)) = &mut self.shown {
+            *done += steps;
+        }
+    }
+
+    /// The root of a repository.
+    pub(super) fn repository(&self, repository: &Repository) -> Address {
+        self.api.repository(repository)
+    }
+
+    /// An address that was the answer to an earlier request, as it was kept.
+    pub(super) fn kept(&self, address: &str, from: &Address) -> Option<Address> {
+        self.api.named(address, from).ok()
+    }
+
+    /// A page of a list. Redirects are followed when `follow` says so, and are otherwise another way of not being there.
+    pub(super) fn page(
+        &mut self,
+        asked: &Address,
+        validators: Option<&Validators>,
+        follow: bool,
+    ) -> Result<Answer, Stop> {
+        let (mut address, mut moved) = (asked.clone(), None);
+        for _ in 0..=REDIRECTS {
+            let response = self.answer(&address, validators, |response| match response.status {
+                200 => ends_early(&response.body),
+                _ => None,
+            })?;
+            match response.status {
+                301 | 302 | 307 | 308 if follow => {
+                    address = self.target(&response, &address)?;
+                    moved = Some(address.clone());
+                }
+                301 | 302 | 307 | 308 => return Ok(self.missing(&response)),
+                _ => return self.read(&response, &address, moved),
+            }
+        }
+        Err(GithubError::Redirects { address: asked.to_string(), limit: REDIRECTS }.into())
+    }
+
+    /// One object, where it can be had at once.
+    pub(super) fn object(&mut self, address: &Address) -> Result<Option<Value>, Stop> {
+        let response = self.answer(address, None, |_| None)?;
+        Ok((response.status == 200).then(|| serde_json::from_slice(&response.body).ok()).flatten())
+    }
+
+    fn target(&self, response: &Response, from: &Address) -> Result<Address, GithubError> {
+        let location = response.header("location").unwrap_or_default();
+        // Old servers give the new address in the body alone.
+        let named = || serde_json::from_slice::<Value>(&response.body).ok()?.get("url")?.as_str().map(str::to_owned);
+        if location.is_empty() {
+            return self.api.named(&named().unwrap_or_default(), from);
+        }
+        self.api.named(location, from)
+    }
+
+    /// What an answer means.
+    fn read(&mut self, response: &Response, address: &Address, moved: Option<Address>) -> Result<Answer, Stop> {
+        let said = || self.transport.said(response);
+        let refused =
+            |hint| GithubError::Refused { address: address.to_string(), status: response.status, said: said(), hint };
+        match response.status {
+            200 => {
+                let entries = serde_json::from_slice(&response.body).map_err(|error| GithubError::Answer {
+                    address: address.to_string(),
+                    reason: format!("no list of entries ({error})"),
+                })?;
+                let next = response.header("link").and_then(|header| super::link::target(header, "next"));
+                Ok(Answer::Page(Page {
+                    entries,
+                    next: next.map(|next| self.api.named(next, address)).transpose()?,
+                    validators: response.validators(),
+                    date: limits::date(response).unwrap_or_else(|| self.clock.now()),
+                    moved,
+                }))
+            }
+            304 => {
+                self.tally.not_modified += 1;
+                Ok(Answer::Unchanged)
+            }
+            401 => Err(match self.transport.token_variable() {
+                Some(variable) => {
+                    GithubError::BadToken { address: address.to_string(), variable: variable.to_owned(), said: said() }
+                }
+                None => GithubError::NoToken { address: address.to_string(), said: said() },
+            }
+            .into()),
+            403 if response.header("x-github-sso").is_some() => {
+                Err(refused("the organization wants the token authorized for its single sign-on").into())
+            }
+            403 => {
+                Err(refused("the token may not read this; give it the right to read issues and pull requests").into())
+            }
+            404 | 410 => Ok(self.missing(response)),
+            422 => Ok(Answer::TooFar),
+            451 => Err(refused("it is blocked for legal reasons").into()),
+            200..=299 => Err(GithubError::Answer {
+                address: address.to_string(),
+                reason: format!("status {} with a list expected", response.status),
+            }
+            .into()),
+            _ => Err(refused("see whether --api-url is the address of an API").into()),
+        }
+    }
+
+    fn missing(&self, response: &Response) -> Answer {
+        Answer::Missing(Missing { status: response.status, said: self.transport.said(response) })
+    }
+
+    /// The variable of the token, if there is one.
+    pub(super) fn token_variable(&self) -> Option<&str> {
+        self.transport.token_variable()
+    }
+
+    /// One answer that is no limit and no failure, whatever its status. `broken` says what is wrong with an answer that
+    /// looks good and is not.
+    fn answer(
+        &mut self,
+        address: &Address,
+        validators: Option<&Validators>,
+        broken: impl Fn(&Response) -> Option<String>,
+    ) -> Result<Response, Stop> {
+        let (mut failures, mut limited) = (0, 0);
+        loop {
+            self.wait_for_turn()?;
+            let reason = match self.transport.get(address, validators) {
+                Err(reason) => reason,
+                Ok(response) => {
+                    let now = self.clock.now();
+                    self.tally.requests += 1;
+                    let remaining = response.number("x-ratelimit-remaining");
+                    self.tally.remaining = remaining.and_then(|left| u64::try_from(left).ok()).or(self.tally.remaining);
+                    let verdict = limits::judge(&response, now);
+                    let held = match verdict {
+                        Verdict::Primary(wait) => Some(wait),
+                        Verdict::Secondary(asked) => Some(limits::secondary_wait(asked, limited, self.clock.random())),
+                        Verdict::Answer | Verdict::Failed => None,
+                    };
+                    if let Some(wait) = held {
+                        let until = self.hold(wait);
+                        limited += 1;
+                        if limited > LIMITED {
+                            return Err(Stop::Limited(until));
+                        }
+                        continue;
+                    }
+                    match verdict {
+                        Verdict::Failed => format!("status {}{}", response.status, self.transport.said(&response)),
+                        _ => match broken(&response) {
+                            Some(reason) => reason,
+                            None => {
+                                if let Some(wait) = limits::used_up(&response, now) {
+                                    self.hold(wait);
+                                }
+                                return Ok(response);
+                            }
+                        },
+                    }
+                }
+            };
+            failures += 1;
+            if failures > REPETITIONS {
+                let address = address.to_string();
+                return Err(GithubError::Unavailable { address, reason, attempts: failures }.into());
+            }
+            let wait = limits::failure_wait(failures - 1, self.clock.random());
+            self.sleep(wait)?;
+        }
+    }
+
+    /// Sends nothing for so long. Whether anybody waits so long is seen when there is something to send.
+    fn hold(&mut self, wait: Duration) -> Timestamp {
+        let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
+        let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
+        self.not_before = self.not_before.max(Some(until));
+        until
+    }
+
+    /// Waits until the server wants another request.
+    fn wait_for_turn(&mut self) -> Result<(), Stop> {
+        if self.observer.cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        let Some(until) = self.not_before else { return Ok(()) };
+        let wait = Duration::try_from(until.duration_since(self.clock.now())).unwrap_or_default();
+        if wait > self.max_wait {
+            return Err(Stop::Limited(until));
+        }
+        if !wait.is_zero() {
+            self.observer.stage(Stage::Wait(until), 0);
+            self.sleep(wait)?;
+            if let Some((what, total, done)) = self.shown.clone() {
+                self.observer.stage(Stage::Fetch(what), total);
+                self.observer.advance(done);
+            }
+        }
+        self.not_before = None;
+        Ok(())
+    }
+
+    /// Waits, and sees Ctrl-C meanwhile.
+    fn sleep(&mut self, wait: Duration) -> Result<(), Stop> {
+        let mut left = wait;
+        while !left.is_zero() {
+            if self.observer.cancelled() {
+                return Err(Stop::Cancelled);
+            }
+            let slice = left.min(SLICE);
+            self.clock.sleep(slice);
+            self.tally.waited += slice;
+            left -= slice;
+        }
+        Ok(())
+    }
+}
+
+/// Why a body that should be JSON ends before it does. One that is not JSON at all is no passing failure.
+fn ends_early(body: &[u8]) -> Option<String> {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
+        Err(error) if error.is_eof() => Some(format!("the answer ends after {} bytes", body.len())),
+        _ => None,
+    }
+}

@@ -1,0 +1,196 @@
+//! How far the import of a repository is, as it is kept in the index between runs.
+
+use super::IssueStates;
+use super::place::Place;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of what is kept. What another version wrote is not read: the import begins anew, which changes nothing in
+/// the index that is right.
+const VERSION: u32 = 1;
+
+/// A list of the API that holds entries of the whole repository, in the order in which the lists are read: an issue is
+/// there before its comments come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum List {
+    /// Issues and pull requests.
+    Issues,
+    /// Comments in the conversations of both.
+    Comments,
+    /// Remarks on lines in reviews of pull requests.
+    ReviewComments,
+}
+
+impl List {
+    /// Its path below the repository.
+    pub(super) fn path(self) -> &'static str {
+        match self {
+            List::Issues => "issues",
+            List::Comments => "issues/comments",
+            List::ReviewComments => "pulls/comments",
+        }
+    }
+
+    /// What it holds, for people.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            List::Issues => "issues",
+            List::Comments => "comments",
+            List::ReviewComments => "remarks of reviews",
+        }
+    }
+}
+
+/// What is taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Scope {
+    pub(super) state: IssueStates,
+    pub(super) pulls: bool,
+    /// Only what was updated since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<Timestamp>,
+}
+
+/// What is to be asked for of one issue alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Details {
+    /// Comments from before the issue was in the index, which the list has passed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) comments: bool,
+    /// Remarks of reviews, likewise.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) review_comments: bool,
+    /// Reviews, of which there is no list for the whole repository.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) reviews: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl Details {
+    pub(super) fn is_empty(self) -> bool {
+        self == Details::default()
+    }
+
+    pub(super) fn add(&mut self, other: Details) {
+        self.comments |= other.comments;
+        self.review_comments |= other.review_comments;
+        self.reviews |= other.reviews;
+    }
+}
+
+/// How far an import is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Progress {
+    version: u32,
+    pub(super) scope: Scope,
+    #[serde(default)]
+    pub(super) lists: BTreeMap<List, Place>,
+    /// By the number of the issue.
+    #[serde(default)]
+    pub(super) details: BTreeMap<u64, Details>,
+}
+
+impl Progress {
+    /// Nothing is read yet.
+    pub(super) fn new(scope: Scope) -> Self {
+        Progress { version: VERSION, scope, lists: BTreeMap::new(), details: BTreeMap::new() }
+    }
+
+    /// What was kept, where it can be gone on with for a scope; else why not.
+    pub(super) fn go_on(kept: &str, scope: Scope) -> Result<Self, &'static str> {
+        let progress: Option<Progress> = serde_json::from_str(kept).ok();
+        let Some(mut progress) = progress.filter(|progress| progress.version == VERSION) else {
+            return Err("what the index knows of the last import cannot be read");
+        };
+        if (progress.scope.state, progress.scope.pulls) != (scope.state, scope.pulls) {
+            return Err("the last import took others in");
+        }
+        match (progress.scope.since, scope.since) {
+            (Some(_), None) => return Err("the last import left out what is older"),
+            (Some(before), Some(now)) if now < before => return Err("the last import left out what is older"),
+            _ => {}
+        }
+        // A later date leaves out what lies between where the last import ended and it.
+        let later =
+            |since: &Timestamp| Some(since) > progress.lists.get(&List::Issues).and_then(|place| place.cursor.as_ref());
+        if scope.since.as_ref().is_some_and(later) {
+            progress.scope.since = scope.since;
+            for place in progress.lists.values_mut() {
+                place.skip_to(scope.since);
+            }
+        }
+        Ok(progress)
+    }
+
+    /// As it is kept.
+    pub(super) fn kept(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Notes what is to be asked for of an issue.
+    pub(super) fn want(&mut self, number: u64, details: Details) {
+        if !details.is_empty() {
+            self.details.entry(number).or_default().add(details);
+        }
+    }
+
+    /// The moment up to which a list does not bring what belongs to an issue that is new now: there it was read before, or is
+    /// left out as older.
+    pub(super) fn passed(&self, list: List) -> Option<Timestamp> {
+        self.scope.since.max(self.lists.get(&list).and_then(|place| place.cursor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Option<Timestamp> {
+        Some(text.parse().expect("a time"))
+    }
+
+    fn scope(state: IssueStates, pulls: bool, since: Option<Timestamp>) -> Scope {
+        Scope { state, pulls, since }
+    }
+
+    const ALL: Scope = Scope { state: IssueStates::All, pulls: true, since: None };
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let mut progress = Progress::new(ALL);
+        progress.lists.entry(List::ReviewComments).or_default().cursor = at("2025-01-01T00:00:00Z");
+        progress.want(7, Details { reviews: true, ..Details::default() });
+        progress.want(7, Details { comments: true, ..Details::default() });
+        progress.want(8, Details::default());
+        assert_eq!(progress.details.len(), 1);
+        assert_eq!(Progress::go_on(&progress.kept().expect("written"), ALL), Ok(progress));
+    }
+
+    #[test]
+    fn another_scope_begins_anew_and_a_later_date_does_not() {
+        let kept = |scope| Progress::new(scope).kept().expect("written");
+        assert!(Progress::go_on("{}", ALL).is_err());
+        assert!(Progress::go_on(&kept(ALL).replace("\"version\":1", "\"version\":9"), ALL).is_err());
+        assert!(Progress::go_on(&kept(ALL), scope(IssueStates::Closed, true, None)).is_err());
+        assert!(Progress::go_on(&kept(ALL), scope(IssueStates::All, false, None)).is_err());
+        let (early, late) = (at("2024-01-01T00:00:00Z"), at("2025-01-01T00:00:00Z"));
+        let since = |since| scope(IssueStates::All, true, since);
+        assert!(Progress::go_on(&kept(since(early)), ALL).is_err());
+        assert!(Progress::go_on(&kept(since(late)), since(early)).is_err());
+        assert_eq!(Progress::go_on(&kept(since(early)), since(late)).map(|progress| progress.scope.since), Ok(late));
+        assert_eq!(Progress::go_on(&kept(ALL), since(late)).map(|progress| progress.scope.since), Ok(late));
+    }
+
+    #[test]
+    fn a_date_that_is_behind_leaves_nothing_out() {
+        let mut progress = Progress::new(ALL);
+        progress.lists.entry(List::Issues).or_default().cursor = at("2025-01-01T00:00:00Z");
+        let since = scope(IssueStates::All, true, at("2024-01-01T00:00:00Z"));
+        assert_eq!(Progress::go_on(&progress.kept().expect("written"), since), Ok(progress));
+    }
+}

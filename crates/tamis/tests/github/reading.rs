@@ -1,0 +1,293 @@
+//! What comes in, and what the next import asks for.
+
+use super::server::{World, comment, issue, minute, pull, review};
+use super::support::ask;
+use super::{Bench, TOKEN, held, world};
+use serde_json::json;
+use tamis::{GithubImport, IssueStates};
+
+fn issues_of(targets: &[String]) -> Vec<&String> {
+    targets.iter().filter(|target| target.starts_with("/repos/ada/engine/issues?")).collect()
+}
+
+#[test]
+fn issues_come_in_with_comments_and_reviews_and_are_found() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    let report = bench.import(&index);
+    assert_eq!((report.added, report.comments, report.reviewed), (5, 6, 1), "{report:?}");
+    assert_eq!((report.pending, report.left_out, report.stopped), (0, 0, None), "{report:?}");
+    assert_eq!((report.origin.as_str(), report.bad.len()), ("github:ada/engine", 0));
+    let held = held(&index);
+    assert_eq!(held.keys().collect::<Vec<_>>(), ["issue:1", "issue:2", "issue:3", "issue:4", "issue:5"]);
+    for text in ["Oil the valve", "Thank you for the oil.", "This line leaks oil.", "Works on the test bench."] {
+        assert!(held["issue:3"].contains(text), "{text}: {}", held["issue:3"]);
+    }
+    assert_eq!(ask(&index, "graphite grease below zero degrees").results[0].path, "issue:2");
+    let attributes = |number: &str| {
+        let document = index.store().document(index.namespace(), number).expect("read").expect("there");
+        index.store().attributes(&[document.document]).expect("read").remove(0)
+    };
+    let states = |number| {
+        let all = attributes(number).into_iter().filter(|attribute| attribute.name == "state");
+        all.map(|attribute| attribute.value).collect::<Vec<_>>()
+    };
+    assert!(states("issue:3").contains(&"merged".to_owned()), "{:?}", states("issue:3"));
+    assert_eq!(states("issue:1"), ["open"]);
+}
+
+#[test]
+fn the_client_only_reads_and_says_who_asks() {
+    let bench = Bench::new(world());
+    bench.import(&bench.open());
+    let requests = bench.server.requests();
+    assert!(requests.len() > 5, "{requests:?}");
+    for request in requests {
+        assert_eq!(request.method, "GET", "{request:?}");
+        let header = |name: &str| request.headers.get(name).map(String::as_str);
+        assert_eq!(header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
+        assert_eq!(header("accept"), Some("application/vnd.github+json"));
+        assert_eq!(header("x-github-api-version"), Some("2022-11-28"));
+        assert!(header("user-agent").is_some_and(|agent| agent.starts_with("tamis/")), "{request:?}");
+    }
+}
+
+#[test]
+fn without_a_token_none_is_sent() {
+    let bench = Bench::new(world());
+    let access = tamis::GithubAccess { token: None, ..bench.access() };
+    bench.open().import_github(&bench.request(), &access, &()).expect("imported");
+    assert!(bench.server.requests().iter().all(|request| !request.headers.contains_key("authorization")));
+}
+
+#[test]
+fn the_next_import_asks_only_for_what_changed_and_the_one_after_for_nothing() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    bench.import(&index);
+    let before = held(&index);
+    bench.server.requests();
+    let second = bench.import(&index);
+    assert_eq!((second.added, second.updated, second.comments), (0, 0, 0), "{second:?}");
+    let targets = bench.server.targets();
+    assert_eq!(targets.len(), 3, "one request a list, and none for reviews: {targets:?}");
+    assert!(targets[0].contains("since=2025-01-01T04:09:59Z"), "a second before the last update: {targets:?}");
+    let third = bench.import(&index);
+    assert_eq!((third.requests, third.not_modified), (3, 3), "{third:?}");
+    assert_eq!(held(&index), before);
+}
+
+#[test]
+fn what_changed_is_updated_and_reviews_are_asked_for_of_what_changed() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    bench.import(&index);
+    bench.server.requests();
+    {
+        let mut world = bench.server.world();
+        world.issues[0]["state"] = json!("closed");
+        world.issues[0]["updated_at"] = json!(minute(300));
+        world.issues[2]["updated_at"] = json!(minute(301));
+        world.issues.push(pull(6, "Paint the boiler", 302, 302));
+        world.comments.push(comment(74, 1, 299, "It whistles no more."));
+        world.reviews.entry(3).or_default().push(review(92, 3, 301, "And on the road."));
+    }
+    let report = bench.import(&index);
+    assert_eq!((report.added, report.reviewed), (1, 2), "{report:?}");
+    assert_eq!(report.comments, 2, "{report:?}");
+    let reviews: Vec<String> =
+        bench.server.targets().into_iter().filter(|target| target.contains("/reviews")).collect();
+    assert_eq!(reviews.len(), 2, "{reviews:?}");
+    let held = held(&index);
+    assert!(held["issue:1"].contains("It whistles no more."), "{held:?}");
+    assert!(held["issue:3"].contains("And on the road."), "{held:?}");
+}
+
+#[test]
+fn trap_an_issue_that_moves_while_pages_are_read_pushes_no_other_off_them() {
+    let mut world = world();
+    world.changes.insert(0, |world: &mut World| world.issues[0]["updated_at"] = json!(minute(400)));
+    let bench = Bench::new(world);
+    let index = bench.open();
+    let report = bench.import(&index);
+    assert_eq!(held(&index).len(), 5, "{report:?}");
+}
+
+#[test]
+fn a_list_that_ends_after_some_pages_is_read_on_by_time() {
+    let mut world = world();
+    world.issues =
+        (1..=9).map(|number| issue(number, "Boiler", 10, 200 + i64::try_from(number).expect("small") / 2)).collect();
+    world.pages = 1;
+    // Two of each second and two on a page: nothing would move on without another page.
+    world.page = 3;
+    let bench = Bench::new(world);
+    let index = bench.open();
+    bench.import(&index);
+    assert_eq!(held(&index).len(), 9);
+}
+
+#[test]
+fn more_of_one_second_than_the_server_shows_is_said() {
+    let mut world = world();
+    world.issues = (1..=9).map(|number| issue(number, "Boiler", 10, 200)).collect();
+    world.pages = 2;
+    let bench = Bench::new(world);
+    let error = bench.error(&bench.open());
+    assert!(error.contains("ends the list too early") && error.contains("2025-01-01T03:20:00Z"), "{error}");
+}
+
+#[test]
+fn trap_an_issue_that_was_open_and_is_closed_does_not_stay_open() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    let open = GithubImport { states: IssueStates::Open, ..bench.request() };
+    bench.try_import(&index, &open, &()).expect("imported");
+    assert_eq!(held(&index).keys().collect::<Vec<_>>(), ["issue:1", "issue:4", "issue:5"]);
+    assert!(bench.server.targets()[0].contains("state=open"), "the server leaves out what is not asked for");
+    {
+        let mut world = bench.server.world();
+        world.issues[0]["state"] = json!("closed");
+        world.issues[0]["updated_at"] = json!("2025-06-01T12:30:00Z");
+    }
+    let report = bench.try_import(&index, &open, &()).expect("imported");
+    assert_eq!(report.updated, 1, "{report:?}");
+    let document = index.store().document(index.namespace(), "issue:1").expect("read").expect("there");
+    let attributes = index.store().attributes(&[document.document]).expect("read").remove(0);
+    assert!(
+        attributes.iter().any(|attribute| attribute.name == "state" && attribute.value == "closed"),
+        "{attributes:?}"
+    );
+}
+
+#[test]
+fn trap_the_comments_of_an_issue_that_is_closed_later_are_not_lost() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    let closed = GithubImport { states: IssueStates::Closed, ..bench.request() };
+    let report = bench.try_import(&index, &closed, &()).expect("imported");
+    assert_eq!(held(&index).keys().collect::<Vec<_>>(), ["issue:2", "issue:3"]);
+    assert_eq!(report.without_issue, 1, "{report:?}");
+    {
+        let mut world = bench.server.world();
+        world.issues[0]["state"] = json!("closed");
+        world.issues[0]["updated_at"] = json!("2025-06-01T12:30:00Z");
+    }
+    let report = bench.try_import(&index, &closed, &()).expect("imported");
+    assert_eq!((report.added, report.pending), (1, 0), "{report:?}");
+    assert!(held(&index)["issue:1"].contains("A loose washer"), "{:?}", held(&index));
+}
+
+#[test]
+fn a_date_leaves_out_what_is_older_but_no_comment_of_what_is_not() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    let since = GithubImport { since: Some(minute(215).parse().expect("a time")), ..bench.request() };
+    let report = bench.try_import(&index, &since, &()).expect("imported");
+    let held = held(&index);
+    assert_eq!(held.keys().collect::<Vec<_>>(), ["issue:2", "issue:3", "issue:4", "issue:5"], "{report:?}");
+    assert!(held["issue:2"].contains("Graphite grease"), "{held:?}");
+    assert!(held["issue:3"].contains("This line leaks oil."), "{held:?}");
+    // All of it afterwards: begins anew and says why.
+    let report = bench.import(&index);
+    assert_eq!(
+        (report.added, report.anew.as_deref()),
+        (1, Some("the last import left out what is older")),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn pull_requests_and_reviews_can_be_left_out() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    let issues = GithubImport { pulls: false, ..bench.request() };
+    let report = bench.try_import(&index, &issues, &()).expect("imported");
+    assert_eq!((report.added, report.left_out), (4, 1), "{report:?}");
+    assert!(bench.server.targets().iter().all(|target| !target.contains("/pulls/")));
+
+    let bench = Bench::new(world());
+    let index = bench.open();
+    let no_reviews = GithubImport { reviews: false, ..bench.request() };
+    let report = bench.try_import(&index, &no_reviews, &()).expect("imported");
+    assert_eq!((report.added, report.reviewed, report.pending), (5, 0, 0), "{report:?}");
+    // They are not forgotten: an import that may ask for them does.
+    let report = bench.import(&index);
+    assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
+}
+
+#[test]
+fn reviews_have_a_budget_and_the_rest_is_left_for_the_next_import() {
+    let mut world = world();
+    world.issues.push(pull(6, "Paint the boiler", 60, 260));
+    world.reviews.insert(6, vec![review(96, 6, 261, "Red is fine.")]);
+    let bench = Bench::new(world);
+    let index = bench.tree.open(&[("github.reviews", "1")]);
+    let report = bench.import(&index);
+    assert_eq!((report.reviewed, report.pending), (1, 1), "{report:?}");
+    assert!(held(&index)["issue:6"].contains("Red is fine."), "the newest first");
+    let report = bench.import(&index);
+    assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
+    assert!(held(&index)["issue:3"].contains("Works on the test bench."));
+}
+
+#[test]
+fn a_pull_request_that_is_gone_is_counted_and_no_failure() {
+    let mut world = world();
+    world.redirects.push(("/repos/ada/engine/pulls/3/reviews".into(), "/repositories/99/pulls/1/reviews".into()));
+    let bench = Bench::new(world);
+    let report = bench.import(&bench.open());
+    assert_eq!((report.added, report.gone, report.pending), (5, 1, 0), "{report:?}");
+}
+
+#[test]
+fn full_reads_everything_again() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    bench.import(&index);
+    bench.server.requests();
+    let report = bench.try_import(&index, &GithubImport { full: true, ..bench.request() }, &()).expect("imported");
+    assert_eq!((report.added, report.updated, report.not_modified), (0, 0, 0), "{report:?}");
+    let targets = bench.server.targets();
+    assert!(issues_of(&targets).len() > 2 && !targets[0].contains("since="), "{targets:?}");
+}
+
+#[test]
+fn issues_that_were_taken_out_come_again() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    bench.import(&index);
+    index.remove_imported("github:ada/engine", None, &()).expect("removed");
+    assert!(held(&index).is_empty());
+    assert_eq!(bench.import(&index).added, 5);
+}
+
+#[test]
+fn names_of_repositories_know_no_case_and_another_repository_is_refused() {
+    let bench = Bench::new(world());
+    let index = bench.open();
+    bench.import(&index);
+    bench.server.world().redirects.push(("/repos/Ada/Engine/".into(), "/repos/ada/engine/".into()));
+    let same = GithubImport { repository: "Ada/Engine".parse().expect("a repository"), ..bench.request() };
+    let report = bench.try_import(&index, &same, &()).expect("imported");
+    assert_eq!((report.origin.as_str(), report.added), ("github:ada/engine", 0), "{report:?}");
+
+    bench.server.world().root = "/repos/ada/loom".into();
+    let other = GithubImport { repository: "ada/loom".parse().expect("a repository"), ..bench.request() };
+    let error = bench.try_import(&index, &other, &()).expect_err("refused").to_string();
+    assert!(error.contains("--namespace"), "{error}");
+    let apart = GithubImport { namespace: Some("loom".into()), ..other };
+    let report = bench.try_import(&index, &apart, &()).expect("imported");
+    assert_eq!((report.namespace.as_str(), report.added), ("loom", 5), "{report:?}");
+}
+
+#[test]
+fn what_is_no_issue_is_named_and_left_out() {
+    let mut world = world();
+    world.issues[3].as_object_mut().expect("an object").remove("title");
+    let bench = Bench::new(world);
+    let index = bench.open();
+    let report = bench.import(&index);
+    assert_eq!((report.added, report.bad.len()), (4, 1), "{report:?}");
+    assert!(report.bad[0].to_string().contains("title"), "{:?}", report.bad);
+}
