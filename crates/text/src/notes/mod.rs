@@ -207,42 +207,43 @@ impl Reader<'_> {
     /// Divides a section where an entry begins with a time, and around what is forgotten.
     fn segments(&self, region: &prose::Region) -> Vec<Segment> {
         let row = |line: u32| line as usize - 1;
-        // Headings that stand before the body, without which they say nothing.
-        let heading_end = |first: usize| {
-            let inside = region.open.iter().filter_map(|index| self.outline.headings.get(*index));
-            inside.filter(|heading| heading.first >= first).map(|heading| heading.last).max()
-        };
+        let inside = region.open.iter().filter_map(|index| self.outline.headings.get(*index));
+        let heading_end = inside.filter(|heading| heading.first >= region.first).map(|heading| heading.last).max();
         let begin = self.entries.partition_point(|entry| row(entry.start_line) < region.first);
         let entries = self.entries[begin..].iter().take_while(|entry| row(entry.end_line) <= region.last);
         let mut segments: Vec<Segment> = Vec::new();
         let mut open = Segment { first: region.first, last: region.last, stamp: None };
-        let mut close = |open: &Segment, before: usize| {
-            let Some((first, last)) = before
-                .checked_sub(1)
-                .and_then(|last| (open.first <= last).then(|| self.lines.trim(open.first, last)).flatten())
-            else {
-                return true;
-            };
-            // Nothing but the heading: it goes with what comes next.
-            if first == region.first && heading_end(region.first).is_some_and(|end| last <= end) {
-                return false;
-            }
-            segments.push(Segment { first, last, stamp: open.stamp });
-            true
-        };
+        let mut forgot = false;
         for entry in entries {
             let (first, last) = (row(entry.start_line), row(entry.end_line));
+            let stamp = stamp(&entry.text).filter(|stamp| stamp.time.is_some());
+            if !entry.forgotten && stamp.is_none() {
+                continue;
+            }
+            let before = self.closed(&open, first);
+            // Nothing but headings: they go with what comes next.
+            let only_headings = before.as_ref().is_none_or(|before| heading_end.is_some_and(|end| before.last <= end));
+            if !only_headings {
+                segments.extend(before);
+            }
             if entry.forgotten {
-                close(&open, first);
+                forgot = true;
                 open = Segment { first: last + 1, last: region.last, stamp: None };
-            } else if let Some(stamp) = stamp(&entry.text).filter(|stamp| stamp.time.is_some()) {
-                let closed = close(&open, first);
-                open =
-                    Segment { first: if closed { first } else { open.first }, last: region.last, stamp: Some(stamp) };
+            } else {
+                open = Segment { first: if only_headings { open.first } else { first }, last: region.last, stamp };
             }
         }
-        close(&open, region.last + 1);
+        let rest = self.closed(&open, region.last + 1);
+        let only_headings = |rest: &Segment| heading_end.is_some_and(|end| rest.last <= end);
+        segments.extend(rest.filter(|rest| !(forgot && only_headings(rest))));
         segments
+    }
+
+    /// A segment that ends before the line `before`; none when nothing is in it.
+    fn closed(&self, open: &Segment, before: usize) -> Option<Segment> {
+        let last = before.checked_sub(1).filter(|last| open.first <= *last)?;
+        let (first, last) = self.lines.trim(open.first, last)?;
+        Some(Segment { first, last, stamp: open.stamp })
     }
 
     /// What the open headings say of the time.
@@ -260,7 +261,7 @@ impl Reader<'_> {
         let day = self.day?;
         let own_day = own.and_then(|own| own.day).or(under.day);
         let time = own.and_then(|own| own.time).or(under.time);
-        if own_day.is_none() && time.is_none() {
+        if own_day.is_none_or(|own| own == day.date) && time.is_none() {
             return None;
         }
         let civil = own_day.unwrap_or(day.date).to_datetime(time.unwrap_or(Time::midnight()));

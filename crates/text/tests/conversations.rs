@@ -1,0 +1,253 @@
+//! Logs of conversations: what is a turn, which turns are a session, and what a passage of one holds.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use tamis_text::{
+    Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Kind, Turn, estimate_tokens,
+    read_conversations,
+};
+
+fn log(text: &str) -> ConversationLog {
+    read_conversations(text.as_bytes(), &ConversationOptions::default()).expect("a log")
+}
+
+fn fails(text: &str) -> ConversationFormatError {
+    read_conversations(text.as_bytes(), &ConversationOptions::default()).expect_err("no log")
+}
+
+/// Of each session its name and what was said in it.
+fn told(log: &ConversationLog) -> Vec<(&str, Vec<&str>)> {
+    log.conversations
+        .iter()
+        .map(|session| (session.name.as_str(), session.turns.iter().map(|turn| turn.text.as_str()).collect()))
+        .collect()
+}
+
+const MIXED: &str = r#"{"type":"session","id":"harbour-42","timestamp":"2026-11-22T09:00:00Z"}
+{"type":"user","timestamp":"2026-11-22T09:00:05Z","message":{"role":"user","content":"Where do the tide tables come from?"}}
+{"type":"assistant","timestamp":"2026-11-22T09:00:09Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"From the hydrographic office."},{"type":"tool_use","name":"read"}]}}
+{"type":"user","timestamp":"2026-11-22T09:00:10Z","message":{"role":"user","content":[{"type":"tool_result","content":"long output"}]}}
+{"type":"summary","summary":"Tides"}
+{"type":"assistant","timestamp":"2026-11-22T09:00:12Z","message":{"role":"assistant","content":[{"type":"text","text":"Updated each größere Flut."}]}}
+"#;
+
+#[test]
+fn calls_of_tools_and_states_are_left_out_and_counted() {
+    let log = log(MIXED);
+    assert_eq!(
+        told(&log),
+        [(
+            "harbour-42",
+            vec!["Where do the tide tables come from?", "From the hydrographic office.", "Updated each größere Flut."]
+        )]
+    );
+    assert_eq!((log.other, log.repeated, log.bad.len()), (3, 0, 0));
+    assert_eq!(log.conversations[0].turns[1].speaker.as_deref(), Some("assistant"));
+}
+
+#[test]
+fn turns_without_a_session_are_divided_by_silence() {
+    let text = r#"{"time": "2026-11-22 22:00", "speaker": "Ann", "text": "a"}
+{"time": "2026-11-23 03:59", "speaker": "Ben", "text": "b"}
+{"time": "2026-11-23 10:00", "speaker": "Ann", "text": "c"}
+{"speaker": "Ben", "text": "d"}
+{"time": "2026-11-22 22:01", "speaker": "Ben", "text": "late"}"#;
+    assert_eq!(
+        told(&log(text)),
+        [("2026-11-22T22:00Z", vec!["a", "late", "b"]), ("2026-11-23T10:00Z", vec!["c", "d"])]
+    );
+    let options = ConversationOptions {
+        gap: Duration::from_secs(60 * 60 * 24),
+        name: Some("dock".to_owned()),
+        ..ConversationOptions::default()
+    };
+    let log = read_conversations(text.as_bytes(), &options).expect("a log");
+    assert_eq!(told(&log), [("dock/2026-11-22T22:00Z", vec!["a", "late", "b", "c", "d"])]);
+}
+
+#[test]
+fn arrays_of_turns_and_of_sessions_are_read() {
+    let turns = r#"[{"role": "user", "content": "a", "session_id": "x"}, {"role": "user", "content": "b", "session_id": "y"}, {"role": "user", "content": "c", "session_id": "x"}]"#;
+    assert_eq!(told(&log(turns)), [("x", vec!["a", "c"]), ("y", vec!["b"])]);
+    let sessions = r#"[{"uuid": "s1", "name": "Locks", "chat_messages": [{"sender": "human", "text": "a", "created_at": "2026-11-22T09:00:00Z"}]},
+      {"title": "Sluices", "messages": [{"role": "user", "content": "b"}, 7]}]"#;
+    let log = log(sessions);
+    assert_eq!(told(&log), [("s1", vec!["a"]), ("log", vec!["b"])]);
+    assert_eq!(log.conversations[1].title.as_deref(), Some("Sluices"));
+    assert_eq!(log.bad.iter().map(|bad| bad.position.as_str()).collect::<Vec<_>>(), ["record 2, turn 2"]);
+}
+
+#[test]
+fn of_a_graph_of_branches_the_current_one_is_read() {
+    let text = r#"{"id": "g", "title": "Graph", "current_node": "c", "mapping": {
+        "a": {"message": null, "parent": null},
+        "b": {"message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["first"]}, "create_time": 1795348800.5}, "parent": "a"},
+        "x": {"message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["other branch"]}}, "parent": "a"},
+        "c": {"message": {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["second"]}, "create_time": 1795348801}, "parent": "b"}}}"#;
+    assert_eq!(told(&log(text)), [("g", vec!["first", "second"])]);
+    // A circle ends where it closes.
+    let circle = r#"{"id": "g", "current_node": "a", "mapping": {"a": {"message": {"role": "user", "content": "x"}, "parent": "a"}}}"#;
+    assert_eq!(told(&log(circle)), [("g", vec!["x"])]);
+}
+
+#[test]
+fn bad_lines_are_reported_by_number_and_the_rest_is_read() {
+    let text = "{\"time\": \"2026-11-22\", \"speaker\": \"Ann\", \"text\": \"a\"}\n\nnot json\n{\"time\": \"soon\", \"text\": \"b\"}\n[1]\n{\"speaker\": \"Ben\", \"text\": \"c\"}\n{\"speaker\": \"Ben\", \"te";
+    let log = log(text);
+    assert_eq!(told(&log), [("2026-11-22T00:00Z", vec!["a", "c"])]);
+    let positions: Vec<_> = log.bad.iter().map(|bad| bad.position.as_str()).collect();
+    assert_eq!(positions, ["line 3", "line 4", "line 5", "line 7"]);
+    assert!(log.bad[1].reason.contains("soon"), "{}", log.bad[1].reason);
+}
+
+#[test]
+fn what_is_no_log_says_what_one_is() {
+    assert_eq!(fails(" \n"), ConversationFormatError::Empty);
+    assert!(
+        matches!(fails("[{\"text\": \"a\"},\n{\"te"), ConversationFormatError::Broken { reason } if reason.contains("line 2"))
+    );
+    assert!(matches!(fails("{\n\"messages\": [\n{\"text\""), ConversationFormatError::Broken { .. }));
+    let told = fails("{\"number\": 1, \"title\": \"an issue\"}").to_string();
+    assert!(told.contains("`number`") && told.contains("speaker"), "{told}");
+    assert!(matches!(fails("a plain text\nof lines"), ConversationFormatError::NoTurns { records: 2, .. }));
+    assert!(matches!(fails("{\"type\": \"summary\"}"), ConversationFormatError::NoTurns { records: 1, .. }));
+}
+
+#[test]
+fn a_log_that_repeats_what_came_before_is_read_once() {
+    let log = log(&format!("{MIXED}{MIXED}"));
+    assert_eq!((log.conversations.len(), log.conversations[0].turns.len(), log.repeated), (1, 3, 3));
+}
+
+#[test]
+fn passages_of_a_session_say_who_and_when() {
+    let log = log(MIXED);
+    let session = &log.conversations[0];
+    assert_eq!(Conversation::path(&session.name), "session:harbour-42");
+    let document = session.document(&ConversationOptions::default());
+    assert_eq!(document.passages.len(), 1);
+    let passage = &document.passages[0];
+    assert_eq!((passage.kind, passage.part, passage.author.as_deref()), (Kind::Turns, Some(0), None));
+    assert!(passage.text.starts_with(
+        "user (2026-11-22 09:00): Where do the tide tables come from?\n\nassistant (2026-11-22 09:00): From"
+    ));
+    assert_eq!(passage.dated_ns, Some(1_795_338_012_000_000_000));
+    let speakers: Vec<_> = document.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(speakers, ["speaker=user", "speaker=assistant"]);
+}
+
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let turn = (
+        prop::option::of(0_i64..2_000_000_000),
+        prop::option::of(prop::sample::select(vec!["Ann", "Ben", "größer Name", "two\nlines"])),
+        "([a-zé語]{1,9}[ .\n]){1,60}",
+    );
+    let turn = turn.prop_map(|(time, speaker, text)| Turn {
+        time: time.and_then(|time| Timestamp::from_second(time).ok()),
+        speaker: speaker.map(str::to_owned),
+        text,
+    });
+    prop::collection::vec(turn, 0..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_turn_is_in_a_passage(turns in turns(), max_tokens in 0_usize..200) {
+        let session = Conversation { name: "s".to_owned(), title: None, turns };
+        let options = ConversationOptions { max_tokens, ..ConversationOptions::default() };
+        let rendered = session.rendered(&options.time_zone);
+        let lines: Vec<&str> = rendered.split('\n').collect();
+        let document = session.document(&options);
+        let mut held = vec![false; lines.len()];
+        for passage in &document.passages {
+            let here = lines[passage.start_line as usize - 1..passage.end_line as usize].join("\n");
+            prop_assert!(here.contains(&passage.text));
+            prop_assert!(estimate_tokens(&passage.text) <= max_tokens.max(32));
+            held[passage.start_line as usize - 1..passage.end_line as usize].fill(true);
+            let turns = &session.turns[session.turns_at(passage.start_line, passage.end_line)];
+            prop_assert!(!turns.is_empty());
+            if let Some(author) = &passage.author {
+                prop_assert!(turns.iter().all(|turn| turn.speaker.as_ref() == Some(author)));
+            }
+        }
+        for (line, held) in lines.iter().zip(held) {
+            prop_assert!(held || line.trim().is_empty(), "{:?} is in no passage", line);
+        }
+        for (turn, (first, last)) in session.turns.iter().zip(session.turn_lines()) {
+            let here = lines[first as usize - 1..last as usize].join("\n");
+            prop_assert!(here.contains(turn.text.trim()));
+        }
+    }
+
+    #[test]
+    fn a_record_gives_the_session_back(turns in turns(), title in prop::option::of("[a-z ]{1,20}")) {
+        let session = Conversation { name: "s".to_owned(), title, turns };
+        let record = serde_json::to_string(&session).expect("a record");
+        prop_assert_eq!(serde_json::from_str::<Conversation>(&record).expect("the session"), session);
+    }
+
+    #[test]
+    fn our_own_lines_are_read_back(turns in turns()) {
+        let lines: Vec<String> = turns.iter().map(|turn| serde_json::to_string(turn).expect("a turn")).collect();
+        let said: usize = turns.iter().filter(|turn| !turn.text.trim().is_empty()).count();
+        match read_conversations(lines.join("\n").as_bytes(), &ConversationOptions::default()) {
+            Ok(log) => {
+                let read: usize = log.conversations.iter().map(|session| session.turns.len()).sum();
+                prop_assert_eq!((read + log.repeated, log.bad.len()), (said, 0));
+            }
+            Err(error) => prop_assert!(said == 0, "{}", error),
+        }
+    }
+
+    #[test]
+    fn any_bytes_and_any_json_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..200), json in json()) {
+        let options = ConversationOptions::default();
+        for input in [bytes, json.to_string().into_bytes(), format!("{json}\n{json}").into_bytes()] {
+            if let Ok(log) = read_conversations(&input, &options) {
+                for session in log.conversations {
+                    prop_assert!(!session.document(&options).passages.is_empty());
+                }
+            }
+        }
+    }
+}
+
+/// Any JSON whose fields are called as those of logs.
+fn json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<f64>().prop_map(Into::into),
+        any::<i64>().prop_map(Into::into),
+        prop::sample::select(vec!["", "text", "session", "user", "2026-11-22", " ", "语", "a\nb"]).prop_map(Into::into),
+    ];
+    let keys = prop::sample::select(vec![
+        "time",
+        "text",
+        "content",
+        "message",
+        "payload",
+        "type",
+        "role",
+        "author",
+        "session",
+        "messages",
+        "mapping",
+        "parent",
+        "current_node",
+        "parts",
+        "id",
+    ]);
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Into::into),
+            prop::collection::vec((keys.clone(), inner), 0..6).prop_map(|fields| {
+                serde_json::Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+            }),
+        ]
+    })
+}

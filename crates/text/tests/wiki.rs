@@ -1,0 +1,254 @@
+//! Wikis: dumps of a MediaWiki, whole and broken, and what becomes of their pages.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use tamis_text::{Kind, Options, WikiDump, WikiDumpError, WikiDumpOptions, WikiPage, estimate_tokens, read_wiki_dump};
+
+const DUMP: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
+  <siteinfo>
+    <sitename>Hafenwiki</sitename>
+    <dbname>hafenwiki</dbname>
+    <base>https://wiki.example.org/wiki/Hauptseite</base>
+    <generator>MediaWiki 1.45</generator>
+    <namespaces>
+      <namespace key="0" case="first-letter" />
+      <namespace key="6" case="first-letter">Datei</namespace>
+      <namespace key="14" case="first-letter">Kategorie</namespace>
+    </namespaces>
+  </siteinfo>
+  <page>
+    <title>Schleuse Nord</title>
+    <ns>0</ns>
+    <id>7</id>
+    <revision>
+      <id>70</id>
+      <timestamp>2025-01-01T10:00:00Z</timestamp>
+      <text bytes="3" xml:space="preserve">old</text>
+    </revision>
+    <revision>
+      <id>71</id>
+      <timestamp>2026-11-22T14:05:00Z</timestamp>
+      <contributor><username>Änne</username><id>3</id></contributor>
+      <comment>more &amp; better</comment>
+      <model>wikitext</model>
+      <format>text/x-wiki</format>
+      <text bytes="99" xml:space="preserve">{{Infobox|höhe=3}}
+Die '''Schleuse Nord''' ist die größte.&lt;ref&gt;Ein Buch&lt;/ref&gt;
+[[Datei:Tor.jpg|mini|Das Tor]]
+
+== Betrieb ==
+Sie öffnet um 6&amp;nbsp;Uhr, siehe [[Fahrplan|den Plan]].
+
+=== Störung ===
+* Zuerst [[Pumpe 2]] abstellen.
+* Dann &lt;code&gt;gate --close&lt;/code&gt;.
+
+[[Kategorie:Bauwerke]]
+[[en:North Lock]]</text>
+    </revision>
+  </page>
+  <page>
+    <title>Nordschleuse</title>
+    <ns>0</ns>
+    <id>8</id>
+    <redirect title="Schleuse Nord" />
+    <revision><id>72</id><timestamp>2026-11-22T14:05:00Z</timestamp><text>#WEITERLEITUNG [[Schleuse Nord]]</text></revision>
+  </page>
+  <page>
+    <title>Vorlage:Infobox</title>
+    <ns>10</ns>
+    <id>9</id>
+    <revision><id>73</id><text>x</text></revision>
+  </page>
+  <page>
+    <title>Hafenwiki:Stil</title>
+    <ns>4</ns>
+    <id>10</id>
+    <revision><id>74</id><model>css</model><text>a { b: c }</text></revision>
+  </page>
+  <page>
+    <ns>0</ns>
+    <id>11</id>
+    <revision><id>75</id><text>nobody knows what this is called</text></revision>
+  </page>
+  <page>
+    <title>Gelöscht</title>
+    <ns>0</ns>
+    <id>12</id>
+    <revision><id>76</id><text deleted="deleted" /></revision>
+  </page>
+</mediawiki>
+"#;
+
+fn dump(bytes: &[u8]) -> (Vec<WikiPage>, Result<WikiDump, WikiDumpError>) {
+    let mut pages = Vec::new();
+    let result = read_wiki_dump(bytes, &WikiDumpOptions::default(), |page| {
+        pages.push(page);
+        ControlFlow::Continue(())
+    });
+    (pages, result)
+}
+
+#[test]
+fn pages_come_in_their_last_revision_and_the_rest_is_counted() {
+    let (pages, result) = dump(DUMP.as_bytes());
+    let dump = result.expect("a whole dump");
+    let titles: Vec<_> = pages.iter().map(|page| page.title.as_str()).collect();
+    assert_eq!(titles, ["Schleuse Nord", "Gelöscht"]);
+    assert_eq!((dump.pages, dump.redirects, dump.other_namespaces, dump.other_models), (2, 1, 1, 1));
+    assert_eq!((dump.bad.len(), dump.bad[0].position.as_str(), dump.stopped), (1, "page id 11", false));
+    assert_eq!(dump.site.name.as_deref(), Some("Hafenwiki"));
+    assert_eq!(dump.site.namespaces.get(&14).map(String::as_str), Some("Kategorie"));
+    assert_eq!(dump.site.url("Schleuse Nord").as_deref(), Some("https://wiki.example.org/wiki/Schleuse_Nord"));
+    let page = &pages[0];
+    assert_eq!((page.id, page.revision, page.author.as_deref()), (Some(7), Some(71), Some("Änne")));
+}
+
+#[test]
+fn a_page_becomes_readable_sections() {
+    let (pages, _) = dump(DUMP.as_bytes());
+    let document = pages[0].document(&Options::default());
+    assert_eq!(WikiPage::path(&pages[0].title), "wiki:Schleuse Nord");
+    assert_eq!(document.title.as_deref(), Some("Schleuse Nord"));
+    assert_eq!(document.dated_ns, Some(1_795_356_300_000_000_000));
+    assert_eq!(document.attributes, [("category".to_owned(), "Bauwerke".to_owned())]);
+    let told: Vec<_> = document
+        .passages
+        .iter()
+        .map(|passage| (passage.start_line, passage.heading.as_deref().unwrap_or(""), passage.text.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (1, "Schleuse Nord", "# Schleuse Nord\n\nDie Schleuse Nord ist die größte."),
+            (5, "Schleuse Nord > Betrieb", "## Betrieb\nSie öffnet um 6 Uhr, siehe den Plan."),
+            (8, "Schleuse Nord > Betrieb > Störung", "### Störung\n- Zuerst Pumpe 2 abstellen.\n- Dann gate --close."),
+        ]
+    );
+    assert!(document.passages.iter().all(|passage| passage.kind == Kind::Section));
+    assert_eq!(pages[1].document(&Options::default()).passages, []);
+}
+
+#[test]
+fn a_dump_that_is_cut_off_anywhere_is_an_error() {
+    let end = DUMP.trim_end().len();
+    for length in (0..end).filter(|length| DUMP.is_char_boundary(*length)).chain([75, 76]) {
+        let (pages, result) = dump(&DUMP.as_bytes()[..length]);
+        match result {
+            Ok(_) => panic!("{length} bytes were taken for the whole"),
+            Err(WikiDumpError::NotADump { .. }) => assert!(pages.is_empty() && length < 200, "{length}"),
+            Err(WikiDumpError::Broken { byte, pages: read, reason }) => {
+                assert!(byte <= length as u64 && !reason.is_empty());
+                assert_eq!(read, pages.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_broken_dump_says_where() {
+    let broken = DUMP.replace("</siteinfo>", "</sitinfo>");
+    let place = broken.find("</sitinfo>").expect("it is there") as u64;
+    match dump(broken.as_bytes()).1 {
+        Err(WikiDumpError::Broken { byte, pages: 0, .. }) => {
+            assert!(byte >= place && byte < place + 20, "{byte}, {place}")
+        }
+        other => panic!("{other:?}"),
+    }
+    let told = dump(DUMP.replace("Ein Buch", "&unknown;").as_bytes()).1.expect_err("no entity of XML").to_string();
+    assert!(told.contains("&unknown;") && told.contains("at byte"), "{told}");
+}
+
+#[test]
+fn what_is_no_dump_is_told_from_a_broken_one() {
+    for other in ["", "<html><body>x</body></html>", "# Markdown\n", "{\"a\": 1}", "<rss/>"] {
+        let (pages, result) = dump(other.as_bytes());
+        assert!(matches!(result, Err(WikiDumpError::NotADump { .. })), "{other}: {result:?}");
+        assert!(pages.is_empty());
+    }
+}
+
+#[test]
+fn an_element_without_end_does_not_fill_the_memory() {
+    let endless = std::io::Read::chain(&b"<mediawiki><page><text>"[..], std::io::repeat(b'x'));
+    let result = read_wiki_dump(endless, &WikiDumpOptions::default(), |_| ControlFlow::Continue(()));
+    assert!(matches!(result, Err(WikiDumpError::Broken { .. })), "{result:?}");
+}
+
+#[test]
+fn compressed_dumps_are_read_and_a_cut_one_is_an_error() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    gzip.write_all(DUMP.as_bytes()).expect("written");
+    bzip2.write_all(DUMP.as_bytes()).expect("written");
+    for packed in [gzip.finish().expect("packed"), bzip2.finish().expect("packed")] {
+        let (pages, result) = dump(&packed);
+        assert_eq!((pages.len(), result.expect("a whole dump").pages), (2, 2));
+        let (_, result) = dump(&packed[..packed.len() / 2]);
+        assert!(result.is_err());
+    }
+}
+
+#[test]
+fn the_caller_can_stop_and_choose_namespaces() {
+    let options = WikiDumpOptions { namespaces: vec![10] };
+    let mut titles = Vec::new();
+    let dump = read_wiki_dump(DUMP.as_bytes(), &options, |page| {
+        titles.push(page.title);
+        ControlFlow::Break(())
+    });
+    let dump = dump.expect("a dump");
+    assert_eq!(
+        (titles, dump.stopped, dump.site.name.as_deref()),
+        (vec!["Vorlage:Infobox".to_owned()], true, Some("Hafenwiki"))
+    );
+}
+
+proptest! {
+    #[test]
+    fn every_line_of_a_page_is_in_one_passage(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "== A ==\n", "=== B ===\n", "words and [[links|more]]\n", "\n", "* item\n", "{|\n| a || b\n|}\n", "<pre>\ncode\n</pre>\n", "{{x}}\n", "語語語。", "{{", "''",
+        ]), 0..40),
+        max_tokens in 0_usize..100,
+    ) {
+        let page = WikiPage {
+            id: None, namespace: 0, title: "A Title".to_owned(), revision: None, timestamp: None, author: None,
+            wikitext: parts.concat(), site: std::sync::Arc::default(),
+        };
+        let rendered = page.rendered();
+        let lines: Vec<&str> = rendered.split('\n').collect();
+        let document = page.document(&Options { max_tokens });
+        let mut next = 1;
+        for passage in &document.passages {
+            let here = lines[passage.start_line as usize - 1..passage.end_line as usize].join("\n");
+            prop_assert!(here.contains(&passage.text));
+            prop_assert!(estimate_tokens(&passage.text) <= max_tokens.max(32));
+            prop_assert!(passage.heading.as_deref().is_some_and(|heading| heading.starts_with("A Title")));
+            for line in next..passage.start_line {
+                prop_assert!(lines[line as usize - 1].trim().is_empty());
+            }
+            next = passage.end_line + 1;
+        }
+        if !document.passages.is_empty() {
+            prop_assert!(lines[next as usize - 1..].iter().all(|line| line.trim().is_empty()));
+        }
+    }
+
+    #[test]
+    fn damaged_dumps_are_answered(place in 0_usize..2_000, byte in any::<u8>(), length in 0_usize..20) {
+        let mut bytes = DUMP.as_bytes().to_vec();
+        let end = (place + length).min(bytes.len());
+        bytes.splice(place.min(end)..end, [byte, byte]);
+        let (pages, result) = dump(&bytes);
+        for page in pages {
+            let _ = page.document(&Options::default());
+        }
+        if let Err(error) = result {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+}
