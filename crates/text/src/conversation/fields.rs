@@ -190,7 +190,10 @@ mod tests {
 
     use super::*;
 
-    fn turn(value: &Value) -> Option<(Option<String>, Option<String>, String, Option<String>)> {
+    /// Time, speaker, text and session.
+    type Told = (Option<String>, Option<String>, String, Option<String>);
+
+    fn turn(value: &Value) -> Option<Told> {
         match record(value, &TimeZone::UTC) {
             Record::Turn(turn, session) => {
                 Some((turn.time.map(|time| time.to_string()), turn.speaker, turn.text, session))
@@ -199,12 +202,7 @@ mod tests {
         }
     }
 
-    fn told(
-        time: &str,
-        speaker: &str,
-        text: &str,
-        session: &str,
-    ) -> Option<(Option<String>, Option<String>, String, Option<String>)> {
+    fn told(time: &str, speaker: &str, text: &str, session: &str) -> Option<Told> {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Some((some(time), some(speaker), text.to_owned(), some(session)))
     }
