@@ -12,7 +12,8 @@
 //! - [`Index::calibrate`] measures similarity thresholds by language, [`Index::thresholds`] says which hold.
 //! - [`Index::stats`] tells how well past queries were served, [`Index::replay`] what another cut would have kept of them.
 //! - [`Index::related`] goes on from a hit: what is like it, what it uses, what uses it.
-//! - [`Index::import_issues`] brings in issues and their comments, [`Index::imported`] lists what was imported.
+//! - [`Index::import_issues`], [`Index::import_pages`] and [`Index::import_conversations`] bring in what is no file;
+//!   [`Index::imported`] lists it.
 //! - [`hook`] has git keep the index fresh.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
@@ -66,8 +67,8 @@ pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
 pub use import::{
     Clock, ConversationImport, GITHUB_API, GithubAccess, GithubError, GithubImport, GithubReport, ImportInput,
-    ImportSummary, Imported, ImportedLog, IssueImport, IssueStates, LARGEST_IMPORT, Repository, Stopped, SystemClock,
-    TOKEN_VARIABLES, Token, UnreadableRecord, is_imported,
+    ImportSummary, Imported, ImportedLog, ImportedWiki, IssueImport, IssueStates, LARGEST_IMPORT, PageImport,
+    Repository, Stopped, SystemClock, TOKEN_VARIABLES, Token, UnreadableRecord, is_imported,
 };
 pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceState, Stage, watch};
 pub use location::{INDEX_DIRECTORY, Location};

@@ -15,6 +15,7 @@ Examples:
   tamis import issues issues.json comments.json    pages of GitHub's API, `gh issue list --json`, GitLab's export, …
   gh issue list --state all --limit 1000 --json number,title,body,state,url,updatedAt,comments | tamis import issues -
   tamis import github OWNER/REPO                   a repository's issues, live; later only what has changed
+  tamis import wiki dump.xml                       the pages of a MediaWiki
   tamis import conversations session.jsonl         a log of turns: time, speaker, text
   tamis import --list                              what was imported, and from where
   tamis import --remove github:OWNER/REPO          take it out again
@@ -49,6 +50,8 @@ pub enum ImportWhat {
     Issues(ImportIssuesArguments),
     /// Issues, pull requests, comments and reviews of a repository on GitHub, live
     Github(ImportGithubArguments),
+    /// Pages of a wiki, from a dump of a MediaWiki
+    Wiki(ImportWikiArguments),
     /// Logs of conversations: turns of a time, a speaker and a text
     Conversations(ImportConversationsArguments),
 }
@@ -66,6 +69,27 @@ pub struct ImportIssuesArguments {
     /// Files of one tracker, in any formats, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    /// Flags of every import.
+    #[command(flatten)]
+    pub common: ImportFlags,
+}
+
+/// Flags of `tamis import wiki`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis import wiki ourwiki-20261101-pages-articles.xml.bz2
+  tamis search --collection wiki \"how are backups restored\"
+  tamis get \"wiki:Restoring a backup\"
+
+Wikis that are files, such as a checkout of a GitHub wiki, are indexed where they lie.")]
+pub struct ImportWikiArguments {
+    /// Dumps, plain or compressed with gzip or bzip2, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The numbers of the wiki's own namespaces whose pages are read: 0 are articles, 4 pages on the project, 12 help
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [0, 4, 12])]
+    pub pages_of: Vec<i32>,
     /// Flags of every import.
     #[command(flatten)]
     pub common: ImportFlags,

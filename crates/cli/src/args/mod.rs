@@ -25,7 +25,9 @@ pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
-pub use import::{ImportArguments, ImportConversationsArguments, ImportFlags, ImportIssuesArguments, ImportWhat};
+pub use import::{
+    ImportArguments, ImportConversationsArguments, ImportFlags, ImportIssuesArguments, ImportWhat, ImportWikiArguments,
+};
 pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
@@ -74,7 +76,7 @@ pub enum Command {
     Search(Box<SearchArguments>),
     /// Bring the index up to date, with every model
     Index(IndexArguments),
-    /// Bring in what is no file of the tree: issues, conversations
+    /// Bring in what is no file of the tree: issues, wikis, conversations
     Import(ImportArguments),
     /// Show what the index holds and how fresh it is
     Status(StatusArguments),

@@ -58,6 +58,10 @@ pub fn summary(
         let numbers = numbers.collect::<Vec<_>>().join(", ");
         writeln!(out, "  {} whose issue is not here: {numbers}{more}", format!("{left_out} left out").yellow())?;
     }
+    if !summary.left_out.is_empty() {
+        let kinds = summary.left_out.iter().map(|(kind, records)| left_out(kind, *records));
+        writeln!(out, "  left out: {}", kinds.collect::<Vec<_>>().join(", "))?;
+    }
     if !summary.bad.is_empty() {
         writeln!(out, "  {}:", format!("{} left out", counted(summary.bad.len() as u64, "bad record")).yellow())?;
         for record in summary.bad.iter().take(NAMED) {
@@ -73,6 +77,19 @@ pub fn summary(
         writeln!(out, "  search it with --namespace {}", visible(namespace))?;
     }
     Ok(())
+}
+
+/// Records that are none of what is imported, with their number.
+fn left_out(kind: &str, records: u64) -> String {
+    let (one, several) = match kind {
+        "redirect" => ("redirect", "redirects"),
+        "other_namespace" => ("page of another namespace", "pages of other namespaces"),
+        "other_model" => ("page that is no text", "pages that are no text"),
+        "no_turn" => ("record that is no turn", "records that are no turns"),
+        "repeated" => ("turn that came again", "turns that came again"),
+        other => (other, other),
+    };
+    format!("{} {}", count(records), if records == 1 { one } else { several })
 }
 
 /// One line: how many documents, and what became of them.
@@ -146,12 +163,14 @@ mod tests {
             |number| UnreadableRecord { position: format!("a.json: record {number}"), reason: "no number".into() };
         let summary_of = ImportSummary {
             bad: (1..=22).map(bad).collect(),
+            left_out: [("redirect".into(), 1200), ("other_model".into(), 1)].into(),
             without_issue: [(7, 2), (9, 1)].into(),
             dry_run: true,
             ..sample()
         };
         let text = plain(|out| summary(out, &summary_of, None, Some("other")));
         assert!(text.contains("  3 comments left out whose issue is not here: #7, #9\n"), "{text}");
+        assert!(text.contains("  left out: 1 page that is no text, 1,200 redirects\n"), "{text}");
         assert!(text.contains("  22 bad records left out:\n    a.json: record 1: no number\n"), "{text}");
         assert!(text.contains("record 20: no number\n    and 2 more\n  nothing was changed"), "{text}");
     }

@@ -267,3 +267,25 @@ fn a_log_of_a_conversation_is_imported_and_goes_on() {
     assert!(code == 0 && out.contains("  from calls, "), "{out}");
     assert_eq!(tree.json(&["import", "--list", "--json"]).as_array().map(Vec::len), Some(2));
 }
+
+#[test]
+fn a_dump_of_a_wiki_is_imported() {
+    let tree = Tree::indexed();
+    let page = |namespace: u64, title: &str, text: &str| {
+        format!(
+            "<page><title>{title}</title><ns>{namespace}</ns><id>7</id><revision><id>9</id>\
+             <timestamp>2026-11-22T14:05:00Z</timestamp><text>{text}</text></revision></page>"
+        )
+    };
+    let pages = [page(0, "Restoring a backup", "Unpack the newest archive."), page(14, "Category:Pumps", "All pumps.")];
+    tree.write("wiki.xml", &format!("<mediawiki>{}</mediawiki>", pages.concat()));
+    let (code, out, error) = run(tree.tamis(&["import", "wiki", "wiki.xml"]));
+    assert_eq!(code, 0, "{error}");
+    assert!(out.starts_with("1 page: 1 added; ") && out.contains("  from wiki.xml, namespace "), "{out}");
+    assert!(out.contains("  left out: 1 page of another namespace\n"), "{out}");
+    assert!(run(tree.tamis(&["get", "wiki:Restoring a backup"])).1.contains("newest archive"));
+    let all = tree.json(&["import", "wiki", "wiki.xml", "--pages-of", "0,14", "--json"]);
+    assert_eq!((&all["added"], &all["unchanged"]), (&json!(1), &json!(1)));
+    let (code, _, error) = run(tree.tamis(&["import", "wiki", "README.md"]));
+    assert!(code == 2 && error.contains("README.md: this is no dump"), "{error}");
+}

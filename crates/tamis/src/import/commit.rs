@@ -59,7 +59,7 @@ impl<'a> Target<'a> {
             severity: document.severity.clone(),
             content_hash,
             attributes: attributes(&document),
-            record: Some(content.text),
+            record: content.is_record.then_some(content.text),
             passages: passages(document, form),
             ..NewDocument::new(self.namespace, self.collection, path)
         });
@@ -78,6 +78,7 @@ impl<'a> Target<'a> {
 /// What a document is made from.
 pub(super) struct Content {
     text: String,
+    is_record: bool,
 }
 
 impl Content {
@@ -85,7 +86,12 @@ impl Content {
     pub fn record(record: &impl Serialize) -> Result<Content, Error> {
         let failed =
             |error: serde_json::Error| Error::argument("record", error.to_string(), "something with a JSON form");
-        Ok(Content { text: serde_json::to_string(record).map_err(failed)? })
+        Ok(Content { text: serde_json::to_string(record).map_err(failed)?, is_record: true })
+    }
+
+    /// As text that its passages hold as well.
+    pub fn text(text: String) -> Content {
+        Content { text, is_record: false }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::SESSIONS;
 use super::commit::{Content, Outcome, Target, commit};
 use super::input::{ImportInput, file_name};
-use super::place::{namespace, origin};
+use super::place::{held_by_another, namespace, origin};
 use super::summary::{ImportSummary, UnreadableRecord, refuse};
 use crate::Error;
 use crate::config::Config;
@@ -24,6 +24,8 @@ pub struct ConversationImport {
     pub namespace: Option<String>,
     /// Where the speakers are, for the times in the text of passages; `None`: UTC.
     pub time_zone: Option<TimeZone>,
+    /// What was left out of the logs on purpose, by kind: `no_turn`, `repeated`.
+    pub left_out: BTreeMap<String, u64>,
     /// Records of the logs that could not be read.
     pub bad: Vec<UnreadableRecord>,
     /// Leave out what could not be read, in place of importing nothing.
@@ -66,6 +68,11 @@ impl ConversationImport {
                 reason: record.reason,
             });
             import.bad.extend(bad);
+            for (kind, count) in [("no_turn", log.other), ("repeated", log.repeated)] {
+                if count > 0 {
+                    *import.left_out.entry(kind.to_owned()).or_default() += count as u64;
+                }
+            }
             let origin = origin.or(name).map_or(file, str::to_owned);
             match import.logs.iter_mut().find(|log| log.origin == origin) {
                 Some(known) => known.conversations.extend(log.conversations),
@@ -104,7 +111,7 @@ impl Index {
         let _writing = if import.dry_run { None } else { Some(self.wait_to_write(observer)?) };
         let named = origins.join(", ");
         let summary = Target::new(self, &namespace, SESSIONS, &named).summary(import.dry_run);
-        let mut summary = ImportSummary { bad, ..summary };
+        let mut summary = ImportSummary { left_out: import.left_out.clone(), bad, ..summary };
         let started = Instant::now();
         observer.stage(Stage::Import, import.logs.iter().map(|log| log.conversations.len() as u64).sum());
         let options = options(&self.config, import.time_zone.as_ref().unwrap_or(&TimeZone::UTC));
@@ -170,14 +177,6 @@ fn outcome(
         Outcome::Unchanged if older => Outcome::Older,
         outcome => outcome,
     })
-}
-
-fn held_by_another(path: &str, origin: &str, other: &str) -> Error {
-    let allowed = format!(
-        "{other}, which holds {path} already: say --origin {other} if both are of one log, --name NAME to name the sessions \
-         apart, or --namespace NAME"
-    );
-    Error::argument("origin", origin, allowed)
 }
 
 /// A session with what a later look at its log adds. Where one of the two only goes on after the other, that is it; else the

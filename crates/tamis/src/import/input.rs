@@ -67,7 +67,7 @@ pub(super) fn file_name(name: &str) -> String {
     Path::new(name).file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-fn too_large(path: &Path) -> Error {
+pub(super) fn too_large(path: &Path) -> Error {
     let reason =
         format!("larger than {} GB, the most that is imported at once; divide it", LARGEST_IMPORT / 1_000_000_000);
     Error::path(path, reason)

@@ -34,6 +34,7 @@ mod github;
 mod input;
 mod issues;
 mod origins;
+mod pages;
 mod place;
 mod rendered;
 mod summary;
@@ -46,6 +47,7 @@ pub use github::{
 pub use input::{ImportInput, LARGEST_IMPORT};
 pub use issues::IssueImport;
 pub use origins::Imported;
+pub use pages::{ImportedWiki, PageImport};
 pub(crate) use summary::listed;
 pub use summary::{ImportSummary, UnreadableRecord};
 
@@ -54,6 +56,9 @@ pub(crate) const ISSUES: &str = "issues";
 
 /// The collection of conversations.
 const SESSIONS: &str = "sessions";
+
+/// The collection of wiki pages.
+const WIKI: &str = "wiki";
 
 /// What paths of imported documents begin with: no file is called so.
 const PATHS: [&str; 3] = ["issue:", "wiki:", "session:"];

@@ -53,3 +53,11 @@ pub(super) fn only_tracker(index: &Index, namespace: &str, collection: &str, ori
     );
     Err(Error::argument("origin", origin, allowed))
 }
+
+/// A document that came from elsewhere is not overwritten.
+pub(super) fn held_by_another(path: &str, origin: &str, other: &str) -> Error {
+    let allowed = format!(
+        "{other}, which {path} is from: say --origin {other} if that is the same, or --namespace NAME to keep the two apart"
+    );
+    Error::argument("origin", origin, allowed)
+}

@@ -29,6 +29,9 @@ pub struct ImportSummary {
     pub passages: u64,
     /// Comments whose issue is neither given nor stored, and which are left out, by its number.
     pub without_issue: BTreeMap<u64, u64>,
+    /// Records that are none of what is imported and were left out, by kind: pages that only lead to another, turns that
+    /// came twice.
+    pub left_out: BTreeMap<String, u64>,
     /// Records that could not be read and were left out.
     pub bad: Vec<UnreadableRecord>,
     /// Nothing was changed: this is what an import would do.

@@ -6,3 +6,4 @@ mod support;
 mod conversations;
 mod issues;
 mod listing;
+mod pages;

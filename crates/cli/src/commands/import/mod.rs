@@ -4,6 +4,7 @@ mod conversations;
 mod github;
 mod issues;
 mod run;
+mod wiki;
 
 use crate::args::{Global, ImportArguments, ImportWhat};
 use crate::exit::Exit;
@@ -23,6 +24,7 @@ use std::io::Write;
 pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
     match (&arguments.what, &arguments.remove) {
         (Some(ImportWhat::Issues(issues)), _) => issues::run(issues, global, output),
+        (Some(ImportWhat::Wiki(wiki)), _) => wiki::run(wiki, global, output),
         (Some(ImportWhat::Conversations(logs)), _) => conversations::run(logs, global, output),
         (Some(ImportWhat::Github(github)), _) => github::run(github, global, output),
         (None, Some(origin)) => remove(origin, arguments, global, output),

@@ -17,23 +17,35 @@ use tamis::{Error, ImportInput, ImportSummary, Index, RunOptions, RunReport};
 /// The name by which standard input is asked for.
 const STANDARD_INPUT: &str = "-";
 
+/// What standard input is called in messages.
+pub const STANDARD_INPUT_NAME: &str = "standard input";
+
 /// Reads what was named, each once.
 pub fn inputs(files: &[PathBuf]) -> Result<Vec<ImportInput>> {
+    let input = |file: &PathBuf| match is_standard_input(file)? {
+        true => Ok(ImportInput::stream(STANDARD_INPUT_NAME, io::stdin().lock())?),
+        false => Ok(ImportInput::file(file)?),
+    };
+    once(files)?;
+    files.iter().map(input).collect()
+}
+
+/// Refuses to read standard input twice.
+pub fn once(files: &[PathBuf]) -> Result<()> {
     let streams = files.iter().filter(|file| file.as_path() == Path::new(STANDARD_INPUT)).count();
     if streams > 1 {
         bail!("`-` is named {streams} times: standard input can be read once");
     }
-    files.iter().map(|file| input(file)).collect()
+    Ok(())
 }
 
-fn input(file: &Path) -> Result<ImportInput> {
-    if file != Path::new(STANDARD_INPUT) {
-        return Ok(ImportInput::file(file)?);
-    }
-    if io::stdin().is_terminal() {
+/// Whether standard input is named, and there is something to be read.
+pub fn is_standard_input(file: &Path) -> Result<bool> {
+    let named = file == Path::new(STANDARD_INPUT);
+    if named && io::stdin().is_terminal() {
         bail!("`-` reads standard input, which is a terminal: pipe something in, or name a file");
     }
-    Ok(ImportInput::stream("standard input", io::stdin().lock())?)
+    Ok(named)
 }
 
 /// What is printed as JSON: what the import did, and the run that published and embedded it.
@@ -52,7 +64,7 @@ pub fn run_import<I>(
     global: &Global,
     output: &Output,
     read: impl FnOnce(&Config) -> Result<I>,
-    import: impl FnOnce(&Index, &I, &Progress) -> Result<ImportSummary, Error>,
+    import: impl FnOnce(&Index, I, &Progress) -> Result<ImportSummary, Error>,
 ) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
@@ -61,7 +73,7 @@ pub fn run_import<I>(
     let index = session.open(config)?;
     interrupt::install()?;
     let progress = Progress::at_once(output);
-    let summary = import(&index, &given, &progress)?;
+    let summary = import(&index, given, &progress)?;
     // Also when nothing changed: an earlier import may have been stopped before it was published.
     let completed = match summary.dry_run || summary.interrupted {
         true => None,

@@ -1,0 +1,38 @@
+//! `tamis import wiki`: dumps of a MediaWiki.
+
+use super::run::{STANDARD_INPUT_NAME, is_standard_input, once, run_import};
+use crate::args::{Global, ImportWikiArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use anyhow::Result;
+use std::io;
+use tamis::PageImport;
+use tamis::config::Config;
+use tamis::text::WikiDumpOptions;
+
+/// Imports the pages of dumps.
+///
+/// # Errors
+/// A file cannot be read or is no dump, the index cannot be written, or a model fails.
+pub fn run(arguments: &ImportWikiArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let flags = &arguments.common;
+    let options = WikiDumpOptions { namespaces: arguments.pages_of.clone() };
+    let read = |_: &Config| {
+        once(&arguments.files)?;
+        let mut import = PageImport {
+            namespace: flags.namespace.clone(),
+            skip_bad: flags.skip_bad,
+            dry_run: flags.dry_run,
+            ..PageImport::default()
+        };
+        for file in &arguments.files {
+            let origin = flags.origin.as_deref();
+            match is_standard_input(file)? {
+                true => import.read(STANDARD_INPUT_NAME, io::stdin().lock(), origin, &options)?,
+                false => import.read_file(file, origin, &options)?,
+            }
+        }
+        Ok(import)
+    };
+    run_import(flags, global, output, read, |index, import, progress| index.import_pages(import, progress))
+}
