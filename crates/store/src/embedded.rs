@@ -18,7 +18,7 @@ use crate::record::{
 };
 use crate::report::{Coverage, Findings, Origin, Progress, Pruned, Summary};
 use crate::semantic::Semantic;
-use crate::sqlite::{Database, ModelRow, lock};
+use crate::sqlite::{ContentState, Database, ModelRow, lock};
 use crate::store::{Store, Writing};
 use crate::vectors::cosine;
 
@@ -61,18 +61,18 @@ pub struct EmbeddedStore {
     namespaces: Mutex<Option<(u64, Vec<Namespace>)>>,
 }
 
-/// A filter and what it selects at a change number.
+/// A filter and what it selects in a state of the database.
 #[derive(Debug)]
 struct Remembered {
-    seq: u64,
+    state: ContentState,
     filter: Filter,
     selection: Arc<Selection>,
 }
 
-/// How far a model went at a change number.
+/// How far a model went in a state of the database.
 #[derive(Debug)]
 struct RememberedCoverage {
-    seq: u64,
+    state: ContentState,
     model: String,
     filter: Filter,
     coverage: Coverage,
@@ -137,21 +137,21 @@ impl EmbeddedStore {
     }
 
     fn resolve(&self, filter: &Filter) -> Result<Arc<Selection>> {
-        let seq = self.database.seq()?;
+        let state = self.database.content_state(filter.is_by_date())?;
         {
             let mut remembered = lock(&self.selections);
-            remembered.retain(|entry| entry.seq == seq);
-            if let Some(entry) = remembered.iter().find(|entry| entry.filter == *filter) {
+            remembered.retain(|entry| entry.state.seq == state.seq);
+            if let Some(entry) = remembered.iter().find(|entry| entry.state == state && entry.filter == *filter) {
                 return Ok(entry.selection.clone());
             }
         }
-        // A change between the two numbers makes the selection newer than its number: it is then resolved again.
+        // A change in between makes the selection newer than its state: it is then resolved again.
         let selection = Arc::new(self.database.resolve(filter)?);
         let mut remembered = lock(&self.selections);
         if remembered.len() == REMEMBERED_FILTERS {
             remembered.pop_front();
         }
-        remembered.push_back(Remembered { seq, filter: filter.clone(), selection: selection.clone() });
+        remembered.push_back(Remembered { state, filter: filter.clone(), selection: selection.clone() });
         Ok(selection)
     }
 
@@ -366,11 +366,13 @@ impl Store for EmbeddedStore {
     }
 
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {
-        let seq = self.database.seq()?;
+        let state = self.database.content_state(filter.is_by_date())?;
         {
             let mut remembered = lock(&self.coverages);
-            remembered.retain(|entry| entry.seq == seq);
-            if let Some(entry) = remembered.iter().find(|entry| entry.model == model && entry.filter == *filter) {
+            remembered.retain(|entry| entry.state.seq == state.seq);
+            let same =
+                |entry: &&RememberedCoverage| entry.state == state && entry.model == model && entry.filter == *filter;
+            if let Some(entry) = remembered.iter().find(same) {
                 return Ok(entry.coverage);
             }
         }
@@ -379,7 +381,7 @@ impl Store for EmbeddedStore {
         if remembered.len() == REMEMBERED_FILTERS {
             remembered.pop_front();
         }
-        remembered.push_back(RememberedCoverage { seq, model: model.to_owned(), filter: filter.clone(), coverage });
+        remembered.push_back(RememberedCoverage { state, model: model.to_owned(), filter: filter.clone(), coverage });
         Ok(coverage)
     }
 

@@ -81,6 +81,11 @@ impl Filter {
         *self == Filter { namespaces: self.namespaces.clone(), ..Filter::default() }
     }
 
+    /// Whether dates take part in it.
+    pub(crate) fn is_by_date(&self) -> bool {
+        self.since_ns.is_some() || self.until_ns.is_some()
+    }
+
     /// Whether documents alone decide it, where all passages are of their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
         self.kinds.is_empty()
@@ -88,9 +93,14 @@ impl Filter {
             && self.ids.is_empty()
             && self.symbols.is_empty()
             && self.authors.is_empty()
-            && self.since_ns.is_none()
-            && self.until_ns.is_none()
+            && !self.is_by_date()
     }
+}
+
+/// A text without difference of case. By way of the upper case, since several small letters can have one capital:
+/// `straße` is `STRASSE`, and a final sigma is a sigma.
+pub(crate) fn folded(text: &str) -> String {
+    text.to_uppercase().to_lowercase()
 }
 
 /// The globs of a filter, compiled.
@@ -152,6 +162,14 @@ impl BitSet {
             self.words.resize(word + 1, 0);
         }
         self.words[word] |= 1 << (number % 64);
+    }
+
+    /// Its numbers, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
+        let numbers = |(place, &word): (usize, &u64)| {
+            (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| place as u64 * 64 + bit)
+        };
+        self.words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(numbers)
     }
 
     #[inline]
@@ -233,6 +251,22 @@ mod tests {
     }
 
     #[test]
+    fn case_makes_no_difference_in_any_script() {
+        for (one, other) in [
+            ("Bug", "bUG"),
+            ("Über", "ÜBER"),
+            ("straße", "STRASSE"),
+            ("ПОДДЕРЖКА", "поддержка"),
+            ("ΟΔΟΣ", "οδοσ"),
+            ("οδος", "ΟΔΟΣ"),
+        ] {
+            assert_eq!(folded(one), folded(other), "{one}");
+        }
+        assert_ne!(folded("bug"), folded("bugs"));
+        assert_eq!(folded("問題"), "問題");
+    }
+
+    #[test]
     fn a_bad_glob_is_named() {
         let error = PathGlobs::new(&["src/[".to_owned()]).unwrap_err();
         assert!(error.to_string().contains("\"src/[\""), "{error}");
@@ -246,6 +280,7 @@ mod tests {
             let set: HashSet<u64> = numbers.into_iter().collect();
             prop_assert_eq!(bits.contains(probe), set.contains(&probe));
             prop_assert!(set.iter().all(|&number| bits.contains(number)));
+            prop_assert_eq!(bits.iter().collect::<Vec<_>>(), set.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>());
         }
     }
 }

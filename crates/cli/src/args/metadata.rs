@@ -48,7 +48,11 @@ impl MetadataArguments {
             let named = types().find(|value| value.matches(text, true));
             named.map_or_else(|| text.clone(), |value| value.get_name().to_owned())
         };
-        let group = |labels: &String| labels.split(',').map(|label| label.trim().to_owned()).collect();
+        // A label can have commas itself: the whole is one of those that will do.
+        let group = |labels: &String| {
+            let several = labels.split(',').map(str::trim).filter(|_| labels.contains(','));
+            std::iter::once(labels.as_str()).chain(several).map(str::to_owned).collect()
+        };
         MetadataFilter {
             states: lower(&self.states),
             labels: self.labels.iter().map(group).collect(),
@@ -101,7 +105,7 @@ mod tests {
         let owned = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>();
         let expected = MetadataFilter {
             states: owned(&["closed", "open"]),
-            labels: vec![owned(&["bug", "crash"]), owned(&["windows"])],
+            labels: vec![owned(&["bug, crash", "bug", "crash"]), owned(&["windows"])],
             authors: owned(&["alice", "bob"]),
             types: owned(&["pull_request"]),
             topics: owned(&["build"]),

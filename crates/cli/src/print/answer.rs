@@ -18,19 +18,65 @@ pub fn hits(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
         if answer.index.namespaces.len() > 1 {
             write!(out, "{} ", visible(&hit.namespace).cyan())?;
         }
-        write!(out, "{}:{}-{}", visible(&hit.path).purple(), hit.start_line.green(), hit.end_line.green())?;
-        if let Some(symbol) = &hit.symbol {
-            write!(out, "  {}", visible(symbol).bold())?;
+        match state(hit) {
+            Some(state) => issue(out, hit, state)?,
+            None => passage(out, hit)?,
         }
-        write!(out, "  {}", format_args!("({})", hit.kind.replace('_', " ")).dimmed())?;
-        if let (None, Some(title)) = (&hit.symbol, &hit.title) {
-            write!(out, "  {}", visible(title).bold())?;
-        }
-        writeln!(out)?;
         snippet(out, hit)?;
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// Where a passage is and what.
+fn passage(out: &mut dyn Write, hit: &Hit) -> io::Result<()> {
+    write!(out, "{}:{}-{}", visible(&hit.path).purple(), hit.start_line.green(), hit.end_line.green())?;
+    if let Some(symbol) = &hit.symbol {
+        write!(out, "  {}", visible(symbol).bold())?;
+    }
+    write!(out, "  {}", origin(hit).dimmed())?;
+    if let (None, Some(title)) = (&hit.symbol, &hit.title) {
+        write!(out, "  {}", visible(title).bold())?;
+    }
+    writeln!(out)
+}
+
+/// A passage of an issue as people know issues: by number, state and title, whichever lines of it answer.
+fn issue(out: &mut dyn Write, hit: &Hit, state: &str) -> io::Result<()> {
+    write!(out, "{}  ", visible(&hit.path).purple())?;
+    match state {
+        "open" => write!(out, "{}", state.green())?,
+        "merged" => write!(out, "{}", state.purple())?,
+        state => write!(out, "{}", visible(state).red())?,
+    }
+    if let Some(title) = &hit.title {
+        write!(out, "  {}", visible(title).bold())?;
+    }
+    writeln!(out, "  {}", origin(hit).dimmed())
+}
+
+/// The state that tells most of an issue or pull request; `None` of what is neither.
+fn state(hit: &Hit) -> Option<&str> {
+    let known = |name: &str| hit.attributes.get(name).map(Vec::as_slice).unwrap_or_default();
+    known("type").first()?;
+    let states = known("state");
+    let merged = states.iter().find(|state| *state == "merged");
+    let told = merged.or_else(|| states.iter().find(|state| ["open", "closed"].contains(&state.as_str())));
+    told.or(states.first()).map(String::as_str)
+}
+
+/// What a passage is; by whom and of which day, where it is one person's or nothing else of its document is dated.
+fn origin(hit: &Hit) -> String {
+    let mut words = hit.kind.replace('_', " ");
+    if let Some(author) = &hit.author {
+        words.push_str(&format!(" by {}", visible(author)));
+    }
+    // What code and files of a tree were last changed is told by their history.
+    let told = hit.author.is_some() || !["code", "docs"].contains(&hit.collection.as_str());
+    if let Some(day) = hit.dated_at.as_deref().filter(|_| told).and_then(|date| date.get(..10)) {
+        words.push_str(&format!(", {day}"));
+    }
+    format!("({words})")
 }
 
 fn snippet(out: &mut dyn Write, hit: &Hit) -> io::Result<()> {
@@ -131,6 +177,40 @@ mod tests {
 
         guide.md:1-3  (front matter)  Guide > Install
            1 │ Copy it.
+        ");
+    }
+
+    #[test]
+    fn an_issue_is_shown_as_people_know_it() {
+        let mut comment = hit("issue:12", 8, 12);
+        comment.kind = "comment".into();
+        comment.collection = "issues".into();
+        comment.title = Some("Crash when the window is closed".into());
+        comment.author = Some("alice".into());
+        comment.dated_at = Some("2024-03-01T09:30:00Z".into());
+        let known = |values: &[(&str, &[&str])]| {
+            let owned = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect::<Vec<String>>();
+            values.iter().map(|(name, values)| ((*name).to_owned(), owned(values))).collect()
+        };
+        comment.attributes = known(&[("state", &["closed", "resolved"]), ("type", &["issue"])]);
+        comment.snippet = "It was the driver.".into();
+        let mut pull = hit("issue:13", 1, 4);
+        pull.kind = "pull_request".into();
+        pull.title = Some("Close windows in order".into());
+        pull.attributes = known(&[("state", &["closed", "merged", "resolved"]), ("type", &["pull_request"])]);
+        let mut note = hit("memory/2024-03-01.md", 3, 5);
+        note.kind = "note".into();
+        note.collection = "notes".into();
+        note.dated_at = Some("2024-03-01T00:00:00Z".into());
+        note.attributes = known(&[("topic", &["drivers"])]);
+        let found = Answer { results: vec![comment, pull, note], ..answer() };
+        insta::assert_snapshot!(plain(|out| hits(out, &found)), @r"
+        issue:12  closed  Crash when the window is closed  (comment by alice, 2024-03-01)
+           8 │ It was the driver.
+
+        issue:13  merged  Close windows in order  (pull request)
+
+        memory/2024-03-01.md:3-5  (note, 2024-03-01)
         ");
     }
 

@@ -6,8 +6,9 @@ use super::Fault;
 use super::names::{Identity, PublicIds, spellings};
 use super::namespaces::register;
 use super::retired::retire;
-use super::write::{read_seq, write_seq};
+use super::write::{dates_changed, read_seq, write_seq};
 use crate::error::{Result, StoreError};
+use crate::filter::folded;
 use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
 
 /// The changes of one transaction.
@@ -35,6 +36,9 @@ impl<'c> Batch<'c> {
     pub(super) fn end(mut self) -> Result<Applied, Fault> {
         self.forget_texts()?;
         write_seq(self.connection, self.seq)?;
+        if self.applied.touched > 0 {
+            dates_changed(self.connection)?;
+        }
         self.applied.seq = self.seq as u64;
         Ok(self.applied)
     }
@@ -71,12 +75,12 @@ impl<'c> Batch<'c> {
             .connection
             .prepare_cached(
                 "INSERT INTO documents(id, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-                 severity, content_hash, note, passages, origin, record) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
+                 severity, content_hash, note, passages, origin) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
                  ON CONFLICT(id) DO UPDATE SET collection = excluded.collection, language = excluded.language, \
                  role = excluded.role, title = excluded.title, size = excluded.size, modified_ns = excluded.modified_ns, \
                  dated_ns = excluded.dated_ns, severity = excluded.severity, content_hash = excluded.content_hash, note = excluded.note, \
-                 passages = excluded.passages, origin = excluded.origin, record = excluded.record RETURNING id",
+                 passages = excluded.passages, origin = excluded.origin RETURNING id",
             )?
             .query_row(
                 params![
@@ -95,7 +99,6 @@ impl<'c> Batch<'c> {
                     document.note,
                     document.passages.len() as i64,
                     document.origin,
-                    document.record,
                 ],
                 |row| row.get(0),
             )?;
@@ -108,6 +111,12 @@ impl<'c> Batch<'c> {
         }
         if known.is_some() {
             self.connection.prepare_cached("DELETE FROM attributes WHERE document = ?1")?.execute([id])?;
+            self.connection.prepare_cached("DELETE FROM records WHERE document = ?1")?.execute([id])?;
+        }
+        if let Some(record) = &document.record {
+            self.connection
+                .prepare_cached("INSERT INTO records(document, record) VALUES (?1, ?2)")?
+                .execute(params![id, record])?;
         }
         self.insert_attributes(id, &document.attributes)?;
         self.insert_passages(id, document)
@@ -118,7 +127,7 @@ impl<'c> Batch<'c> {
             "INSERT OR IGNORE INTO attributes(document, name, value, folded) VALUES (?1, ?2, ?3, ?4)",
         )?;
         for Attribute { name, value } in attributes {
-            insert.execute(params![id, name, value, value.to_lowercase()])?;
+            insert.execute(params![id, name, value, folded(value)])?;
         }
         Ok(())
     }

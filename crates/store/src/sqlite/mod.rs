@@ -25,7 +25,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::{Result, StoreError};
 
 pub(crate) use migrate::SCHEMA_VERSION;
-pub(crate) use replay::{LexicalRow, ModelRow};
+pub(crate) use replay::{ContentState, LexicalRow, ModelRow};
 
 /// How long a statement waits for another connection's lock. Only commits, checkpoints and opening ever wait.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::batch::Batch;
-use super::write::{read_seq, write_seq};
+use super::write::{dates_changed, read_seq, write_seq};
 use super::{Database, Fault};
 use crate::error::{Result, StoreError};
 use crate::namespace::{Namespace, NewNamespace};
@@ -70,6 +70,9 @@ impl Database {
             let mut changed = 0;
             for (path, date) in dates {
                 changed += statement.execute(params![namespace, path, date])? as u64;
+            }
+            if changed > 0 {
+                dates_changed(connection)?;
             }
             Ok(changed)
         })

@@ -180,10 +180,9 @@ impl Database {
     /// The records of documents, in the order asked for.
     pub(crate) fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached("SELECT record FROM documents WHERE id = ?1")?;
+            let mut statement = connection.prepare_cached("SELECT record FROM records WHERE document = ?1")?;
             let record = |document: &DocumentId| statement.query_row([document.0], |row| row.get(0)).optional();
-            let records = documents.iter().map(record).collect::<rusqlite::Result<Vec<Option<Option<String>>>>>()?;
-            Ok(records.into_iter().map(Option::flatten).collect())
+            Ok(documents.iter().map(record).collect::<rusqlite::Result<_>>()?)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::write::read_seq;
+use super::write::{read_dates, read_seq};
 use super::{Database, Fault};
 use crate::error::Result;
 use crate::record::TextForm;
@@ -22,6 +22,15 @@ pub(crate) struct LexicalRow<'r> {
     pub(crate) text: &'r str,
 }
 
+/// What a selection of passages was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ContentState {
+    /// The number of the last change.
+    pub(crate) seq: u64,
+    /// The number of the last change of dates alone; 0 where they do not matter.
+    pub(crate) dates: i64,
+}
+
 /// A model's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelRow {
@@ -34,6 +43,14 @@ impl Database {
     /// The number of the last change.
     pub(crate) fn seq(&self) -> Result<u64> {
         self.read(|connection| Ok(read_seq(connection)? as u64))
+    }
+
+    /// How far changes went, and, where dates matter, changes of dates, which have a number of their own.
+    pub(crate) fn content_state(&self, dated: bool) -> Result<ContentState> {
+        self.read(|connection| {
+            let seq = read_seq(connection)? as u64;
+            Ok(ContentState { seq, dates: if dated { read_dates(connection)? } else { 0 } })
+        })
     }
 
     /// All models.

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
 use super::{Database, Fault};
 use crate::error::Result;
-use crate::filter::{AttributeCondition, BitSet, Filter, PathGlobs, Selection};
+use crate::filter::{AttributeCondition, BitSet, Filter, PathGlobs, Selection, folded};
 use crate::record::{DocumentId, PassageId, PassageRef};
 use crate::symbols::SymbolPatterns;
 
@@ -31,8 +31,10 @@ impl Database {
                     .query_row([], |row| row.get(0))?;
             let languages: &[String] = if mixed { &[] } else { &filter.languages };
             let documents = documents(connection, filter, languages, &globs)?;
-            let selection =
-                if filter.is_by_document() && !mixed { documents } else { passages(connection, filter, documents)? };
+            let selection = match filter.is_by_document() && !mixed {
+                true => documents,
+                false => passages(connection, filter, documents, everything.count)?,
+            };
             Ok(if selection.count == everything.count {
                 everything
             } else {
@@ -82,6 +84,9 @@ fn conditions<'f>(columns: &[(&str, &'f [String])]) -> (String, Vec<&'f dyn ToSq
     (sql, values)
 }
 
+/// Up to so many documents are looked up one by one; more are picked out of all.
+const FEW_DOCUMENTS: usize = 1_000;
+
 /// Documents by what is known of them; by their language only where that is the language of all their passages.
 fn documents(
     connection: &Connection,
@@ -93,84 +98,148 @@ fn documents(
         conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections), ("language", languages)]);
     // Without globs the paths are not read, and where namespaces alone decide an index has all that is.
     let path = if filter.path_globs.is_empty() { "''" } else { "path" };
-    let (known, asked) = attribute_conditions(&filter.attributes);
-    let mut values = values;
-    values.extend(asked.iter().map(|value| value as &dyn ToSql));
-    let mut statement =
-        connection.prepare(&format!("SELECT id, passages, {path} FROM documents WHERE {condition}{known}"))?;
-    let mut rows = statement.query(params_from_iter(values))?;
+    let select = format!("SELECT id, passages, {path} FROM documents WHERE {condition}");
     let mut bits = BitSet::default();
     let mut count = 0;
-    while let Some(row) = rows.next()? {
+    let mut take = |row: &Row<'_>| -> Result<(), Fault> {
         if globs.matches(row.get_ref(2)?.as_str()?) {
             bits.insert(row.get::<_, i64>(0)? as u64);
             count += row.get::<_, i64>(1)? as u64;
+        }
+        Ok(())
+    };
+    match with_attributes(connection, &filter.attributes)? {
+        Some(known) if known.len() <= FEW_DOCUMENTS => {
+            let mut statement = connection.prepare(&format!("{select} AND id = ?"))?;
+            for id in &known {
+                let values = values.iter().copied().chain([id as &dyn ToSql]);
+                let mut rows = statement.query(params_from_iter(values))?;
+                if let Some(row) = rows.next()? {
+                    take(row)?;
+                }
+            }
+        }
+        known => {
+            let mut statement = connection.prepare(&select)?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                let id: i64 = row.get(0)?;
+                if known.as_ref().is_none_or(|known| known.binary_search(&id).is_ok()) {
+                    take(row)?;
+                }
+            }
         }
     }
     Ok(Selection { documents: Some(bits), count, ..Selection::default() })
 }
 
-/// A condition on the document's `id` for each attribute, with the values.
-fn attribute_conditions(conditions: &[AttributeCondition]) -> (String, Vec<String>) {
-    let mut sql = String::new();
-    let mut values = Vec::new();
+/// The documents that meet all conditions on attributes, ascending; `None` where there are no conditions.
+fn with_attributes(connection: &Connection, conditions: &[AttributeCondition]) -> Result<Option<Vec<i64>>, Fault> {
+    let mut known: Option<Vec<i64>> = None;
     for AttributeCondition { name, any_of } in conditions {
         let marks = vec!["?"; any_of.len()].join(", ");
-        sql.push_str(&format!(" AND id IN (SELECT document FROM attributes WHERE name = ? AND folded IN ({marks}))"));
-        values.push(name.clone());
-        values.extend(any_of.iter().map(|value| value.to_lowercase()));
+        let mut statement = connection
+            .prepare_cached(&format!("SELECT document FROM attributes WHERE name = ? AND folded IN ({marks})"))?;
+        let values = std::iter::once(name.clone()).chain(any_of.iter().map(|value| folded(value)));
+        let rows = statement.query_map(params_from_iter(values), |row| row.get(0))?;
+        let mut having = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
+        having.sort_unstable();
+        having.dedup();
+        if let Some(known) = &known {
+            having.retain(|document| known.binary_search(document).is_ok());
+        }
+        known = Some(having);
     }
-    (sql, values)
+    Ok(known)
 }
 
-/// The date that a passage is filtered by.
-const DATE: &str = "coalesce(p.dated_ns, d.dated_ns, nullif(d.modified_ns, 0))";
+/// How `authors` are spelled where they wrote something.
+fn spellings(connection: &Connection, authors: &[String]) -> Result<Vec<String>, Fault> {
+    let wanted: Vec<String> = authors.iter().map(|author| folded(author)).collect();
+    let mut statement = connection.prepare_cached("SELECT DISTINCT author FROM passages WHERE author IS NOT NULL")?;
+    let mut rows = statement.query([])?;
+    let mut spelled = Vec::new();
+    while let Some(row) = rows.next()? {
+        let author = row.get_ref(0)?.as_str()?;
+        if wanted.contains(&folded(author)) {
+            spelled.push(author.to_owned());
+        }
+    }
+    Ok(spelled)
+}
 
-fn passages(connection: &Connection, filter: &Filter, documents: Selection) -> Result<Selection, Fault> {
+/// The date of a document, as its index has it.
+const DOCUMENT_DATE: &str = "coalesce(d.dated_ns, nullif(d.modified_ns, 0))";
+
+/// Passages of `documents` by what is known of themselves. `total`: how many there are of all documents.
+fn passages(connection: &Connection, filter: &Filter, documents: Selection, total: u64) -> Result<Selection, Fault> {
     let symbols = SymbolPatterns::new(&filter.symbols);
-    let (mut condition, mut values) = conditions(&[
+    let authors = spellings(connection, &filter.authors)?;
+    if authors.is_empty() && !filter.authors.is_empty() {
+        return Ok(Selection { passages: Some(BitSet::default()), ..Selection::default() });
+    }
+    let (condition, values) = conditions(&[
         ("coalesce(p.language, d.language)", &filter.languages),
         ("p.kind", &filter.kinds),
         ("p.role", &filter.roles),
+        ("p.author", &authors),
     ]);
-    for (bound, compared) in [(&filter.since_ns, ">="), (&filter.until_ns, "<")] {
-        if let Some(bound) = bound {
-            condition.push_str(&format!(" AND {DATE} {compared} ?"));
-            values.push(bound);
-        }
-    }
-    let authors: Vec<String> = filter.authors.iter().map(|author| author.to_lowercase()).collect();
-    let mut bits = BitSet::default();
+    let mut taken = BitSet::default();
     let mut count = 0;
     let mut take = |row: &Row<'_>| -> Result<(), Fault> {
         let (passage, document) = (PassageId(row.get::<_, i64>(0)? as u64), DocumentId(row.get(1)?));
         let named = symbols.is_empty() || row.get_ref(2)?.as_str_or_null()?.is_some_and(|name| symbols.matches(name));
-        let written = authors.is_empty()
-            || row.get_ref(3)?.as_str_or_null()?.is_some_and(|author| authors.contains(&author.to_lowercase()));
-        if named && written && documents.contains(passage, document) && !bits.contains(passage.0) {
-            bits.insert(passage.0);
+        if named && documents.contains(passage, document) && !taken.contains(passage.0) {
+            taken.insert(passage.0);
             count += 1;
         }
         Ok(())
     };
-    let from = "SELECT p.id, p.document, p.symbol, p.author FROM passages p JOIN documents d ON d.id = p.document";
-    if filter.ids.is_empty() {
-        let mut statement = connection.prepare(&format!("{from} WHERE {condition}"))?;
-        let mut rows = statement.query(params_from_iter(values))?;
-        while let Some(row) = rows.next()? {
-            take(row)?;
+    let symbol = if symbols.is_empty() { "NULL" } else { "p.symbol" };
+    let select = format!("SELECT p.id, p.document, {symbol} FROM");
+    let joined = "passages p JOIN documents d ON d.id = p.document";
+    let since = filter.since_ns.iter().map(|bound| (">=", bound));
+    let until = filter.until_ns.iter().map(|bound| ("<", bound));
+    let bounds: Vec<(&str, &i64)> = since.chain(until).collect();
+    let dated = |date: &str| bounds.iter().map(|(compared, _)| format!(" AND {date} {compared} ?")).collect::<String>();
+    let values: Vec<&dyn ToSql> =
+        values.into_iter().chain(bounds.iter().map(|(_, bound)| *bound as &dyn ToSql)).collect();
+
+    let among = documents.documents.as_ref().filter(|_| documents.count.saturating_mul(8) <= total);
+    if filter.ids.is_empty() && among.is_none() {
+        let sources = match bounds.is_empty() {
+            true if filter.languages.is_empty() => vec![format!("passages p WHERE {condition}")],
+            true => vec![format!("{joined} WHERE {condition}")],
+            // Those with a date of their own, and the others by their documents: each by an index.
+            false => vec![
+                format!("{joined} WHERE {condition} AND p.dated_ns IS NOT NULL{}", dated("p.dated_ns")),
+                format!(
+                    "documents d CROSS JOIN passages p ON p.document = d.id WHERE {condition} AND p.dated_ns IS NULL{}",
+                    dated(DOCUMENT_DATE)
+                ),
+            ],
+        };
+        for source in sources {
+            let mut statement = connection.prepare(&format!("{select} {source}"))?;
+            let mut rows = statement.query(params_from_iter(&values))?;
+            while let Some(row) = rows.next()? {
+                take(row)?;
+            }
         }
     } else {
-        let mut statement = connection.prepare(&format!("{from} WHERE {condition} AND p.id = ?"))?;
-        for id in &filter.ids {
-            let id = id.0 as i64;
-            let mut values = values.clone();
-            values.push(&id);
-            let mut rows = statement.query(params_from_iter(values))?;
-            if let Some(row) = rows.next()? {
+        // A few, one by one: the passages asked for, or those of the few documents that are left.
+        let (key, keys): (_, Vec<i64>) = match among {
+            _ if !filter.ids.is_empty() => ("p.id", filter.ids.iter().map(|id| id.0 as i64).collect()),
+            among => ("p.document", among.into_iter().flat_map(BitSet::iter).map(|id| id as i64).collect()),
+        };
+        let dated = dated(&format!("coalesce(p.dated_ns, {DOCUMENT_DATE})"));
+        let mut statement = connection.prepare(&format!("{select} {joined} WHERE {condition}{dated} AND {key} = ?"))?;
+        for key in &keys {
+            let mut rows = statement.query(params_from_iter(values.iter().copied().chain([key as &dyn ToSql])))?;
+            while let Some(row) = rows.next()? {
                 take(row)?;
             }
         }
     }
-    Ok(Selection { passages: Some(bits), count, ..Selection::default() })
+    Ok(Selection { passages: Some(taken), count, ..Selection::default() })
 }

@@ -30,9 +30,51 @@ fn of_version_2() -> tempfile::TempDir {
     directory
 }
 
+/// The same as version 4 left it, with what it knew of an issue.
+fn of_version_4() -> tempfile::TempDir {
+    let directory = of_version_2();
+    let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0003.sql")).unwrap();
+    set_version(directory.path(), 3);
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0004.sql")).unwrap();
+    connection
+        .execute_batch(
+            "UPDATE documents SET record = '{\"number\":7}', origin = 'github:a/b' WHERE path = 'guide.md'; \
+             INSERT INTO attributes SELECT id, 'state', 'Open', 'open' FROM documents WHERE path = 'guide.md'; \
+             UPDATE passages SET author = 'Alice', dated_ns = 5 WHERE symbol IS NULL;",
+        )
+        .unwrap();
+    set_version(directory.path(), 4);
+    directory
+}
+
+/// The same as version 3 left it.
+fn of_version_3() -> tempfile::TempDir {
+    let directory = of_version_2();
+    let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0003.sql")).unwrap();
+    set_version(directory.path(), 3);
+    directory
+}
+
+#[test]
+fn what_was_known_of_documents_stays_known() {
+    let directory = of_version_4();
+    let store = open(directory.path());
+    publish(&store);
+    let guide = id_of(&store, "guide.md");
+    assert_eq!(store.records(&[guide, id_of(&store, "src/sieve.rs")]).unwrap(), [Some("{\"number\":7}".into()), None]);
+    let condition = tamis_store::AttributeCondition::new("state", ["OPEN"]);
+    let filter =
+        Filter { attributes: vec![condition], authors: vec!["alice".into()], until_ns: Some(6), ..Filter::default() };
+    let passing = store.select(&filter).unwrap();
+    assert!(!passing.is_empty() && passing.iter().all(|passage| passage.document == guide));
+    assert_sound(&store);
+}
+
 #[test]
 fn a_database_of_each_earlier_schema_version_opens() {
-    for directory in [of_version_1(), of_version_2()] {
+    for directory in [of_version_1(), of_version_2(), of_version_3(), of_version_4()] {
         holds_what_it_held(directory.path());
     }
 }
@@ -66,9 +108,9 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
     for access in [Access::ReadOnly, Access::ReadWrite] {
         let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
         let message = error.to_string();
-        assert!(matches!(error, StoreError::Newer { found: 99, supported: 4, .. }), "{message}");
+        assert!(matches!(error, StoreError::Newer { found: 99, supported: 5, .. }), "{message}");
         assert!(
-            message.contains("version 99") && message.contains("up to 4") && message.contains("upgrade"),
+            message.contains("version 99") && message.contains("up to 5") && message.contains("upgrade"),
             "{message}"
         );
     }
@@ -80,7 +122,7 @@ fn a_newer_database_is_refused_with_both_versions_and_left_alone() {
 fn an_older_database_is_not_upgraded_by_a_reader() {
     let directory = of_version_1();
     let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();
-    assert!(matches!(error, StoreError::Older { found: 1, supported: 4, .. }), "{error}");
+    assert!(matches!(error, StoreError::Older { found: 1, supported: 5, .. }), "{error}");
 }
 
 #[test]

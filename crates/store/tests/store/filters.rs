@@ -31,7 +31,7 @@ fn filled(directory: &std::path::Path) -> EmbeddedStore {
 }
 
 /// What each way to apply a filter lets through: it must be the same.
-fn passing(store: &EmbeddedStore, filter: &Filter) -> BTreeSet<PassageId> {
+pub fn passing(store: &EmbeddedStore, filter: &Filter) -> BTreeSet<PassageId> {
     let selected: BTreeSet<PassageId> = store.select(filter).unwrap().into_iter().map(|found| found.passage).collect();
     let lexical = store.lexical(&LexicalQuery::new("needle"), filter, 100).unwrap();
     assert_eq!(lexical.hits.iter().map(|hit| hit.passage).collect::<BTreeSet<_>>(), selected);

@@ -6,6 +6,7 @@ mod common;
 mod derived;
 mod filters;
 mod isolation;
+mod metadata;
 mod namespaces;
 mod random;
 mod searching;

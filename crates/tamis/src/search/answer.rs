@@ -63,6 +63,14 @@ pub struct Hit {
     pub kind: String,
     /// Canonical name of the language.
     pub language: Option<String>,
+    /// Who wrote or said the passage, where it is one person's: of an issue, a comment, a turn of a conversation.
+    pub author: Option<String>,
+    /// When it was written (RFC 3339): the passage's own date, else its document's, such as a file's last commit.
+    pub dated_at: Option<String>,
+    /// What is known of the document, by name: of an issue its `state`, `type` and `label`s, of a note its `topic`. Only
+    /// where something is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, Vec<String>>,
     /// Raw BM25 of the query in the passage; 0 where no term of the query occurs.
     pub bm25: Option<f64>,
     /// Raw cosine similarity of query and passage, in [-1, 1].

@@ -2,7 +2,8 @@
 
 use crate::Error;
 use jiff::Timestamp;
-use tamis_store::{AttributeCondition, Filter};
+use std::collections::BTreeMap;
+use tamis_store::{Attribute, AttributeCondition, Filter};
 
 /// Names of the attributes that these filters ask for.
 const STATE: &str = "state";
@@ -100,6 +101,21 @@ fn nanoseconds(moment: Timestamp) -> i64 {
     i64::try_from(moment.as_nanosecond()).unwrap_or(end)
 }
 
+/// The moment that so many nanoseconds since 1970 are, without a fraction of a second.
+pub(super) fn moment(nanoseconds: i64) -> Timestamp {
+    // Every i64 of nanoseconds is within the calendar.
+    Timestamp::from_second(nanoseconds.div_euclid(1_000_000_000)).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// The values of each attribute.
+pub(super) fn by_name(known: Vec<Attribute>) -> BTreeMap<String, Vec<String>> {
+    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Attribute { name, value } in known {
+        values.entry(name).or_default().push(value);
+    }
+    values
+}
+
 fn one_of(name: &'static str, values: &[String], allowed: &[&str]) -> Result<(), Error> {
     let unknown = values.iter().find(|value| !allowed.iter().any(|allowed| value.eq_ignore_ascii_case(allowed)));
     match unknown {
@@ -152,6 +168,16 @@ mod tests {
         };
         assert_eq!(filter, expected);
         assert!(MetadataFilter::default().narrow(Filter::default()).is_empty());
+    }
+
+    #[test]
+    fn dates_are_written_to_the_second() {
+        assert_eq!(moment(1_735_689_600_999_999_999).to_string(), "2025-01-01T00:00:00Z");
+        assert_eq!(moment(-1).to_string(), "1969-12-31T23:59:59Z");
+        for end in [i64::MIN, i64::MAX] {
+            assert_ne!(moment(end), Timestamp::UNIX_EPOCH);
+        }
+        assert_eq!((nanoseconds(Timestamp::MIN), nanoseconds(Timestamp::MAX)), (i64::MIN, i64::MAX));
     }
 
     #[test]

@@ -47,7 +47,7 @@ use retrieve::{Decided, Retrieved};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tamis_cut::Guarantee;
-use tamis_store::{Filter, Highlighter, StoredPassage};
+use tamis_store::{Attribute, DocumentId, Filter, Highlighter, Store, StoredPassage};
 
 impl Index {
     /// Answers a query with what is relevant, which can be nothing. The index is searched as it is; see
@@ -104,8 +104,12 @@ impl Index {
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(self.config.search.snippet_lines);
-        let shown = order.iter().filter_map(|&at| ranked.get(at)).take(limit).zip(1..);
-        let results = shown.map(|(hit, rank)| present(rank, hit, &question, highlighter.as_ref(), lines)).collect();
+        let shown: Vec<&Ranked> = order.iter().filter_map(|&at| ranked.get(at)).take(limit).collect();
+        let documents: Vec<DocumentId> = shown.iter().map(|hit| hit.passage.document).collect();
+        let known = self.store.attributes(&documents)?;
+        let results = shown.into_iter().zip(known).zip(1..);
+        let present = |((hit, known), rank)| present(rank, hit, known, &question, highlighter.as_ref(), lines);
+        let results = results.map(present).collect();
         let pool = request.explain.then(|| {
             let mut entries = entries(&ranked, cut.keep, &rerank, &self.fading(&question), question.now_ns);
             order.iter().take(limit).zip(1..).for_each(|(&at, rank)| entries[at].rank = Some(rank));
@@ -175,7 +179,14 @@ impl Index {
     }
 }
 
-fn present(rank: usize, hit: &Ranked, question: &Question, highlighter: Option<&Highlighter>, lines: usize) -> Hit {
+fn present(
+    rank: usize,
+    hit: &Ranked,
+    known: Vec<Attribute>,
+    question: &Question,
+    highlighter: Option<&Highlighter>,
+    lines: usize,
+) -> Hit {
     let passage = &hit.passage;
     let snippet = snippet::best(&passage.text, passage.start_line, passage.form, highlighter, lines);
     Hit {
@@ -191,6 +202,9 @@ fn present(rank: usize, hit: &Ranked, question: &Question, highlighter: Option<&
         symbol: passage.symbol.clone(),
         kind: passage.kind.clone(),
         language: passage.language.clone(),
+        author: passage.author.clone(),
+        dated_at: passage.dated_ns.map(|ns| metadata::moment(ns).to_string()),
+        attributes: metadata::by_name(known),
         bm25: hit.candidate.bm25,
         similarity: hit.candidate.similarity,
         score: hit.score,

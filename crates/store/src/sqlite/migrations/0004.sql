@@ -8,7 +8,7 @@ CREATE TABLE attributes(
   document INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   value TEXT NOT NULL,
-  folded TEXT NOT NULL,     -- the value in lower case
+  folded TEXT NOT NULL,     -- the value without difference of case
   PRIMARY KEY (document, name, value)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attributes_value ON attributes(name, folded);

@@ -1,0 +1,446 @@
+//! What is known of documents and passages besides their text: attributes, records, authors, dates; and filters by it.
+
+use proptest::prelude::*;
+use rusqlite::Connection;
+use std::collections::{BTreeMap, BTreeSet};
+use tamis_store::{
+    Attribute, AttributeCondition, Change, EmbeddedStore, Filter, LexicalQuery, NewDocument, NewPassage, PassageId,
+    Store,
+};
+
+use crate::common::*;
+use crate::filters::passing;
+
+const DAY: i64 = 86_400_000_000_000;
+
+fn attributes(known: &[(&str, &str)]) -> Vec<Attribute> {
+    known.iter().map(|&(name, value)| Attribute { name: name.into(), value: value.into() }).collect()
+}
+
+/// An issue with a body and a comment.
+fn issue(number: u32, known: &[(&str, &str)]) -> NewDocument {
+    let body = NewPassage { author: Some("Alice".into()), part: Some(0), ..passage(&format!("needle body {number}")) };
+    let comment =
+        NewPassage { author: Some("bob".into()), part: Some(1), ..passage(&format!("needle reply {number}")) };
+    NewDocument {
+        collection: "issues".into(),
+        origin: Some("github:owner/repository".into()),
+        modified_ns: 0,
+        attributes: attributes(known),
+        record: Some(format!("{{\"number\":{number}}}")),
+        ..document(&format!("issue:{number}"), vec![body, comment])
+    }
+}
+
+fn filled(directory: &std::path::Path, documents: Vec<NewDocument>) -> EmbeddedStore {
+    let store = open(directory);
+    put(&store, documents);
+    embed(&store);
+    publish(&store);
+    store
+}
+
+/// The texts that pass, without the needle that all have in common.
+fn passed(store: &EmbeddedStore, filter: &Filter) -> Vec<String> {
+    let ids: Vec<PassageId> = passing(store, filter).into_iter().collect();
+    let mut passed: Vec<String> = texts(store, &ids).iter().map(|text| text.replace("needle ", "")).collect();
+    passed.sort();
+    passed
+}
+
+fn having(conditions: &[(&str, &[&str])]) -> Filter {
+    let attributes = conditions.iter().map(|(name, any_of)| AttributeCondition::new(*name, any_of.iter().copied()));
+    Filter { attributes: attributes.collect(), ..Filter::default() }
+}
+
+fn by(authors: &[&str]) -> Filter {
+    Filter { authors: authors.iter().map(|&author| author.into()).collect(), ..Filter::default() }
+}
+
+#[test]
+fn of_several_conditions_each_must_hold_and_of_several_values_one() {
+    let directory = temporary();
+    let store = filled(
+        directory.path(),
+        vec![
+            issue(1, &[("state", "open"), ("type", "issue"), ("label", "bug"), ("label", "Windows")]),
+            issue(2, &[("state", "closed"), ("state", "resolved"), ("type", "issue"), ("label", "bug")]),
+            issue(3, &[("state", "closed"), ("state", "unmerged"), ("type", "pull_request")]),
+            prose("guide.md", &["needle guide"]),
+        ],
+    );
+    let bodies = |filter: &Filter| {
+        let passed = passed(&store, filter).into_iter();
+        passed.filter_map(|text| text.strip_prefix("body ").map(str::to_owned)).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(bodies(&having(&[("state", &["closed"])])), "2 3");
+    assert_eq!(bodies(&having(&[("state", &["open", "resolved"])])), "1 2");
+    assert_eq!(bodies(&having(&[("label", &["bug"]), ("label", &["windows"])])), "1");
+    assert_eq!(bodies(&having(&[("label", &["bug", "windows"])])), "1 2");
+    assert_eq!(bodies(&having(&[("state", &["closed"]), ("type", &["issue"])])), "2");
+    // One that nothing has, a name that nothing has, and no value at all.
+    for nothing in [("label", &["bugs"][..]), ("labels", &["bug"]), ("label", &[])] {
+        assert_eq!(passed(&store, &having(&[nothing])), [""; 0], "{nothing:?}");
+    }
+    let code = Filter { collections: vec!["issues".into()], ..having(&[("state", &["open"])]) };
+    assert_eq!(bodies(&code), "1");
+    let path = Filter { path_globs: vec!["issue:2".into()], ..having(&[("state", &["closed"])]) };
+    assert_eq!(bodies(&path), "2");
+    // With conditions on passages besides.
+    let comments = Filter { authors: vec!["bob".into()], ..having(&[("state", &["closed"])]) };
+    assert_eq!(passed(&store, &comments), ["reply 2", "reply 3"]);
+}
+
+#[test]
+fn case_makes_no_difference_in_any_script() {
+    let directory = temporary();
+    let mut german = issue(1, &[("label", "Straße"), ("label", "ПОДДЕРЖКА"), ("label", "問題")]);
+    german.passages[0].author = Some("Jürgen".into());
+    let store = filled(directory.path(), vec![german, issue(2, &[("label", "strasbourg")])]);
+    for label in ["straße", "STRASSE", "strasse", "поддержка", "Поддержка", "問題"] {
+        assert_eq!(passed(&store, &having(&[("label", &[label])])).len(), 2, "{label}");
+    }
+    for label in ["strass", "%", "stra_e", "*"] {
+        assert_eq!(passed(&store, &having(&[("label", &[label])])).len(), 0, "{label}");
+    }
+    assert_eq!(passed(&store, &by(&["JÜRGEN"])), ["body 1"]);
+    assert_eq!(passed(&store, &by(&["alice", "Jürgen"])), ["body 1", "body 2"]);
+    assert_eq!(passed(&store, &by(&["BOB"])), ["reply 1", "reply 2"]);
+    assert_eq!(passed(&store, &by(&["bo"])), [""; 0]);
+}
+
+/// Documents whose passages are dated in each of the ways that there are.
+fn dated() -> Vec<NewDocument> {
+    let mut conversation = prose("issue:1", &["needle by itself", "needle by its document"]);
+    conversation.passages[0].dated_ns = Some(10 * DAY);
+    conversation.dated_ns = Some(20 * DAY);
+    conversation.modified_ns = 90 * DAY;
+    let file = NewDocument { modified_ns: 30 * DAY, ..prose("a.md", &["needle by its file"]) };
+    let committed =
+        NewDocument { dated_ns: Some(40 * DAY), modified_ns: 30 * DAY, ..prose("b.md", &["needle by its commit"]) };
+    let undated = NewDocument { modified_ns: 0, ..prose("page", &["needle without a date"]) };
+    let mut early = NewDocument { modified_ns: 0, ..prose("early", &["needle before 1970"]) };
+    early.passages[0].dated_ns = Some(-5 * DAY);
+    vec![conversation, file, committed, undated, early]
+}
+
+fn between(since: Option<i64>, until: Option<i64>) -> Filter {
+    Filter { since_ns: since.map(|day| day * DAY), until_ns: until.map(|day| day * DAY), ..Filter::default() }
+}
+
+#[test]
+fn the_date_is_the_passages_own_else_its_documents_else_its_files() {
+    let directory = temporary();
+    let store = filled(directory.path(), dated());
+    let passed = |since, until| passed(&store, &between(since, until)).join(", ");
+    assert_eq!(passed(Some(10), Some(11)), "by itself");
+    assert_eq!(passed(Some(20), Some(21)), "by its document");
+    assert_eq!(passed(Some(30), Some(31)), "by its file");
+    assert_eq!(passed(Some(40), Some(41)), "by its commit");
+    assert_eq!(passed(None, Some(0)), "before 1970");
+    assert_eq!(passed(Some(41), None), "");
+    assert_eq!(passed(Some(20), Some(40)), "by its document, by its file");
+    // From the first moment to before the last; what has no date never passes.
+    assert_eq!(passed(Some(-5), Some(10)), "before 1970");
+    assert_eq!(passed(None, None).split(", ").count(), 6);
+    let always = Filter { since_ns: Some(i64::MIN), until_ns: Some(i64::MAX), ..Filter::default() };
+    assert_eq!(passing(&store, &always).len(), 5);
+    let turned = between(Some(40), Some(10));
+    assert_eq!(passing(&store, &turned).len(), 0);
+    let ids = Filter { ids: all(&store), ..between(Some(30), None) };
+    assert_eq!(passing(&store, &ids).len(), 2);
+}
+
+#[test]
+fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
+    let directory = temporary();
+    let store = filled(directory.path(), dated());
+    let late = between(Some(50), None);
+    assert_eq!(passed(&store, &late), [""; 0]);
+    assert_eq!(store.set_dates("here", &[("b.md".into(), 60 * DAY)]).unwrap(), 1);
+    assert_eq!(passed(&store, &late), ["by its commit"]);
+    store.apply(&[Change::Touch { document: id_of(&store, "a.md"), size: 10, modified_ns: 70 * DAY }]).unwrap();
+    assert_eq!(passed(&store, &late), ["by its commit", "by its file"]);
+    let other = EmbeddedStore::open(directory.path(), tamis_store::Access::ReadOnly).unwrap();
+    assert_eq!(passed(&other, &late), ["by its commit", "by its file"]);
+    drop(other);
+    store.set_dates("here", &[("a.md".into(), 45 * DAY)]).unwrap();
+    assert_eq!(passed(&store, &late), ["by its commit"]);
+}
+
+fn records(store: &EmbeddedStore, paths: &[&str]) -> Vec<Option<String>> {
+    let ids: Vec<_> = paths.iter().map(|path| id_of(store, path)).collect();
+    store.records(&ids).unwrap()
+}
+
+#[test]
+fn records_and_attributes_come_back_in_the_order_asked_for() {
+    let directory = temporary();
+    let store = filled(
+        directory.path(),
+        vec![
+            issue(1, &[("state", "open"), ("label", "Bug"), ("label", "Bug")]),
+            issue(2, &[]),
+            prose("a.md", &["needle"]),
+        ],
+    );
+    assert_eq!(
+        records(&store, &["a.md", "issue:2", "issue:1"]),
+        [None, Some("{\"number\":2}".into()), Some("{\"number\":1}".into())]
+    );
+    let gone = tamis_store::DocumentId(4_000_000);
+    assert_eq!(store.records(&[gone, id_of(&store, "issue:1")]).unwrap(), [None, Some("{\"number\":1}".into())]);
+    let known = store.attributes(&[id_of(&store, "a.md"), id_of(&store, "issue:1"), gone]).unwrap();
+    // As they were given, each once.
+    assert_eq!(known, [vec![], attributes(&[("label", "Bug"), ("state", "open")]), vec![]]);
+    let body = store.document_passages("here", "issue:1").unwrap().remove(1);
+    assert_eq!((body.author.as_deref(), body.part, body.dated_ns), (Some("bob"), Some(1), None));
+    assert_eq!(store.document("here", "issue:1").unwrap().unwrap().origin.as_deref(), Some("github:owner/repository"));
+}
+
+#[test]
+fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
+    let directory = temporary();
+    let store = filled(directory.path(), vec![issue(1, &[("state", "open")]), issue(2, &[("state", "open")])]);
+    let (first, second) = (id_of(&store, "issue:1"), id_of(&store, "issue:2"));
+    let open_ones = having(&[("state", &["open"])]);
+    assert_eq!(passing(&store, &open_ones).len(), 4);
+
+    put(&store, vec![NewDocument { record: None, ..issue(1, &[("state", "closed")]) }]);
+    embed(&store);
+    publish(&store);
+    assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
+    assert_eq!(store.records(&[first]).unwrap(), [None]);
+    assert_eq!(store.attributes(&[first]).unwrap(), [attributes(&[("state", "closed")])]);
+
+    let moved = Change::Move { document: second, path: "issue:7".into(), size: 1, modified_ns: 0 };
+    store.apply(&[moved]).unwrap();
+    publish(&store);
+    assert_eq!(store.document("here", "issue:7").unwrap().unwrap().document, second);
+    assert_eq!(store.attributes(&[second]).unwrap(), [attributes(&[("state", "open")])]);
+    assert_eq!(store.records(&[second]).unwrap(), [Some("{\"number\":2}".into())]);
+    assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
+    assert_eq!(passed(&store, &by(&["alice"])), ["body 1", "body 2"]);
+
+    // What another document moves onto is gone with all that was known of it.
+    store.apply(&[Change::Move { document: second, path: "issue:1".into(), size: 1, modified_ns: 0 }]).unwrap();
+    publish(&store);
+    assert_eq!(store.attributes(&[first, second]).unwrap(), [vec![], attributes(&[("state", "open")])]);
+    assert_sound(&store);
+
+    store.apply(&[Change::Delete { document: second }]).unwrap();
+    publish(&store);
+    assert_eq!((store.records(&[second]).unwrap(), store.attributes(&[second]).unwrap()), (vec![None], vec![vec![]]));
+    assert_eq!(rows(directory.path(), "attributes") + rows(directory.path(), "records"), 0);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_namespace_goes_with_all_that_was_known() {
+    let directory = temporary();
+    let there = NewDocument { namespace: "there".into(), ..issue(1, &[("state", "open")]) };
+    let store = filled(directory.path(), vec![issue(1, &[("state", "open")]), there]);
+    store.remove_namespace("there").unwrap();
+    publish(&store);
+    assert_eq!((rows(directory.path(), "attributes"), rows(directory.path(), "records")), (1, 1));
+    assert_eq!(passing(&store, &having(&[("state", &["open"])])).len(), 2);
+    assert_sound(&store);
+}
+
+fn rows(directory: &std::path::Path, table: &str) -> u32 {
+    let connection = Connection::open(directory.join("tamis.db")).unwrap();
+    connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn attributes_and_records_of_no_document_are_found_by_the_check() {
+    let directory = temporary();
+    let store = filled(directory.path(), vec![issue(1, &[("state", "open")])]);
+    let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA foreign_keys = OFF; INSERT INTO attributes VALUES (77, 'state', 'open', 'open'); \
+             INSERT INTO records VALUES (78, '{}');",
+        )
+        .unwrap();
+    let problems = store.check().unwrap().problems;
+    assert!(problems[0].message.contains("2 rows refer to rows that are not there"), "{problems:?}");
+    // No passage passes for them.
+    assert_eq!(passing(&store, &having(&[("state", &["open"])])).len(), 2);
+}
+
+#[test]
+fn the_legs_are_rebuilt_and_filter_as_before() {
+    let directory = temporary();
+    let store = filled(directory.path(), [dated(), vec![issue(3, &[("state", "open")])]].concat());
+    drop(store);
+    for part in ["lexical", "vectors"] {
+        std::fs::remove_dir_all(directory.path().join(part)).unwrap();
+    }
+    let store = open(directory.path());
+    assert_eq!(store.mend(&mut |_| {}).unwrap().problems, []);
+    assert_eq!(passed(&store, &having(&[("state", &["open"])])), ["body 3", "reply 3"]);
+    assert_eq!(passed(&store, &by(&["bob"])), ["reply 3"]);
+    assert_eq!(passed(&store, &between(Some(10), Some(11))), ["by itself"]);
+}
+
+/// More documents than are looked up one by one.
+#[test]
+fn many_documents_are_filtered_like_few() {
+    let directory = temporary();
+    let store = open(directory.path());
+    put(
+        &store,
+        (0..2_500)
+            .map(|number| {
+                let state = if number % 2 == 0 { "open" } else { "closed" };
+                issue(number, &[("state", state), ("label", if number % 10 == 0 { "rare" } else { "common" })])
+            })
+            .collect(),
+    );
+    let count = |filter: &Filter| store.select(filter).unwrap().len();
+    assert_eq!(count(&having(&[("state", &["open"])])), 2_500);
+    assert_eq!(count(&having(&[("state", &["open"]), ("label", &["rare"])])), 500);
+    assert_eq!(count(&having(&[("label", &["rare"]), ("state", &["closed"])])), 0);
+    let commented = Filter { authors: vec!["Bob".into()], ..having(&[("state", &["open"])]) };
+    assert_eq!(count(&commented), 1_250);
+    let few = Filter { authors: vec!["Bob".into()], ..having(&[("label", &["rare"])]) };
+    assert_eq!(count(&few), 250);
+    let path = Filter { path_globs: vec!["issue:1*".into()], ..having(&[("label", &["rare"])]) };
+    assert_eq!(count(&path), 2 * (1 + 10 + 100));
+}
+
+const STATES: [&str; 3] = ["open", "closed", "Merged"];
+const AUTHORS: [&str; 3] = ["alice", "Bob", "çelik"];
+
+/// A document of the property: its state, labels, date and file's time, and of each passage its author and date.
+#[derive(Debug, Clone)]
+struct Known {
+    state: Option<usize>,
+    labels: BTreeSet<u8>,
+    dated: Option<i64>,
+    modified: i64,
+    passages: Vec<(Option<usize>, Option<i64>, bool)>,
+}
+
+fn known() -> impl Strategy<Value = Known> {
+    let passage = (prop::option::of(0..AUTHORS.len()), prop::option::of(-3i64..8), any::<bool>());
+    let labels = prop::collection::btree_set(0u8..4, 0..3);
+    (
+        prop::option::of(0..STATES.len()),
+        labels,
+        prop::option::of(-3i64..8),
+        0i64..8,
+        prop::collection::vec(passage, 0..4),
+    )
+        .prop_map(|(state, labels, dated, modified, passages)| Known { state, labels, dated, modified, passages })
+}
+
+#[derive(Debug, Clone)]
+struct Asked {
+    states: Vec<usize>,
+    labels: Vec<Vec<u8>>,
+    authors: Vec<usize>,
+    since: Option<i64>,
+    until: Option<i64>,
+    functions: bool,
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    let labels = prop::collection::vec(prop::collection::vec(0u8..4, 1..3), 0..3);
+    let states = prop::collection::vec(0..STATES.len(), 0..3);
+    let authors = prop::collection::vec(0..AUTHORS.len(), 0..3);
+    (states, labels, authors, prop::option::of(-3i64..8), prop::option::of(-3i64..8), prop::bool::weighted(0.2))
+        .prop_map(|(states, labels, authors, since, until, functions)| Asked {
+            states,
+            labels,
+            authors,
+            since,
+            until,
+            functions,
+        })
+}
+
+impl Known {
+    fn document(&self, number: usize) -> NewDocument {
+        let passages = self.passages.iter().enumerate().map(|(place, &(author, dated, is_function))| {
+            let text = format!("needle {number} {place}");
+            let new = if is_function { function("one", &text) } else { passage(&text) };
+            let author = author.map(|author| AUTHORS[author].to_owned());
+            NewPassage { author, dated_ns: dated.map(|day| day * DAY), ..new }
+        });
+        let mut known: Vec<(&str, String)> = self.labels.iter().map(|label| ("label", format!("L{label}"))).collect();
+        known.extend(self.state.map(|state| ("state", STATES[state].to_owned())));
+        NewDocument {
+            modified_ns: self.modified * DAY,
+            dated_ns: self.dated.map(|day| day * DAY),
+            attributes: known.into_iter().map(|(name, value)| Attribute { name: name.into(), value }).collect(),
+            ..document(&format!("{number}"), passages.collect())
+        }
+    }
+
+    /// Whether a passage passes, by the words of the filter's documentation.
+    fn passes(&self, place: usize, asked: &Asked) -> bool {
+        let (author, own, is_function) = self.passages[place];
+        let date = own.or(self.dated).or((self.modified != 0).then_some(self.modified));
+        (asked.states.is_empty() || self.state.is_some_and(|state| asked.states.contains(&state)))
+            && asked.labels.iter().all(|any_of| any_of.iter().any(|label| self.labels.contains(label)))
+            && (asked.authors.is_empty() || author.is_some_and(|author| asked.authors.contains(&author)))
+            && asked.since.is_none_or(|since| date.is_some_and(|date| date >= since))
+            && asked.until.is_none_or(|until| date.is_some_and(|date| date < until))
+            && (!asked.functions || is_function)
+    }
+}
+
+impl Asked {
+    fn filter(&self) -> Filter {
+        let mut attributes: Vec<AttributeCondition> = self
+            .labels
+            .iter()
+            .map(|any_of| AttributeCondition::new("label", any_of.iter().map(|label| format!("l{label}"))))
+            .collect();
+        if !self.states.is_empty() {
+            attributes
+                .push(AttributeCondition::new("state", self.states.iter().map(|&state| STATES[state].to_uppercase())));
+        }
+        Filter {
+            attributes,
+            authors: self.authors.iter().map(|&author| AUTHORS[author].to_uppercase()).collect(),
+            kinds: if self.functions { vec!["function".into()] } else { Vec::new() },
+            ..between(self.since, self.until)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn exactly_what_passes_is_ever_returned(
+        documents in prop::collection::vec(known(), 1..14),
+        questions in prop::collection::vec(asked(), 1..6),
+    ) {
+        let directory = temporary();
+        let store = filled(directory.path(), documents.iter().enumerate().map(|(number, known)| known.document(number)).collect());
+        let places: BTreeMap<PassageId, (usize, usize)> = all(&store)
+            .into_iter()
+            .map(|id| {
+                let stored = store.passages(&[id]).unwrap().remove(0);
+                (id, (stored.path.parse().unwrap(), stored.ordinal as usize))
+            })
+            .collect();
+        for asked in &questions {
+            let expected: BTreeSet<PassageId> = places
+                .iter()
+                .filter(|(_, (number, place))| documents[*number].passes(*place, asked))
+                .map(|(&id, _)| id)
+                .collect();
+            // Both legs, the selection and the counts agree on them.
+            prop_assert_eq!(&passing(&store, &asked.filter()), &expected, "{:?}", asked);
+            // Fewer than pass are still only of those.
+            let few = store.lexical(&LexicalQuery::new("needle"), &asked.filter(), 2).unwrap();
+            prop_assert_eq!(few.hits.len(), expected.len().min(2));
+            prop_assert!(few.hits.iter().all(|hit| expected.contains(&hit.passage)));
+        }
+    }
+}
