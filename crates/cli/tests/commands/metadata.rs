@@ -33,7 +33,7 @@ fn comment(issue: u64, id: u64, author: &str, created: &str, body: &str) -> Valu
 
 /// The sample files beside a tracker of five.
 fn tracker() -> Tree {
-    let tree = Tree::new();
+    let tree = Tree::indexed();
     let records = json!([
         issue(1, "Motor stalls", &["bug", "Windows"], "Ada", "2024-01-10T08:00:00Z", Some("2024-02-01T08:00:00Z")),
         issue(2, "Cable frays", &["bug"], "bob", "2024-03-10T08:00:00Z", None),
