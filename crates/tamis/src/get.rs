@@ -4,6 +4,8 @@ use crate::Error;
 use crate::import::is_imported;
 use crate::index::Index;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
 use tamis_store::{Store, StoredPassage};
 
@@ -216,20 +218,23 @@ pub(crate) enum Named {
 }
 
 /// The lines of a document, put together from its passages: each with its number, ascending. Those in no passage, which are
-/// blank, are not there.
+/// blank, are not there. Neighbouring passages of a note share lines, which come once.
 pub(crate) fn by_line(passages: &[StoredPassage]) -> Vec<(u32, String)> {
-    let mut by_line: Vec<(u32, String)> = Vec::new();
+    /// A line's text, and whether it came from a passage of that line alone.
+    struct Line(String, bool);
+    let mut by_line: BTreeMap<u32, Line> = BTreeMap::new();
     for passage in passages {
+        let alone = passage.start_line == passage.end_line;
         for (line, text) in (passage.start_line..).zip(passage.text.lines()) {
-            match by_line.last_mut() {
-                // A line too long for one passage is spread over several.
-                Some((last, whole)) if *last == line && passage.start_line == line => whole.push_str(text),
-                _ => by_line.push((line, text.to_owned())),
+            match by_line.entry(line) {
+                Entry::Vacant(entry) => drop(entry.insert(Line(text.to_owned(), alone))),
+                // A line too long for one passage is spread over several, each of nothing else.
+                Entry::Occupied(mut entry) if alone && entry.get().1 => entry.get_mut().0.push_str(text),
+                Entry::Occupied(_) => {}
             }
         }
     }
-    by_line.sort_by_key(|(line, _)| *line);
-    by_line
+    by_line.into_iter().map(|(line, Line(text, _))| (line, text)).collect()
 }
 
 /// A path, and the first and last line where they are named.

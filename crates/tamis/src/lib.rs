@@ -70,7 +70,9 @@ pub use import::{
     ImportSummary, Imported, ImportedLog, ImportedWiki, IssueImport, IssueStates, LARGEST_IMPORT, PageImport,
     Repository, Stopped, SystemClock, TOKEN_VARIABLES, Token, UnreadableRecord, is_imported,
 };
-pub use index::{Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceState, Stage, watch};
+pub use index::{
+    Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceSettings, SourceState, Stage, watch,
+};
 pub use location::{INDEX_DIRECTORY, Location};
 pub use models::Models;
 pub use related::{NameReference, Referrer, Related, RelatedBy, RelatedPassage, RelatedRequest, SimilarPassage};

@@ -6,7 +6,13 @@ use std::fs;
 use std::path::PathBuf;
 use support::{refresh, search};
 use tamis::config::{Config, Origins, trust};
-use tamis::{Answer, Index, Location, SearchRequest, SourceState};
+use tamis::{Answer, Index, Location, SearchRequest, SourceSettings, SourceState};
+
+const PLAIN: SourceSettings = SourceSettings { owner: None, shared: None, collection: None };
+
+fn team(shared: Option<bool>) -> SourceSettings {
+    SourceSettings { owner: Some("team".into()), shared, collection: None }
+}
 
 /// Three repositories side by side, each with a note of its own on the oven and on another subject, and a file of one path.
 struct Workshop {
@@ -56,7 +62,7 @@ impl Workshop {
     fn with_all(&self) -> Index {
         let mut index = self.open();
         let directories = ["service-api", "service-web", "library"].map(|name| self.at(name));
-        let names = index.add_sources(&directories, None, None).expect("added");
+        let names = index.add_sources(&directories, &PLAIN).expect("added");
         assert_eq!(names, ["service-api", "service-web", "library"]);
         refresh(&index);
         index
@@ -114,15 +120,15 @@ fn a_search_from_a_repository_reads_that_one_and_from_outside_all_of_them() {
 fn what_an_owner_shares_is_found_from_the_owners_other_repositories() {
     let workshop = Workshop::new();
     let mut index = workshop.open();
-    index.add_sources(&[workshop.at("service-api")], Some("team"), None).expect("added");
-    index.add_sources(&[workshop.at("library")], Some("team"), Some(true)).expect("added");
-    index.add_sources(&[workshop.at("service-web")], None, None).expect("added");
+    index.add_sources(&[workshop.at("service-api")], &team(None)).expect("added");
+    index.add_sources(&[workshop.at("library")], &team(Some(true))).expect("added");
+    index.add_sources(&[workshop.at("service-web")], &PLAIN).expect("added");
     refresh(&index);
     let from = |start: &str| ask(&workshop.open_from(start), "when is the tax return due");
     assert_eq!(from("service-api")[0], "library:tax.md");
     assert!(from("service-web").iter().all(|place| place.starts_with("service-web:")));
     // What was said of a directory can be changed.
-    index.add_sources(&[workshop.at("library")], None, Some(false)).expect("changed");
+    index.add_sources(&[workshop.at("library")], &SourceSettings { shared: Some(false), ..PLAIN }).expect("changed");
     assert!(from("service-api").iter().all(|place| place.starts_with("service-api:")));
 }
 
@@ -152,11 +158,11 @@ fn directories_of_one_name_are_numbered_and_one_directory_is_one_source() {
     workshop.write("fork/library/other.md", "# Other\n\nAnother library.\n");
     let mut index = workshop.open();
     let directories = [workshop.at("library"), workshop.at("fork/library"), workshop.at("fork/../library")];
-    assert_eq!(index.add_sources(&directories, None, None).expect("added"), ["library", "library-2", "library"]);
+    assert_eq!(index.add_sources(&directories, &PLAIN).expect("added"), ["library", "library-2", "library"]);
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(workshop.at("library"), workshop.at("link")).expect("linked");
-        assert_eq!(index.add_sources(&[workshop.at("link")], None, None).expect("known"), ["library"]);
+        assert_eq!(index.add_sources(&[workshop.at("link")], &PLAIN).expect("known"), ["library"]);
     }
     assert_eq!(names(&index), ["library", "library-2"]);
 }
@@ -166,13 +172,13 @@ fn a_directory_inside_another_source_is_an_error_that_says_so() {
     let workshop = Workshop::new();
     workshop.write("library/nested/a.md", "# Nested\n");
     let mut index = workshop.open();
-    index.add_sources(&[workshop.at("library")], None, None).expect("added");
+    index.add_sources(&[workshop.at("library")], &PLAIN).expect("added");
     for directory in ["library/nested", ""] {
-        let error = index.add_sources(&[workshop.at(directory)], None, None).expect_err("nested").to_string();
+        let error = index.add_sources(&[workshop.at(directory)], &PLAIN).expect_err("nested").to_string();
         assert!(error.contains("which is indexed as") && error.contains("--remove"), "{error}");
     }
     assert_eq!(names(&index), ["library"], "nothing was changed");
-    let missing = index.add_sources(&[workshop.at("none")], None, None).expect_err("missing").to_string();
+    let missing = index.add_sources(&[workshop.at("none")], &PLAIN).expect_err("missing").to_string();
     assert!(missing.contains("none"), "{missing}");
 }
 
@@ -183,9 +189,9 @@ fn an_index_of_one_tree_becomes_one_of_several_and_again_of_one() {
     let mut index = workshop.open();
     assert!(index.is_of_one_tree());
     refresh(&index);
-    index.add_sources(&[workshop.at("index")], None, None).expect("that is what it holds");
+    index.add_sources(&[workshop.at("index")], &PLAIN).expect("that is what it holds");
     assert!(index.is_of_one_tree());
-    index.add_sources(&[workshop.at("library")], None, None).expect("added");
+    index.add_sources(&[workshop.at("library")], &PLAIN).expect("added");
     assert_eq!(names(&index), ["index", "library"]);
     let report = refresh(&index);
     assert_eq!((report.added, report.unchanged), (5, 1), "its own tree is not read again");
@@ -220,7 +226,7 @@ fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
     assert_eq!(index.status().expect("a status").sources[2].state, SourceState::Gone);
     assert_eq!(ask(&index, "when is the tax return due")[0], "library:tax.md");
     // Under its new name it is a repository of its own.
-    index.add_sources(&[workshop.at("books")], None, None).expect("added");
+    index.add_sources(&[workshop.at("books")], &PLAIN).expect("added");
     index.remove_source("library").expect("removed");
     let report = refresh(&index);
     assert_eq!(report.added, 5);
@@ -238,7 +244,7 @@ fn repositories_under_the_place_of_their_index_can_be_moved_with_it() {
     let open =
         |place: &str| Index::open(Location::at(&workshop.at(place), None), quick(&[]).expect("valid")).expect("opened");
     let mut index = open("all");
-    index.add_sources(&[workshop.at("all/library"), workshop.at("all/service-api")], None, None).expect("added");
+    index.add_sources(&[workshop.at("all/library"), workshop.at("all/service-api")], &PLAIN).expect("added");
     refresh(&index);
     drop(index);
     fs::rename(workshop.at("all"), workshop.at("everything")).expect("moved");
@@ -352,7 +358,7 @@ fn two_entries_that_become_one_namespace_are_an_error() {
     let workshop = Workshop::new();
     let mut index =
         workshop.project("[[collection]]\npath = '../library'\nnamespace = 'books'\n", true).expect("opened");
-    index.add_sources(&[workshop.at("service-api")], None, None).expect("added");
+    index.add_sources(&[workshop.at("service-api")], &PLAIN).expect("added");
     drop(index);
     let text = "[[collection]]\npath = '../library'\nnamespace = 'service-api'\n";
     let error = workshop.project(text, true).err().expect("taken");

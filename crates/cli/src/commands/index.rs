@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
-use tamis::{Error, Index, RunOptions, RunReport, watch};
+use tamis::{Error, Index, RunOptions, RunReport, SourceSettings, watch};
 
 /// Brings the index up to date with every model.
 ///
@@ -24,7 +24,9 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     }
     let mut index = session.open(config)?;
     if !arguments.directories.is_empty() {
-        index.add_sources(&arguments.directories, arguments.owner.as_deref(), arguments.shared)?;
+        let collection = arguments.collection.as_deref().map(str::parse).transpose()?;
+        let settings = SourceSettings { owner: arguments.owner.clone(), shared: arguments.shared, collection };
+        index.add_sources(&arguments.directories, &settings)?;
     }
     interrupt::install()?;
     let options = RunOptions { reread: arguments.full, ..RunOptions::WHOLE };

@@ -9,6 +9,7 @@ use super::layers::ConfigError;
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
 use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
 
 /// A directory that a `[[collection]]` names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,45 @@ pub struct CollectionDirectory {
     pub include: Vec<String>,
     /// Globs left out, as in `.gitignore`.
     pub ignore: Vec<String>,
+    /// What its prose is; `None`: what `index.notes` and `index.wiki` say.
+    pub collection: Option<FileCollection>,
+}
+
+/// The collection that the prose of a directory belongs to. Code and data stay in the collection `code`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileCollection {
+    /// Documentation.
+    Docs,
+    /// Pages of a wiki.
+    Wiki,
+    /// Notes.
+    Notes,
+}
+
+impl FileCollection {
+    /// All of them by name.
+    pub const NAMES: [&str; 3] = ["docs", "wiki", "notes"];
+
+    /// The name of the collection.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FileCollection::Docs => "docs",
+            FileCollection::Wiki => "wiki",
+            FileCollection::Notes => "notes",
+        }
+    }
+}
+
+impl FromStr for FileCollection {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, crate::Error> {
+        let all = [FileCollection::Docs, FileCollection::Wiki, FileCollection::Notes];
+        let allowed = || format!("one of {}", FileCollection::NAMES.join(", "));
+        let found = all.into_iter().find(|collection| collection.as_str() == name);
+        found.ok_or_else(|| crate::Error::argument("collection", format!("{name:?}"), allowed()))
+    }
 }
 
 /// An entry as it is written.
@@ -37,7 +77,7 @@ pub(super) struct Collection {
     settings: CollectionDirectory,
 }
 
-const KEYS: [&str; 6] = ["path", "namespace", "owner", "shared", "include", "ignore"];
+const KEYS: [&str; 7] = ["path", "namespace", "owner", "shared", "include", "ignore", "collection"];
 
 /// Longest name of a namespace or an owner, in characters.
 const LONGEST_NAME: usize = 200;
@@ -115,6 +155,13 @@ fn entry(position: usize, table: &toml::Table, file: &Path) -> Result<Collection
         Some(toml::Value::Boolean(shared)) => *shared,
         Some(other) => return Err(wrong(file, &at("shared"), other.to_string(), "true or false")),
     };
+    let collection = match text("collection")? {
+        None => None,
+        Some(name) => Some(name.parse().map_err(|_| {
+            let allowed = format!("one of {}", FileCollection::NAMES.join(", "));
+            wrong(file, &at("collection"), format!("{name:?}"), &allowed)
+        })?),
+    };
     let settings = CollectionDirectory {
         root: PathBuf::new(),
         namespace: name("namespace")?,
@@ -122,6 +169,7 @@ fn entry(position: usize, table: &toml::Table, file: &Path) -> Result<Collection
         shared,
         include: globs("include")?,
         ignore: globs("ignore")?,
+        collection,
     };
     if is_glob(&path) && settings.namespace.is_some() {
         let allowed = "left out where `path` is a glob: each directory becomes a namespace of its own name";
@@ -266,6 +314,10 @@ mod tests {
             ("[[collection]]\npath = 'a'\nshared = true", "`owner`"),
             ("[[collection]]\npath = 'a'\ninclude = ['a{b']", "collection[1].include = \"a{b\""),
             ("[[collection]]\npath = 'a'\nignore = 'b'", "collection[1].ignore = \"b\": must be a list of globs"),
+            (
+                "[[collection]]\npath = 'a'\ncollection = 'note'",
+                "collection[1].collection = \"note\": must be one of docs,",
+            ),
             ("[[collection]]\npath = 'a'\nnamespace = 'x:y'", "collection[1].namespace = \"x:y\": must be a name"),
             ("[[collection]]\npath = 'a-*'\nnamespace = 'x'", "left out where `path` is a glob"),
             ("[[collection]]\npath = '../**'", "without `**`"),

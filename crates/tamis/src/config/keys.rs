@@ -221,6 +221,7 @@ pub fn keys() -> Vec<Key> {
     );
 
     keys.extend(super::import_keys::all());
+    keys.extend(super::note_keys::all());
     keys.extend(super::memory_keys::all());
     keys.extend(super::github_keys::all());
     keys.extend(super::threshold_keys::all());

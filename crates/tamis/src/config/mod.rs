@@ -14,14 +14,15 @@ mod keys;
 mod layers;
 mod memory_keys;
 mod models;
+mod note_keys;
 mod rank_keys;
 mod threshold_keys;
 pub mod trust;
 mod value;
 
 pub use calibrated::CalibratedConfig;
-pub use collections::CollectionDirectory;
 pub(crate) use collections::is_name;
+pub use collections::{CollectionDirectory, FileCollection};
 pub use embedding_cache::{EmbeddingCacheConfig, cache_directory};
 pub use github_keys::GithubConfig;
 pub use import_keys::ImportConfig;
@@ -29,6 +30,7 @@ pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
 pub use memory_keys::{DecayConfig, MemoryConfig};
 pub use models::{Endpoint, ModelDefinition, Provider};
+pub use note_keys::NoteConfig;
 pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
 pub use threshold_keys::{ThresholdConfig, threshold_language};
 pub use value::{Allowed, Value};
@@ -60,6 +62,8 @@ pub struct Config {
     pub index: IndexConfig,
     /// `[github]`.
     pub github: GithubConfig,
+    /// `[memory]`, where notes are written.
+    pub notes: NoteConfig,
     /// `[models.NAME]`.
     pub models: BTreeMap<String, ModelDefinition>,
     /// The directories that each `[[collection]]` names.
@@ -131,6 +135,14 @@ pub struct IndexConfig {
     pub skip: Vec<String>,
     /// Globs left out.
     pub ignore: Vec<String>,
+    /// Globs of files that are notes.
+    pub notes: Vec<String>,
+    /// Globs of files that are pages of a wiki.
+    pub wiki: Vec<String>,
+    /// Target length of a passage of a note.
+    pub note_tokens: usize,
+    /// How much of a note neighbouring passages share, in tokens.
+    pub note_overlap_tokens: usize,
     /// Whether hidden files are indexed.
     pub hidden: bool,
     /// The vectors that the user's indexes have in common.
@@ -188,10 +200,15 @@ impl Config {
                 passage_tokens: read.count("index.passage_tokens"),
                 skip: read.list("index.skip"),
                 ignore: read.list("index.ignore"),
+                notes: read.list("index.notes"),
+                wiki: read.list("index.wiki"),
+                note_tokens: read.count("index.note_tokens"),
+                note_overlap_tokens: read.count("index.note_overlap_tokens"),
                 hidden: read.flag("index.hidden"),
                 embedding_cache: embedding_cache::embedding_cache(&read, &origins.environment),
             },
             github: github_keys::github(&read),
+            notes: note_keys::notes(&read)?,
             collections: directories(&collections, origins.project.as_deref(), user_directory.as_deref())?,
             gate: read.gate(),
             models,

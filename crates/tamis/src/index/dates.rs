@@ -5,9 +5,10 @@
 //! them can have changed.
 
 use super::Index;
-use super::read::{FILE_COLLECTIONS, SKIPPED};
+use super::read::{SKIPPED, is_file};
 use super::source::Source;
 use crate::Error;
+use crate::config::FileCollection;
 use crate::git::{self, Repository};
 use tamis_store::Store;
 
@@ -31,7 +32,9 @@ pub(super) fn date(
     documents.retain(|document| {
         document.dated_ns.is_none()
             && document.collection != SKIPPED
-            && FILE_COLLECTIONS.contains(&document.collection.as_str())
+            // A note has the date that it says itself, or none: when its file was committed tells nothing of what it notes.
+            && document.collection != FileCollection::Notes.as_str()
+            && is_file(document)
     });
     let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
     let dated = match paths.is_empty() {

@@ -4,6 +4,7 @@
 //! and is committed in batches, each document whole; a run that is stopped or killed leaves what was committed, and the
 //! next one goes on.
 
+mod collection;
 mod dates;
 mod embed;
 mod plan;
@@ -14,13 +15,15 @@ mod source;
 mod walk;
 mod watch;
 
+pub(crate) use collection::Collections;
 use read::skips;
-pub(crate) use read::{FILE_COLLECTIONS, SKIPPED, attributes, passages};
+pub(crate) use read::{FILE_COLLECTIONS, SKIPPED, attributes, is_file, passages};
 pub use report::{RunReport, SourceReport};
 pub use run::RunOptions;
 pub(crate) use run::SPLITTER;
 pub(crate) use source::Registry;
-pub use source::{Source, SourceState};
+pub use source::{Source, SourceSettings, SourceState};
+pub(crate) use walk::TEMPORARY;
 pub use watch::watch;
 
 use crate::Error;
@@ -165,20 +168,15 @@ impl Index {
     }
 
     /// Adds directories, each of which becomes a namespace that is called like it (with a number after it where that name is
-    /// taken), or changes whose it is and whether it is shared. Nothing of them is read before the next
+    /// taken), or changes what is known of it: whose it is, whether it is shared, what its prose is. Nothing of them is read before the next
     /// [`Index::refresh`]. Returns their namespaces. In an index that holds nothing yet, the tree around it is then only its
     /// place; it is one of several where it holds something or is named itself.
     ///
     /// # Errors
     /// A directory that is not there, or lies in another source, or holds one; a name of an owner that is not allowed;
     /// another process is writing.
-    pub fn add_sources(
-        &mut self,
-        directories: &[PathBuf],
-        owner: Option<&str>,
-        shared: Option<bool>,
-    ) -> Result<Vec<String>, Error> {
-        if let Some(owner) = owner.filter(|owner| !crate::config::is_name(owner)) {
+    pub fn add_sources(&mut self, directories: &[PathBuf], settings: &SourceSettings) -> Result<Vec<String>, Error> {
+        if let Some(owner) = settings.owner.as_deref().filter(|owner| !crate::config::is_name(owner)) {
             let allowed = "1 to 200 characters, none of them `:`, `/`, `\\` or a control character";
             return Err(Error::argument("owner", format!("{owner:?}"), allowed));
         }
@@ -191,7 +189,8 @@ impl Index {
             roots.push(root);
         }
         // The tree around the index, named alone, is what it holds anyway.
-        let nothing_new = owner.is_none() && shared.is_none() && roots.iter().all(|root| *root == self.location.root);
+        let nothing_new =
+            *settings == SourceSettings::default() && roots.iter().all(|root| *root == self.location.root);
         if self.registry.is_single() && nothing_new {
             return Ok(vec![self.namespace.clone()]);
         }
@@ -204,7 +203,7 @@ impl Index {
         }
         let mut namespaces = Vec::with_capacity(roots.len());
         for root in &roots {
-            namespaces.push(registry.add(root, owner, shared)?);
+            namespaces.push(registry.add(root, settings)?);
         }
         self.register(&registry)?;
         drop(writing);
@@ -280,6 +279,29 @@ impl Index {
     pub fn refresh(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
         let _writing = self.wait_to_write(observer)?;
         run::run(self, options, observer)
+    }
+
+    /// Brings one file of a source up to date, by the rules of all files: it is looked at and no other. Waits as
+    /// [`Index::refresh`] does.
+    pub(crate) fn refresh_file(
+        &self,
+        source: &Source,
+        path: &str,
+        options: RunOptions,
+        observer: &dyn Observer,
+    ) -> Result<RunReport, Error> {
+        let _writing = self.wait_to_write(observer)?;
+        run::run_file(self, source, path, options, observer)
+    }
+
+    /// Whether a file of a source is one that a run would index.
+    pub(crate) fn would_index(&self, source: &Source, path: &str) -> Result<bool, Error> {
+        Ok(!run::list_file(self, source, path)?.files.is_empty())
+    }
+
+    /// Whether the index can be written.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
     }
 
     /// The right to write. Another process that is writing is waited for, up to ten seconds.

@@ -1,17 +1,26 @@
 //! From a file to a document of the store.
 
+use super::collection::Collections;
+use super::source::Source;
 use super::walk::FoundFile;
-use crate::config::IndexConfig;
+use crate::Error;
+use crate::config::{Config, FileCollection, IndexConfig};
+use jiff::tz::TimeZone;
 use std::path::Path;
-use tamis_store::{Attribute, NewDocument, NewPassage, TextForm};
-use tamis_text::{Category, Document, Options, Skip};
+use tamis_store::{Attribute, DocumentState, NewDocument, NewPassage, TextForm};
+use tamis_text::{Category, Document, NoteOptions, Options, Skip};
 
 /// The collection of files that were looked at and left out. They have no passages; they are remembered so that the
 /// next run need not read them again.
 pub(crate) const SKIPPED: &str = "skipped";
 
-/// The collections of documents that are files of the tree.
-pub(crate) const FILE_COLLECTIONS: [&str; 3] = ["code", "docs", SKIPPED];
+/// The collections of documents that are files of the tree. A document with an origin is none, whatever its collection.
+pub(crate) const FILE_COLLECTIONS: [&str; 5] = ["code", "docs", "wiki", "notes", SKIPPED];
+
+/// Whether a document is a file of its namespace's tree.
+pub(crate) fn is_file(document: &DocumentState) -> bool {
+    document.origin.is_none() && FILE_COLLECTIONS.contains(&document.collection.as_str())
+}
 
 /// Whether the configuration leaves out this kind of file.
 pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
@@ -26,45 +35,68 @@ pub(super) fn content_hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
-/// Splits a file's content into passages. A file that is left out for its content becomes a document without any.
-pub(super) fn read(namespace: &str, file: &FoundFile, bytes: &[u8], config: &IndexConfig) -> NewDocument {
-    let empty = |skip: &str| NewDocument {
-        namespace: namespace.to_owned(),
-        collection: SKIPPED.to_owned(),
-        path: file.path.clone(),
-        origin: None,
-        language: None,
-        role: skip.to_owned(),
-        title: None,
-        size: file.size,
-        modified_ns: file.modified_ns,
-        dated_ns: None,
-        severity: None,
-        content_hash: content_hash(bytes),
-        note: None,
-        attributes: Vec::new(),
-        record: None,
-        passages: Vec::new(),
-    };
-    if let Some(skip) = tamis_text::skip_by_content(&file.path, bytes)
-        && skips(config, skip)
-    {
-        return empty(skip.as_str());
+/// Reads the files of one source.
+pub(super) struct Reader<'a> {
+    namespace: &'a str,
+    config: &'a IndexConfig,
+    notes: NoteOptions,
+    collections: Collections,
+}
+
+impl<'a> Reader<'a> {
+    /// # Errors
+    /// A glob of the configuration that is none.
+    pub fn new(source: &'a Source, config: &'a Config) -> Result<Self, Error> {
+        let collections = Collections::of(source, config)?;
+        let IndexConfig { note_tokens, note_overlap_tokens, .. } = config.index;
+        // People date their notes by the clock on their wall.
+        let notes = NoteOptions {
+            max_tokens: note_tokens,
+            overlap_tokens: note_overlap_tokens,
+            time_zone: TimeZone::system(),
+        };
+        Ok(Reader { namespace: &source.namespace, config: &config.index, notes, collections })
     }
-    let document = tamis_text::read(&file.path, bytes, &Options { max_tokens: config.passage_tokens });
-    let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
-    let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
-    NewDocument {
-        collection: document.collection().to_owned(),
-        language: document.language.as_ref().map(ToString::to_string),
-        role: document.role.as_str().to_owned(),
-        title: document.title.clone(),
-        severity: document.severity.clone(),
-        dated_ns: document.dated_ns,
-        attributes: attributes(&document),
-        note: (!notes.is_empty()).then(|| notes.join("; ")),
-        passages: passages(document, form),
-        ..empty("")
+
+    /// Splits a file's content into passages. A file that is left out for its content becomes a document without any.
+    pub fn read(&self, file: &FoundFile, bytes: &[u8]) -> NewDocument {
+        let empty = |skip: &str| NewDocument {
+            role: skip.to_owned(),
+            size: file.size,
+            modified_ns: file.modified_ns,
+            content_hash: content_hash(bytes),
+            ..NewDocument::new(self.namespace, SKIPPED, file.path.as_str())
+        };
+        if let Some(skip) = tamis_text::skip_by_content(&file.path, bytes)
+            && skips(self.config, skip)
+        {
+            return empty(skip.as_str());
+        }
+        let collection = self.collections.of_file(&file.path);
+        let document = self.document(collection, file, bytes);
+        let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
+        let form = if document.category == Category::Prose { TextForm::Prose } else { TextForm::Code };
+        NewDocument {
+            collection: collection.map_or(document.collection(), FileCollection::as_str).to_owned(),
+            language: document.language.as_ref().map(ToString::to_string),
+            role: document.role.as_str().to_owned(),
+            title: document.title.clone(),
+            severity: document.severity.clone(),
+            dated_ns: document.dated_ns,
+            attributes: attributes(&document),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            passages: passages(document, form),
+            ..empty("")
+        }
+    }
+
+    fn document(&self, collection: Option<FileCollection>, file: &FoundFile, bytes: &[u8]) -> Document {
+        let options = Options { max_tokens: self.config.passage_tokens };
+        match collection {
+            Some(FileCollection::Notes) => tamis_text::read_note(&file.path, bytes, &self.notes),
+            Some(FileCollection::Wiki) => tamis_text::read_page(&file.path, bytes, &options),
+            Some(FileCollection::Docs) | None => tamis_text::read(&file.path, bytes, &options),
+        }
     }
 }
 

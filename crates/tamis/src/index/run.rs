@@ -3,12 +3,13 @@
 
 use super::embed::{embed, embed_with};
 use super::plan::{Plan, movable, plan, remaining};
-use super::read::{FILE_COLLECTIONS, bytes, content_hash, read};
+use super::read::{Reader, bytes, content_hash, is_file};
 use super::report::{RunReport, SourceReport};
 use super::source::{Source, SourceState};
-use super::walk::{Found, FoundFile, walk};
+use super::walk::{Found, FoundFile, walk, walk_file};
 use super::{Index, Observer, Stage, dates};
 use crate::Error;
+use crate::config::{FileCollection, IndexConfig};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
@@ -22,7 +23,7 @@ const FILES_A_BATCH: usize = 128;
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
 /// How the splitter divides files. Files are read again when this or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "2";
+pub(crate) const SPLITTER: &str = "3";
 
 /// What a run may spend.
 #[derive(Clone, Copy, Debug)]
@@ -60,12 +61,45 @@ pub(super) fn complete(index: &Index, options: RunOptions, observer: &dyn Observ
     Ok(report)
 }
 
+/// Brings one file of a source up to date, without looking at any other. The caller holds the right to write.
+pub(super) fn run_file(
+    index: &Index,
+    source: &Source,
+    path: &str,
+    options: RunOptions,
+    observer: &dyn Observer,
+) -> Result<RunReport, Error> {
+    let mut report = RunReport::default();
+    index.register(&index.registry)?;
+    let found = list_file(index, source, path)?;
+    let known = index.store.document(&source.namespace, path)?.filter(is_file);
+    let plan = plan(&source.root, &found, known.into_iter().collect(), options.reread);
+    let settings = splitter_settings(index, source);
+    let reader = Reader::new(source, &index.config)?;
+    let work = Work { source, plan, reader, resplit: false, settings, remark: None };
+    if work.plan.stale() > 0 {
+        commit(index, &work, &mut Instant::now(), observer, &mut report)?;
+    }
+    publish(index, observer, &mut report)?;
+    embed(index, options, observer, &mut report)?;
+    Ok(report)
+}
+
+/// One file as the walk finds it; none where the rules leave it out.
+pub(super) fn list_file(index: &Index, source: &Source, path: &str) -> Result<Found, Error> {
+    let Index { location, config, .. } = index;
+    walk_file(source, &location.directory, &config.index, path).map_err(|error| wrong_globs(index, source, error))
+}
+
 /// A source and what has to be done in it.
 struct Work<'a> {
     source: &'a Source,
     plan: Plan,
-    /// How its files are to be split.
+    reader: Reader<'a>,
+    /// Whether its files were divided in another way before.
     resplit: bool,
+    /// How they are divided now.
+    settings: String,
     remark: Option<String>,
 }
 
@@ -75,10 +109,9 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     let started = Instant::now();
     index.register(&index.registry)?;
     observer.stage(Stage::Walk, 0);
-    let settings = splitter_settings(index);
     let mut works = Vec::new();
     for (source, state) in index.registry.states() {
-        works.push(look(index, source, state, &settings, options, &mut report)?);
+        works.push(look(index, source, state, options, &mut report)?);
     }
     report.time("walk", started);
 
@@ -97,8 +130,8 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
         done.remark = work.remark.clone();
         if !report.interrupted && done.remark.is_none() {
             let property = splitter_property_of(index, work.source);
-            if index.store.property(&property)?.as_ref() != Some(&settings) {
-                index.store.set_property(&property, &settings)?;
+            if index.store.property(&property)?.as_ref() != Some(&work.settings) {
+                index.store.set_property(&property, &work.settings)?;
             }
             date(index, &work, &done, options, observer, &mut report)?;
         }
@@ -113,16 +146,17 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
 
 /// Lists a source and compares.
 fn look<'a>(
-    index: &Index,
+    index: &'a Index,
     source: &'a Source,
     state: SourceState,
-    settings: &str,
     options: RunOptions,
     report: &mut RunReport,
 ) -> Result<Work<'a>, Error> {
+    let settings = splitter_settings(index, source);
+    let reader = Reader::new(source, &index.config)?;
     if !looked_at(index, source, state)? {
         let remark = state.remark(&source.namespace);
-        return Ok(Work { source, plan: Plan::default(), resplit: false, remark });
+        return Ok(Work { source, plan: Plan::default(), reader, resplit: false, settings, remark });
     }
     let found = list(index, source)?;
     for (kind, count) in &found.skipped {
@@ -135,7 +169,7 @@ fn look<'a>(
     };
     let resplit = stored.is_some_and(|stored| !stored.is_empty() && stored != settings);
     let plan = plan(&source.root, &found, files(index, source)?, options.reread || resplit);
-    Ok(Work { source, plan, resplit, remark: None })
+    Ok(Work { source, plan, reader, resplit, settings, remark: None })
 }
 
 /// Whether a source can be listed. The one tree of an index must be there.
@@ -148,17 +182,18 @@ fn looked_at(index: &Index, source: &Source, state: SourceState) -> Result<bool,
 
 fn list(index: &Index, source: &Source) -> Result<Found, Error> {
     let Index { location, config, .. } = index;
-    walk(source, &location.directory, &config.index).map_err(|error| {
-        let globs: Vec<&String> = config.index.ignore.iter().chain(&source.ignore).chain(&source.include).collect();
-        Error::argument("index.ignore", format!("{globs:?}"), format!("globs ({error})"))
-    })
+    walk(source, &location.directory, &config.index).map_err(|error| wrong_globs(index, source, error))
 }
 
-/// The documents that are files of a source. Others are in collections of their own, given by a program, or came from
-/// elsewhere.
+fn wrong_globs(index: &Index, source: &Source, error: ignore::Error) -> Error {
+    let globs: Vec<&String> = index.config.index.ignore.iter().chain(&source.ignore).chain(&source.include).collect();
+    Error::argument("index.ignore", format!("{globs:?}"), format!("globs ({error})"))
+}
+
+/// The documents that are files of a source. Others have an origin, or are in collections of their own.
 fn files(index: &Index, source: &Source) -> Result<Vec<DocumentState>, Error> {
     let mut documents = index.store.documents(&source.namespace)?;
-    documents.retain(|document| document.origin.is_none() && FILE_COLLECTIONS.contains(&document.collection.as_str()));
+    documents.retain(is_file);
     Ok(documents)
 }
 
@@ -174,11 +209,18 @@ fn splitter_property_of(index: &Index, source: &Source) -> String {
     if index.registry.is_single() { SPLITTER_PROPERTY.to_owned() } else { splitter_property(&source.namespace) }
 }
 
-fn splitter_settings(index: &Index) -> String {
-    let config = &index.config.index;
+/// Everything that decides how the files of a source are divided and which collection they belong to.
+fn splitter_settings(index: &Index, source: &Source) -> String {
+    let (config, directory) = (&index.config.index, &index.config.notes.directory);
     let mut skip = config.skip.clone();
     skip.sort();
-    format!("version={SPLITTER} tokens={} skip={}", config.passage_tokens, skip.join(","))
+    let collection = source.collection.map_or("", FileCollection::as_str);
+    let IndexConfig { passage_tokens, note_tokens, note_overlap_tokens, notes, wiki, .. } = config;
+    format!(
+        "version={SPLITTER} tokens={passage_tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
+         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap_tokens}",
+        skip.join(",")
+    )
 }
 
 /// Gives the documents of a source the dates of their commits.
@@ -242,10 +284,8 @@ fn commit(
                 if observer.cancelled() {
                     break;
                 }
-                let outcomes = files
-                    .par_iter()
-                    .map(|(file, known)| outcome(index, work, file, known.as_ref(), &by_hash))
-                    .collect();
+                let outcomes =
+                    files.par_iter().map(|(file, known)| outcome(work, file, known.as_ref(), &by_hash)).collect();
                 if sender.send(outcomes).is_err() {
                     break;
                 }
@@ -262,7 +302,7 @@ fn commit(
                         moved.push(document);
                         changes.push(*change);
                     }
-                    Outcome::Moved(_, change) => changes.extend(copied(index, work.source, *change)),
+                    Outcome::Moved(_, change) => changes.extend(copied(work, *change)),
                     Outcome::Unreadable(reason) => report.unreadable.push(reason),
                 }
             }
@@ -286,7 +326,6 @@ fn commit(
 }
 
 fn outcome(
-    index: &Index,
     work: &Work<'_>,
     file: &FoundFile,
     known: Option<&DocumentState>,
@@ -307,7 +346,7 @@ fn outcome(
             modified_ns: file.modified_ns,
         }));
     }
-    let document = read(&source.namespace, file, &bytes, &index.config.index);
+    let document = work.reader.read(file, &bytes);
     let moved = by_hash.get(&document.content_hash).into_iter().flatten().find(|gone| {
         known.is_none()
             && !resplit
@@ -329,11 +368,11 @@ fn outcome(
 }
 
 /// The second file with the content of one that moved: read again, as a document of its own.
-fn copied(index: &Index, source: &Source, change: Change) -> Option<Change> {
+fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
     let Change::Move { path, size, modified_ns, .. } = change else { return None };
     let file = FoundFile { path, size, modified_ns };
-    let bytes = bytes(&source.root, &file).ok()?;
-    Some(Change::Put(read(&source.namespace, &file, &bytes, &index.config.index)))
+    let bytes = bytes(&work.source.root, &file).ok()?;
+    Some(Change::Put(work.reader.read(&file, &bytes)))
 }
 
 fn count(report: &mut RunReport, applied: Applied) {

@@ -5,7 +5,7 @@
 //! in the configuration, the index keeps the list of its sources itself ([`Registry`]).
 
 use crate::Error;
-use crate::config::{CollectionDirectory, Config};
+use crate::config::{CollectionDirectory, Config, FileCollection};
 use crate::location::Location;
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
@@ -25,6 +25,19 @@ pub struct Source {
     pub include: Vec<String>,
     /// Globs left out, as in `.gitignore`, besides those of `index.ignore`.
     pub ignore: Vec<String>,
+    /// What its prose is; `None`: what `index.notes`, `index.wiki` and its name say.
+    pub collection: Option<FileCollection>,
+}
+
+/// What a user says of directories that are added; `None`: as it is, which is nothing for a new one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceSettings {
+    /// Whose they are.
+    pub owner: Option<String>,
+    /// Whether their owner's other namespaces may search them.
+    pub shared: Option<bool>,
+    /// What their prose is.
+    pub collection: Option<FileCollection>,
 }
 
 /// Whether a source can be brought up to date.
@@ -65,6 +78,8 @@ struct Entry {
     include: Vec<String>,
     #[serde(default)]
     ignore: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    collection: Option<FileCollection>,
     /// The configuration file that names it, as `root`; `None` for one that a user added.
     #[serde(default)]
     named_by: Option<PathBuf>,
@@ -150,6 +165,7 @@ impl Registry {
                 shared: collection.shared,
                 include: collection.include.clone(),
                 ignore: collection.ignore.clone(),
+                collection: collection.collection,
             };
             // A directory that a user added before is this one.
             sources.retain(|known| known.source.root != source.root || known.source.namespace != source.namespace);
@@ -168,7 +184,7 @@ impl Registry {
     ///
     /// # Errors
     /// The directory is inside another source, or holds one.
-    pub fn add(&mut self, root: &Path, owner: Option<&str>, shared: Option<bool>) -> Result<String, Error> {
+    pub fn add(&mut self, root: &Path, settings: &SourceSettings) -> Result<String, Error> {
         self.single = false;
         let at = match self.sources.iter().position(|known| known.source.root == root) {
             Some(at) => at,
@@ -181,10 +197,12 @@ impl Registry {
         };
         let known = &mut self.sources[at];
         known.unnamed = false;
-        if let Some(owner) = owner {
-            known.source.owner = Some(owner.to_owned());
+        let SourceSettings { owner, shared, collection } = settings;
+        if owner.is_some() {
+            known.source.owner.clone_from(owner);
         }
         known.source.shared = shared.unwrap_or(known.source.shared);
+        known.source.collection = collection.or(known.source.collection);
         let namespace = known.source.namespace.clone();
         self.check()?;
         Ok(namespace)
@@ -286,7 +304,7 @@ impl Registry {
 
 impl Entry {
     fn new(known: &Registered, base: &Path) -> Entry {
-        let Source { namespace, root, owner, shared, include, ignore } = known.source.clone();
+        let Source { namespace, root, owner, shared, include, ignore, collection } = known.source.clone();
         let named_by = known.named_by.as_deref().map(|file| movable(file, base));
         Entry {
             namespace,
@@ -295,16 +313,18 @@ impl Entry {
             shared,
             include,
             ignore,
+            collection,
             named_by,
             unnamed: known.unnamed,
         }
     }
 
     fn registered(self, base: &Path) -> Registered {
-        let Entry { namespace, root, owner, shared, include, ignore, named_by, unnamed } = self;
+        let Entry { namespace, root, owner, shared, include, ignore, collection, named_by, unnamed } = self;
         let root = plain(&base.join(root));
         let named_by = named_by.map(|file| base.join(file));
-        Registered { source: Source { namespace, root, owner, shared, include, ignore }, named_by, unnamed }
+        let source = Source { namespace, root, owner, shared, include, ignore, collection };
+        Registered { source, named_by, unnamed }
     }
 }
 

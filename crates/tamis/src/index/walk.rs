@@ -36,11 +36,40 @@ pub struct Found {
 /// Directories of version control and of Tamis itself.
 const NEVER: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".tamis"];
 
+/// How the names of files begin that are being written: they get another name when they are whole.
+pub(crate) const TEMPORARY: &str = ".tamis-new-";
+
 /// Lists the files of a source. `index_directory` is left out wherever it lies.
 ///
 /// # Errors
 /// A glob that is not one.
 pub fn walk(source: &Source, index_directory: &Path, config: &IndexConfig) -> Result<Found, ignore::Error> {
+    list(source, index_directory, config, None)
+}
+
+/// Lists one file of a source by the same rules: nothing where they leave it out. `path` is under the root.
+///
+/// # Errors
+/// As [`walk`].
+pub fn walk_file(
+    source: &Source,
+    index_directory: &Path,
+    config: &IndexConfig,
+    path: &str,
+) -> Result<Found, ignore::Error> {
+    let whole = source.root.join(path);
+    let mut found = list(source, index_directory, config, Some(whole))?;
+    found.files.retain(|file| file.path == path);
+    Ok(found)
+}
+
+/// Lists a source, or of it only the way to one file.
+fn list(
+    source: &Source,
+    index_directory: &Path,
+    config: &IndexConfig,
+    only: Option<PathBuf>,
+) -> Result<Found, ignore::Error> {
     let root = source.root.as_path();
     let mut globs = OverrideBuilder::new(root);
     for glob in config.ignore.iter().chain(&source.ignore) {
@@ -52,16 +81,20 @@ pub fn walk(source: &Source, index_directory: &Path, config: &IndexConfig) -> Re
     }
     let include = include.build()?;
     let index_directory = index_directory.to_owned();
+    let threads = if only.is_some() { 1 } else { std::thread::available_parallelism().map_or(2, |n| n.get().min(8)) };
     let walker = WalkBuilder::new(root)
         .hidden(!config.hidden)
         .require_git(false)
         .follow_links(false)
         .add_custom_ignore_filename(".tamisignore")
         .overrides(globs.build()?)
-        .threads(std::thread::available_parallelism().map_or(2, |n| n.get().min(8)))
+        .threads(threads)
         .filter_entry(move |entry| {
             let name = entry.file_name().to_string_lossy();
-            entry.depth() == 0 || !(NEVER.contains(&name.as_ref()) || entry.path() == index_directory)
+            let left_out =
+                NEVER.contains(&name.as_ref()) || name.starts_with(TEMPORARY) || entry.path() == index_directory;
+            let asked_for = only.as_ref().is_none_or(|only| only.starts_with(entry.path()));
+            entry.depth() == 0 || (asked_for && !left_out)
         })
         .build_parallel();
 
@@ -176,6 +209,7 @@ mod tests {
         write(".git/config", "[core]");
         write(".tamis/tamis.db", "x");
         write(".env", "SECRET=1");
+        write(".tamis-new-abc", "half a file");
         write("drafts/idea.md", "# Idea");
         let mut config = Config::built_in().index;
         let index = root.path().join(".tamis");
@@ -183,6 +217,12 @@ mod tests {
         let all = [".github/workflow.yml", ".gitignore", ".tamisignore", "drafts/idea.md", "src/main.rs"];
         assert_eq!(paths(&found), all);
         assert_eq!(found.skipped.get("secret"), Some(&1));
+
+        for path in all.into_iter().chain(["target/out.rs", "notes.log", ".tamis-new-abc", "drafts", "none"]) {
+            let alone = walk_file(&at(root.path()), &index, &config, path).expect("walked");
+            let expected: &[&str] = if all.contains(&path) { &[path] } else { &[] };
+            assert_eq!(paths(&alone), expected, "one file by the same rules");
+        }
 
         config.ignore = vec!["drafts/".into()];
         config.hidden = false;

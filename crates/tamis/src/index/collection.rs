@@ -1,0 +1,116 @@
+//! Which collection a file belongs to: `code`, or what its prose is.
+//!
+//! The strongest first: what a source as a whole is said to be, `index.notes` and the directory of notes, `index.wiki`, a
+//! source called `*.wiki` as checkouts of wikis are, and `docs` for the rest.
+
+use super::source::Source;
+use crate::Error;
+use crate::config::{Config, FileCollection};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use tamis_text::{Category, Language};
+
+/// The rules of one source.
+pub(crate) struct Collections {
+    whole: Option<FileCollection>,
+    notes: Gitignore,
+    wiki: Gitignore,
+    otherwise: FileCollection,
+}
+
+impl Collections {
+    /// # Errors
+    /// A glob that is none.
+    pub fn of(source: &Source, config: &Config) -> Result<Self, Error> {
+        let directory = Some(&config.notes.directory).filter(|directory| !directory.is_empty());
+        let own = directory.map(|directory| format!("/{}/", escaped(directory)));
+        let name = source.root.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        Ok(Collections {
+            whole: source.collection,
+            notes: globs("index.notes", config.index.notes.iter().chain(&own))?,
+            wiki: globs("index.wiki", &config.index.wiki)?,
+            otherwise: if name.ends_with(".wiki") { FileCollection::Wiki } else { FileCollection::Docs },
+        })
+    }
+
+    /// What the file at `path` is; `None`: code or data, whatever the rules say.
+    pub fn of_file(&self, path: &str) -> Option<FileCollection> {
+        let prose = Language::of(path, "").is_some_and(|language| language.category == Category::Prose);
+        prose.then(|| self.of_prose(path))
+    }
+
+    fn of_prose(&self, path: &str) -> FileCollection {
+        let matches = |globs: &Gitignore| globs.matched_path_or_any_parents(path, false).is_ignore();
+        match self.whole {
+            Some(whole) => whole,
+            None if matches(&self.notes) => FileCollection::Notes,
+            None if matches(&self.wiki) => FileCollection::Wiki,
+            None => self.otherwise,
+        }
+    }
+}
+
+fn globs<'a>(key: &'static str, globs: impl IntoIterator<Item = &'a String>) -> Result<Gitignore, Error> {
+    let mut builder = GitignoreBuilder::new("");
+    let wrong =
+        |error: ignore::Error, glob: &str| Error::argument(key, format!("{glob:?}"), format!("globs ({error})"));
+    for glob in globs {
+        builder.add_line(None, glob).map_err(|error| wrong(error, glob))?;
+    }
+    builder.build().map_err(|error| wrong(error, ""))
+}
+
+/// A directory as a glob that matches nothing else.
+fn escaped(directory: &str) -> String {
+    let special = |character| matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '#' | '\\' | ' ');
+    directory.chars().flat_map(|character| special(character).then_some('\\').into_iter().chain([character])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Origins;
+    use std::path::Path;
+
+    fn collections(root: &str, whole: Option<FileCollection>, settings: &[(&str, &str)]) -> Collections {
+        let flags = settings.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
+        let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
+        let source = Source { root: Path::new(root).into(), collection: whole, ..Source::default() };
+        Collections::of(&source, &config).expect("globs")
+    }
+
+    fn names(collections: &Collections, paths: &[&str]) -> Vec<&'static str> {
+        paths.iter().map(|path| collections.of_file(path).map_or("code", FileCollection::as_str)).collect()
+    }
+
+    #[test]
+    fn notes_are_where_people_keep_them_and_code_stays_code() {
+        let plain = collections("/project", None, &[]);
+        let paths = ["MEMORY.md", "sub/MEMORY.md", "memory/2026-03-01.md", "memory/ops/dns.md", "memory/note.txt"];
+        assert_eq!(names(&plain, &paths), ["notes"; 5]);
+        let paths = ["README.md", "src/memory/allocator.md", "memory.md", "docs/MEMORY.rst"];
+        assert_eq!(names(&plain, &paths), ["docs"; 4]);
+        assert_eq!(names(&plain, &["memory/pool.rs", "memory/dump.json", "memory/Makefile"]), ["code"; 3]);
+    }
+
+    #[test]
+    fn globs_and_the_directory_of_notes_decide() {
+        let settings =
+            [("index.notes", "*.note.md,!/memory/keep/"), ("index.wiki", "/handbook/"), ("memory.directory", "log!")];
+        let some = collections("/project", None, &settings);
+        let paths =
+            ["log!/2026-03-01.md", "a.note.md", "handbook/x.note.md", "handbook/x.md", "memory/a.md", "log/a.md"];
+        assert_eq!(names(&some, &paths), ["notes", "notes", "notes", "wiki", "docs", "docs"]);
+        let root = collections("/project", None, &[("memory.directory", ".")]);
+        assert_eq!(names(&root, &["a.md", "memory/a.md"]), ["docs", "notes"], "the root itself makes nothing a note");
+    }
+
+    #[test]
+    fn a_source_is_one_thing_as_a_whole_or_by_its_name() {
+        let wiki = collections("/checkouts/project.wiki", None, &[]);
+        assert_eq!(names(&wiki, &["Home.md", "MEMORY.md", "tool.py"]), ["wiki", "notes", "code"]);
+        let notes = collections("/project.wiki", Some(FileCollection::Notes), &[("index.wiki", "*.md")]);
+        assert_eq!(names(&notes, &["Home.md", "tool.py"]), ["notes", "code"]);
+        let docs = collections("/project", Some(FileCollection::Docs), &[]);
+        assert_eq!(names(&docs, &["MEMORY.md", "memory/a.md"]), ["docs", "docs"]);
+    }
+}
