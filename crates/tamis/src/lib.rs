@@ -14,6 +14,7 @@
 //! - [`Index::related`] goes on from a hit: what is like it, what it uses, what uses it.
 //! - [`Index::import_issues`], [`Index::import_pages`] and [`Index::import_conversations`] bring in what is no file;
 //!   [`Index::imported`] lists it.
+//! - [`Index::remember`] adds a note and [`Index::forget`] has it found no more.
 //! - [`hook`] has git keep the index fresh.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
@@ -50,6 +51,7 @@ pub mod hook;
 mod import;
 mod index;
 mod location;
+mod memory;
 mod models;
 mod related;
 mod search;
@@ -74,6 +76,7 @@ pub use index::{
     Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceSettings, SourceState, Stage, watch,
 };
 pub use location::{INDEX_DIRECTORY, Location};
+pub use memory::{ForgetAction, Forgotten, Meant, NoteEntry, RememberRequest, Remembered};
 pub use models::Models;
 pub use related::{NameReference, Referrer, Related, RelatedBy, RelatedPassage, RelatedRequest, SimilarPassage};
 pub use search::{

@@ -50,11 +50,8 @@ impl<'a> Reader<'a> {
         let collections = Collections::of(source, config)?;
         let IndexConfig { note_tokens, note_overlap_tokens, .. } = config.index;
         // People date their notes by the clock on their wall.
-        let notes = NoteOptions {
-            max_tokens: note_tokens,
-            overlap_tokens: note_overlap_tokens,
-            time_zone: TimeZone::system(),
-        };
+        let notes =
+            NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap_tokens, time_zone: TimeZone::system() };
         Ok(Reader { namespace: &source.namespace, config: &config.index, notes, collections })
     }
 

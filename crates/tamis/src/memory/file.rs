@@ -1,0 +1,239 @@
+//! One change of a file at a time, whole or not at all.
+
+use crate::Error;
+use crate::index::TEMPORARY;
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long to wait for another process that writes notes in the same directory: each does so for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often a file that somebody saves again and again is read again.
+const TRIES: usize = 5;
+
+/// The right to change the files of a directory, among those who ask for it. Whoever is killed loses it.
+#[derive(Debug)]
+pub(super) struct DirectoryLock {
+    _file: File,
+}
+
+impl DirectoryLock {
+    /// Waits for the right, up to ten seconds. What others left half-written there is removed.
+    ///
+    /// # Errors
+    /// The directory cannot be locked, or somebody holds it for that long.
+    pub fn take(directory: &Path) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::path(directory, format!("cannot be locked: {error}"));
+        let file = open(directory).map_err(failed)?;
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::path(
+                        directory,
+                        "another process is writing notes here; try again when it is done",
+                    ));
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+        remove_leftovers(directory);
+        Ok(DirectoryLock { _file: file })
+    }
+}
+
+/// On Unix the directory itself can be locked, so that nothing has to be made in it.
+#[cfg(unix)]
+fn open(directory: &Path) -> std::io::Result<File> {
+    File::open(directory)
+}
+
+#[cfg(not(unix))]
+fn open(directory: &Path) -> std::io::Result<File> {
+    let path = directory.join(format!("{TEMPORARY}lock"));
+    fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// What a process that was killed has left. Nobody writes it now: the lock is ours.
+fn remove_leftovers(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    let left = |name: &str| name.starts_with(TEMPORARY) && name != format!("{TEMPORARY}lock");
+    for entry in entries.flatten().filter(|entry| left(&entry.file_name().to_string_lossy())) {
+        // One that stays does no harm: it is never indexed.
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
+/// Replaces the text of a file by what `change` makes of it, or leaves it as it is where that fails or changes nothing. The
+/// caller holds the lock of its directory. A reader sees the old file or the new one; so does whoever comes after a crash.
+///
+/// # Errors
+/// The file cannot be read or written, is not UTF-8, or somebody keeps changing it; or `change` fails.
+pub(super) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), Error>) -> Result<T, Error> {
+    for _ in 0..TRIES {
+        let before = state(path)?;
+        let bytes = fs::read(path).map_err(|error| Error::path(path, format!("cannot be read: {error}")))?;
+        let Ok(text) = String::from_utf8(bytes) else {
+            return Err(Error::path(path, "not UTF-8, so it is not written to; convert it first"));
+        };
+        let (new, result) = change(&text)?;
+        if new == text {
+            return Ok(result);
+        }
+        // An editor asks for no lock: what it has saved meanwhile is not to be lost.
+        if replace(path, &new, &before)? {
+            return Ok(result);
+        }
+    }
+    Err(Error::path(path, "something else keeps changing it; try again when that is done"))
+}
+
+/// Writes a file under its name when it is whole. Whether it did so: not where the file is not the one of `before` any more.
+fn replace(path: &Path, text: &str, before: &Metadata) -> Result<bool, Error> {
+    let failed = |error: std::io::Error| Error::path(path, format!("cannot be written: {error}"));
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(directory).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.as_file().set_permissions(before.permissions()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    if !same(&state(path)?, before) {
+        return Ok(false);
+    }
+    file.persist(path).map_err(|error| failed(error.error))?;
+    sync(directory);
+    Ok(true)
+}
+
+fn state(path: &Path) -> Result<Metadata, Error> {
+    let metadata = fs::symlink_metadata(path).map_err(|error| Error::path(path, format!("cannot be read: {error}")))?;
+    if metadata.is_file() {
+        Ok(metadata)
+    } else {
+        Err(Error::path(path, "not a regular file; notes are written to none else"))
+    }
+}
+
+fn same(one: &Metadata, other: &Metadata) -> bool {
+    one.len() == other.len() && one.modified().ok() == other.modified().ok()
+}
+
+/// Makes the names in a directory survive a power failure, where the system can.
+fn sync(directory: &Path) {
+    #[cfg(unix)]
+    if let Ok(directory) = File::open(directory) {
+        let _ = directory.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = directory;
+}
+
+/// Makes a file with this text where there is none. Whether it did so.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn create(path: &Path, text: &str) -> Result<bool, Error> {
+    let failed = |error: std::io::Error| Error::path(path, format!("cannot be made: {error}"));
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+        Ok(_) => return Ok(false),
+    }
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    // As any new file: what the user's mask leaves.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(directory).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => {
+            sync(directory);
+            Ok(true)
+        }
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error.error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_whole_and_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("a.md");
+        assert!(create(&path, "one\n").expect("made"));
+        assert!(!create(&path, "two\n").expect("it is there"));
+        fs::write(directory.path().join(format!("{TEMPORARY}old")), "half").expect("written");
+        let _lock = DirectoryLock::take(directory.path()).expect("free");
+        let length = edit(&path, |text| Ok((format!("{text}two\n"), text.len()))).expect("edited");
+        assert_eq!((length, fs::read_to_string(&path).expect("text").as_str()), (4, "one\ntwo\n"));
+        let failed: Result<(), Error> = edit(&path, |_| Err(Error::argument("text", "x", "y")));
+        assert!(failed.is_err());
+        let names: Vec<_> =
+            fs::read_dir(directory.path()).expect("listed").flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(names, ["a.md"]);
+    }
+
+    #[test]
+    fn what_an_editor_saves_meanwhile_is_kept() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("a.md");
+        fs::write(&path, "one\n").expect("written");
+        let saved = std::cell::Cell::new(false);
+        edit(&path, |text| {
+            if !saved.replace(true) {
+                fs::write(&path, "one\nfrom the editor\n").expect("written");
+            }
+            Ok((format!("{text}ours\n"), ()))
+        })
+        .expect("edited");
+        assert_eq!(fs::read_to_string(&path).expect("text"), "one\nfrom the editor\nours\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_stay_and_links_are_refused() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("a.md");
+        fs::write(&path, "one\n").expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("set");
+        edit(&path, |text| Ok((format!("{text}x"), ()))).expect("edited");
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o640);
+        let link = directory.path().join("b.md");
+        symlink(&path, &link).expect("linked");
+        assert!(edit(&link, |text| Ok((format!("{text}x"), ()))).is_err());
+        fs::write(&path, [0xff, 0xfe, b'a']).expect("written");
+        let error = edit(&path, |text| Ok((text.to_owned(), ()))).expect_err("not text").to_string();
+        assert!(error.contains("not UTF-8"), "{error}");
+    }
+
+    #[test]
+    fn a_lock_is_one_persons_at_a_time() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("a.md");
+        fs::write(&path, "0").expect("written");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..10 {
+                        let _lock = DirectoryLock::take(directory.path()).expect("taken in turn");
+                        let next = |text: &str| (text.parse::<u32>().expect("a number") + 1).to_string();
+                        edit(&path, |text| Ok((next(text), ()))).expect("edited");
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_to_string(&path).expect("text"), "80");
+    }
+}

@@ -1,0 +1,21 @@
+//! Notes that are added and forgotten one by one: Markdown files that people can read and change as well.
+//!
+//! An entry is an item of a list or a paragraph of a file of the collection `notes`. [`Index::remember`] appends one,
+//! [`Index::forget`] marks it so that it is found no more, and recalling is a search of notes.
+//!
+//! `item` makes a text an item that nothing in it can end, `outline` and `edit` find its place and change a note's text,
+//! `file` writes that as a whole or not at all, and `place` says which files may be written.
+//!
+//! [`Index::remember`]: crate::Index::remember
+//! [`Index::forget`]: crate::Index::forget
+
+mod edit;
+mod file;
+mod forget;
+mod item;
+mod outline;
+mod place;
+mod remember;
+
+pub use forget::{ForgetAction, Forgotten, Meant, NoteEntry};
+pub use remember::{RememberRequest, Remembered};
