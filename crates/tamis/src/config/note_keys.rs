@@ -71,15 +71,17 @@ pub(super) fn notes(read: &Read<'_>) -> Result<NoteConfig, ConfigError> {
         }
     }
     let written = read.text("memory.directory");
-    let directory = written.trim_end_matches('/');
-    let directory = if directory == "." { "" } else { directory };
-    let parts = directory.split('/').filter(|_| !directory.is_empty());
-    let odd = |part: &str| part.is_empty() || part.starts_with('.') || part.contains(['\\', ':']);
-    if written.is_empty() || parts.clone().any(|part| odd(part) || part.chars().any(char::is_control)) {
+    let directory = written.strip_suffix('/').unwrap_or(written);
+    let of_root = directory == ".";
+    let odd = |part: &str| {
+        part.is_empty() || part.starts_with('.') || part.contains(['\\', ':']) || part.chars().any(char::is_control)
+    };
+    if !of_root && directory.split('/').any(odd) {
         let allowed =
             "a directory under the root, such as memory or notes/daily, none of it hidden; . for the root itself";
         return Err(wrong(read.0, "memory.directory", written, allowed.into()));
     }
+    let directory = if of_root { "" } else { directory };
     Ok(NoteConfig { directory: directory.to_owned(), max_characters: read.count("memory.max_characters") })
 }
 

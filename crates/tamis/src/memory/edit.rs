@@ -147,9 +147,9 @@ pub(super) fn change(note: &str, start_line: u32, change: Change) -> Option<Edit
     candidates.into_iter().find(|edited| told(&entries(&edited.text)) == expected)
 }
 
-/// The forms of a note in which an entry is marked: at the end of its last line, or on a line of its own after that where
-/// the line must end as it does.
-fn marked(note: &str, entry: &Entry, day: Date) -> [String; 3] {
+/// The forms of a note in which an entry is marked, the best first: at the end of its last line, or on a line of its own after
+/// that. A line that ends a block of code must end as it does.
+fn marked(note: &str, entry: &Entry, day: Date) -> Vec<String> {
     let mark = forgotten_mark(day);
     let line_end = if note[..entry.range.end].contains("\r\n") { "\r\n" } else { "\n" };
     let with = |what: String| {
@@ -157,7 +157,12 @@ fn marked(note: &str, entry: &Entry, day: Date) -> [String; 3] {
         text.insert_str(entry.range.end, &what);
         text
     };
-    [with(format!(" {mark}")), with(format!("{line_end}  {mark}")), with(format!("{line_end}{mark}"))]
+    let last = note[entry.range.clone()].lines().next_back().unwrap_or_default();
+    let mut forms = vec![with(format!("{line_end}  {mark}")), with(format!("{line_end}{mark}"))];
+    if item::fence(last).is_none() {
+        forms.insert(0, with(format!(" {mark}")));
+    }
+    forms
 }
 
 /// A note without an entry, and without the second of two gaps where it stood between them.
@@ -289,7 +294,8 @@ mod tests {
             let note = parts.concat();
             if let Some(added) = append(&note, &NewEntry { stamp: "14:05", text: "fresh\nand more", topic }) {
                 let found = entries(&added.text).into_iter().find(|entry| entry.start_line == added.lines.start);
-                prop_assert_eq!(found.map(|entry| entry.text), Some("- 14:05 fresh\n  and more".to_owned()).filter(|_| !note.contains('\r')).or_else(|| Some(entries(&added.text).into_iter().find(|entry| entry.start_line == added.lines.start)?.text)));
+                let text = found.map(|entry| entry.text.replace('\r', ""));
+                prop_assert_eq!(text.as_deref(), Some("- 14:05 fresh\n  and more"));
                 let gone = change(&added.text, added.lines.start, Change::Delete);
                 prop_assert!(gone.is_none_or(|gone| told(&entries(&gone.text)) == told(&entries(&note))));
             }

@@ -103,7 +103,7 @@ fn ends_or_heads(line: &str) -> bool {
 }
 
 /// The mark of a fence of code, how long it is, and what follows it.
-fn fence(line: &str) -> Option<(char, usize, &str)> {
+pub(super) fn fence(line: &str) -> Option<(char, usize, &str)> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let rest = line.trim_start_matches(mark);
@@ -174,7 +174,7 @@ mod tests {
             ("a\u{0}b", "'\\0' as character 2"),
             ("a\rb", "'\\r' as character 2"),
             ("red \u{1b}[31m", "control characters"),
-            ("x\u{85}", "control characters"),
+            ("x\u{85}y", "control characters"),
             (&"é".repeat(1001), "1001 characters: must be at most 1000"),
         ] {
             let error = checked(text, 1000).expect_err(text).to_string();
