@@ -5,7 +5,9 @@ use crate::support::{Tree, notes_tree, refresh};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tamis::text::{Issue, IssueComment, IssueKind, IssueState};
-use tamis::{Error, ImportInput, ImportSummary, Index, IssueImport, Observer, RunOptions, SearchRequest, Stage};
+use tamis::{
+    Error, ImportInput, ImportSummary, Index, IssueImport, Observer, RunOptions, SearchRequest, SourceSettings, Stage,
+};
 
 const ORIGIN: &str = "github:ada/engine";
 
@@ -368,7 +370,7 @@ fn an_index_of_several_repositories_asks_which_one_is_meant() {
     let mut index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     let directories = ["api", "web"].map(|name| tree.root().join(name));
-    let added = index.add_sources(&directories, None, None).expect("added");
+    let added = index.add_sources(&directories, &SourceSettings::default()).expect("added");
     assert_eq!(added, ["api", "web"], "issues alone do not make the place of the index a repository");
     refresh(&index);
     let error = index.import_issues(&import(tracker()), &()).expect_err("which one?").to_string();
