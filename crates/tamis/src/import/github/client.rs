@@ -215,7 +215,7 @@ impl<'a> Client<'a> {
             404 | 410 => Ok(self.missing(response)),
             422 => Ok(Answer::TooFar),
             451 => Err(refused("it is blocked for legal reasons").into()),
-            200..=299 => Err(GithubError::Answer {
+            201..=299 => Err(GithubError::Answer {
                 address: address.to_string(),
                 reason: format!("status {} with a list expected", response.status),
             }

@@ -4,6 +4,8 @@ use crate::RunReport;
 use crate::import::{ImportSummary, UnreadableRecord};
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::HashMap;
+use tamis_store::DocumentState;
 
 /// What an import from GitHub did.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -20,13 +22,13 @@ pub struct GithubReport {
     pub anew: Option<String>,
     /// Issues and pull requests that are new.
     pub added: u64,
-    /// Those that are others now, be it by a comment.
+    /// Those that were there and are others now, be it by a comment.
     pub updated: u64,
-    /// Those that came again as they were.
+    /// Those that are as they were.
     pub unchanged: u64,
     /// Comments, reviews and remarks of reviews that are new or others now.
     pub comments: u64,
-    /// Passages written.
+    /// Passages of what is new or another now.
     pub passages: u64,
     /// Issues and pull requests that the request leaves out.
     pub left_out: u64,
@@ -75,12 +77,26 @@ impl GithubReport {
         self.added + self.updated > 0
     }
 
+    /// Counts what became of the issues of the origin, of which `before` has the hash of each before the import. Pages bring an
+    /// issue more than once, and its comments apart from it; it is one issue all the same.
+    pub(super) fn compare(&mut self, before: &HashMap<String, [u8; 32]>, after: &[DocumentState]) {
+        for document in after.iter().filter(|document| document.origin.as_ref() == Some(&self.origin)) {
+            let counter = match before.get(&document.path) {
+                None => &mut self.added,
+                Some(hash) if *hash != document.content_hash => &mut self.updated,
+                Some(_) => {
+                    self.unchanged += 1;
+                    continue;
+                }
+            };
+            *counter += 1;
+            self.passages += u64::from(document.passages);
+        }
+    }
+
+    /// Adds what one page came to, but for what becomes of issues.
     pub(super) fn add(&mut self, summary: ImportSummary) {
-        self.added += summary.added;
-        self.updated += summary.updated;
-        self.unchanged += summary.unchanged + summary.older;
         self.comments += summary.comments;
-        self.passages += summary.passages;
         self.without_issue += summary.without_issue.values().sum::<u64>();
         self.bad.extend(summary.bad);
     }

@@ -12,6 +12,7 @@ use crate::index::{Observer, RunOptions};
 use crate::{Error, Index};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::time::Instant;
 use tamis_store::{Store, StoreError, Writing};
 
@@ -41,7 +42,8 @@ impl Index {
         let started = Instant::now();
         let mut run = Run::new(self, request, access, observer)?;
         let ended = run.all();
-        let mut report = run.report();
+        let (mut report, stored) = run.report();
+        report.compare(&stored, &self.store.documents(&report.namespace)?);
         let ended = match ended {
             Ok(()) => Ok(()),
             Err(Ended::Failed(error)) => Err(error),
@@ -102,6 +104,8 @@ struct Run<'a> {
     property: String,
     progress: Progress,
     known: Known,
+    /// The hash of each issue before the run, by its path.
+    stored: HashMap<String, [u8; 32]>,
     /// The entries of the page before: pages by time overlap.
     before: Vec<Value>,
     report: GithubReport,
@@ -121,7 +125,7 @@ impl<'a> Run<'a> {
             None => format!("github:{}", request.repository),
         };
         // The names of repositories know no difference of upper and lower case.
-        let mut known = Known::new();
+        let (mut known, mut stored) = (Known::new(), HashMap::new());
         let mut stored_origin = None;
         for document in index.store.documents(&namespace)? {
             let same = document.origin.as_ref().filter(|stored| stored.eq_ignore_ascii_case(&origin));
@@ -129,6 +133,7 @@ impl<'a> Run<'a> {
                 let number = document.path.strip_prefix("issue:").and_then(|number| number.parse().ok());
                 known.extend(number.map(|number: u64| (number, document.dated_ns)));
                 stored_origin.get_or_insert_with(|| same.clone());
+                stored.insert(document.path, document.content_hash);
             }
         }
         let origin = stored_origin.unwrap_or(origin);
@@ -150,19 +155,33 @@ impl<'a> Run<'a> {
         let config = &index.config.github;
         let client = Client::new(api, access.token.clone(), config.timeout, config.max_wait, access.clock, observer);
         let root = client.repository(&request.repository);
-        Ok(Run { index, request, observer, client, root, property, progress, known, before: Vec::new(), report })
+        Ok(Run {
+            index,
+            request,
+            observer,
+            client,
+            root,
+            property,
+            progress,
+            known,
+            stored,
+            before: Vec::new(),
+            report,
+        })
     }
 
-    fn report(self) -> GithubReport {
+    /// What the run came to, and the hash of each issue before it.
+    fn report(self) -> (GithubReport, HashMap<String, [u8; 32]>) {
         let tally = self.client.tally;
-        GithubReport {
+        let report = GithubReport {
             requests: tally.requests,
             not_modified: tally.not_modified,
             remaining_requests: tally.remaining,
             waited_seconds: tally.waited.as_secs_f64(),
             pending: self.progress.details.values().filter(|wanted| !self.asked(**wanted).is_empty()).count() as u64,
             ..self.report
-        }
+        };
+        (report, self.stored)
     }
 
     fn all(&mut self) -> Result<(), Ended> {
