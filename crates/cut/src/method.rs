@@ -198,24 +198,30 @@ macro_rules! declare {
                     default: || $crate::method::Setting::to_value(&{ let value: $kind = $default; value }),
                 },)*],
                 ordered: &[$((stringify!($low), stringify!($high)),)*],
-                build: |settings| {
-                    #[allow(unused_mut)]
-                    let mut rule = Self::default();
-                    for (name, value) in settings {
-                        let parameter = $crate::parse::allowed(&Self::METHOD, name, value)?;
-                        match parameter.name {
-                            $(stringify!($field) => {
-                                if let Some(value) = $crate::method::Setting::from_value(value) {
-                                    rule.$field = value;
-                                }
-                            })*
-                            _ => {}
-                        }
-                    }
-                    $crate::rule::Settings::check(&rule)?;
-                    Ok(Box::new(rule))
-                },
+                build: |settings| Ok(Box::new(Self::with_settings(settings)?)),
             };
+
+            /// The rule with these settings by name; every other parameter has its default.
+            ///
+            /// # Errors
+            /// An unknown parameter, or a value out of range, with what is allowed.
+            pub fn with_settings(settings: &[(&str, $crate::value::Value)]) -> Result<Self, $crate::parse::RuleError> {
+                #[allow(unused_mut)]
+                let mut rule = Self::default();
+                for (name, value) in settings {
+                    let parameter = $crate::parse::allowed(&Self::METHOD, name, value)?;
+                    match parameter.name {
+                        $(stringify!($field) => {
+                            if let Some(value) = $crate::method::Setting::from_value(value) {
+                                rule.$field = value;
+                            }
+                        })*
+                        _ => {}
+                    }
+                }
+                $crate::rule::Settings::check(&rule)?;
+                Ok(rule)
+            }
         }
 
         impl $crate::rule::Settings for $rule {

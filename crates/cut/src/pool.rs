@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::admission::Admitted;
 use crate::auto::Relevance;
+use crate::source_table::SourceTable;
 
 /// Which end of the scale is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +80,7 @@ pub struct Pool {
     relevance: Option<Relevance>,
     sizes: Vec<usize>,
     admitted: Option<Admitted>,
+    source_tables: Vec<SourceTable>,
 }
 
 impl Pool {
@@ -116,6 +118,7 @@ impl Pool {
             relevance: None,
             sizes: Vec::new(),
             admitted: None,
+            source_tables: Vec::new(),
         };
         for (position, value) in values.into_iter().enumerate() {
             if !value.is_finite() {
@@ -166,6 +169,13 @@ impl Pool {
     /// ([`Rule::admits`](crate::Rule::admits)).
     pub fn with_admitted(mut self, admitted: Admitted) -> Self {
         self.admitted = Some(admitted);
+        self
+    }
+
+    /// The pool with the tables that candidates of some sources are held to, for [`TopScore`](crate::TopScore); the others are
+    /// held to the rule's own.
+    pub fn with_source_tables(mut self, tables: Vec<SourceTable>) -> Self {
+        self.source_tables = tables;
         self
     }
 
@@ -236,6 +246,11 @@ impl Pool {
     /// How many of the first candidates were admitted before the list was made, where that was asked.
     pub fn admitted(&self) -> Option<Admitted> {
         self.admitted
+    }
+
+    /// The tables that candidates of some sources are held to.
+    pub fn source_tables(&self) -> &[SourceTable] {
+        &self.source_tables
     }
 
     /// Position, in the list as given, of the candidate at `rank` (from 0) among those with a finite value.

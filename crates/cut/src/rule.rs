@@ -78,6 +78,12 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it holds the candidates of some sources to tables of their own ([`Pool::with_source_tables`]). Finding those
+    /// takes time that other rules save.
+    fn reads_sources(&self) -> bool {
+        false
+    }
+
     /// Whether it is defined on distances that age has moved. Others can be given such, and are not unless that is asked for.
     fn is_of_aged_distances(&self) -> bool {
         false

@@ -6,8 +6,8 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use tamis_rank::{
-    Adjustment, BackgroundEvidence, DefinitionPrior, Evidence, Fusion, LanguageFactors, LanguageMatch, Phrasing,
-    QueryNames, Recency, RolePrior, best_scores, fuse_phrasings, merged_ranks, order,
+    Adjustment, BackgroundEvidence, Decay, DefinitionPrior, Evidence, Fusion, LanguageFactors, LanguageMatch, Phrasing,
+    QueryNames, Recency, RolePrior, best_scores, diversified, fuse_phrasings, merged_ranks, order,
 };
 
 const QUERY: &str = "where does the walk_builder decide how many directories are read in parallel";
@@ -54,6 +54,14 @@ fn stages(criterion: &mut Criterion) {
             group.bench_function(id(name), |bencher| bencher.iter(|| fusion.fuse(black_box(&pool))));
         }
 
+        let weighted = Fusion::Weighted { weight: 0.7 }.fuse(&pool);
+        let faded = || -> Vec<f64> {
+            let (decay, now) = (Decay::default(), 1_700_000_000_000_000_000);
+            let left = |at: usize| decay.factor(Some(now - at as i64 * 86_400_000_000_000), now);
+            black_box(&weighted).iter().enumerate().map(|(at, &value)| Decay::apply(value, left(at))).collect()
+        };
+        group.bench_function(id("decay"), |bencher| bencher.iter(faded));
+
         let factors = || {
             let names = QueryNames::of(black_box(QUERY));
             DefinitionPrior::default().factors(&names, symbols.iter().map(Option::as_deref))
@@ -87,5 +95,28 @@ fn stages(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, stages);
+/// The order of what is kept, of which ten are shown; vectors as long as those of the better model.
+fn diversity(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("diversity");
+    for kept in [50, 200] {
+        let relevance: Vec<f64> = (0..kept).map(|at| 1.0 / (1.0 + at as f64 / 50.0)).collect();
+        let vector =
+            |at: usize| (0..384).map(|i| ((at * 31 + i * 17) % 101) as f32 / 101.0 - 0.5).collect::<Vec<f32>>();
+        let vectors: Vec<Vec<f32>> = (0..kept).map(vector).collect();
+        let alike = |a: usize, b: usize| {
+            let products = vectors[a].chunks_exact(8).zip(vectors[b].chunks_exact(8));
+            let add = |mut sums: [f32; 8], (x, y): (&[f32], &[f32])| {
+                (0..8).for_each(|lane| sums[lane] += x[lane] * y[lane]);
+                sums
+            };
+            f64::from(products.fold([0.0; 8], add).iter().sum::<f32>()) / 32.0
+        };
+        group.bench_function(BenchmarkId::new("ten of", kept), |bencher| {
+            bencher.iter(|| diversified(black_box(&relevance), 0.7, 10, alike));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, stages, diversity);
 criterion_main!(benches);

@@ -2,9 +2,11 @@
 
 use crate::cut::Cut;
 use crate::method::{Range, declare};
-use crate::pool::Pool;
+use crate::pool::{Orientation, Pool};
 use crate::rule::Rule;
+use crate::source_table::SourceTable;
 use crate::text::figure;
+use crate::value::Value;
 
 declare! {
     /// Keeps a share of the best score, stricter or milder by how good the best is.
@@ -16,8 +18,12 @@ declare! {
     /// | lower | `floor` | `low` |
     ///
     /// Negative, zero and above-one scores follow the same table. At the edge of a tier the threshold jumps: a best
-    /// score of 0.69 keeps from 0.414, one of 0.70 keeps from 0.35; the diagnostic `tier` says which side it was.
-    /// Distances are read as 1 − distance. O(n).
+    /// score of 0.69 keeps from 0.414, one of 0.70 keeps from 0.35. The diagnostic `tier` says which side it was,
+    /// `seam_distance` how far the best score stands from the nearest edge (negative: below it) and `kept_on_other_side` how many
+    /// its other side would have kept; the reason says so too where that is near and another number.
+    ///
+    /// The candidates of some sources of a merged list can be held to tables of their own
+    /// ([`Pool::with_source_tables`](crate::Pool::with_source_tables)). Distances are read as 1 − distance. O(n).
     pub struct TopScore = "top_score" on Weighted, "keeps a share of the best score, by how good the best is"
     where low_bound <= high_bound
     {
@@ -34,30 +40,177 @@ declare! {
     }
 }
 
+/// Part of the table, by the best score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tier {
+    High,
+    Middle,
+    Low,
+}
+
+impl Tier {
+    fn name(self) -> &'static str {
+        match self {
+            Tier::High => "high",
+            Tier::Middle => "middle",
+            Tier::Low => "low",
+        }
+    }
+}
+
+/// How near to a seam, in scores, the reason speaks of it.
+const NEAR: f64 = 0.05;
+
+impl TopScore {
+    /// The score that a candidate must reach in a list whose best has `best`.
+    ///
+    /// A merged list that holds its sources to tables of their own keeps a candidate by the line of its own source at the best
+    /// score of the whole list; see [`SourceTable`](crate::SourceTable).
+    pub fn line(&self, best: f64) -> f64 {
+        self.line_in(self.tier(best), best)
+    }
+
+    fn tier(&self, best: f64) -> Tier {
+        match best {
+            best if best >= self.high_bound => Tier::High,
+            best if best >= self.low_bound => Tier::Middle,
+            _ => Tier::Low,
+        }
+    }
+
+    fn line_in(&self, tier: Tier, best: f64) -> f64 {
+        match tier {
+            Tier::High => self.high_multiplier * best,
+            Tier::Middle => self.middle_multiplier * best,
+            Tier::Low => self.floor,
+        }
+    }
+
+    /// The line in words.
+    fn why(&self, best: f64) -> String {
+        match self.tier(best) {
+            Tier::High => format!("{}% of the best", figure(100.0 * self.high_multiplier)),
+            Tier::Middle => format!("{}% of the best", figure(100.0 * self.middle_multiplier)),
+            Tier::Low => "the floor".to_string(),
+        }
+    }
+
+    /// The bound nearest to `best`.
+    fn seam(&self, best: f64) -> f64 {
+        let nearer = (best - self.low_bound).abs() < (best - self.high_bound).abs();
+        if nearer { self.low_bound } else { self.high_bound }
+    }
+}
+
+/// The candidates by the table that each is held to.
+struct Held<'a> {
+    rule: &'a TopScore,
+    /// All scores, descending.
+    scores: Vec<f64>,
+    /// The tables of sources with the scores of their candidates.
+    sources: Vec<(&'a SourceTable, Vec<f64>)>,
+}
+
+impl<'a> Held<'a> {
+    fn new(rule: &'a TopScore, pool: &'a Pool) -> Self {
+        let score = |&value: &f64| match pool.orientation() {
+            Orientation::Score => value,
+            Orientation::Distance => 1.0 - value,
+        };
+        let held = |source: &'a SourceTable| {
+            let finite = source.values.iter().filter(|value| value.is_finite());
+            (source, finite.map(score).collect::<Vec<f64>>())
+        };
+        let sources = pool.source_tables().iter().map(held).filter(|(_, scores)| !scores.is_empty());
+        Held { rule, scores: pool.as_similarities(), sources: sources.collect() }
+    }
+
+    /// The tables that candidates are held to: the rule's own, unless every candidate is of a source with another, and those.
+    fn tables(&self) -> impl Iterator<Item = &'a TopScore> {
+        let of_sources: usize = self.sources.iter().map(|(_, scores)| scores.len()).sum();
+        let own = (of_sources < self.scores.len()).then_some(self.rule);
+        own.into_iter().chain(self.sources.iter().map(|(source, _)| &source.table))
+    }
+
+    /// How many candidates reach the line of their table.
+    fn keep(&self, line: impl Fn(&TopScore) -> f64) -> usize {
+        let own = line(self.rule);
+        let reach = |scores: &[f64], line: f64| scores.iter().filter(|score| **score >= line).count();
+        let all = self.scores.partition_point(|&score| score >= own);
+        let (without, with) = self.sources.iter().fold((0, 0), |(without, with), (source, scores)| {
+            (without + reach(scores, own), with + reach(scores, line(&source.table)))
+        });
+        (all + with).saturating_sub(without)
+    }
+
+    /// The one line that all candidates are held to, where there is but one.
+    fn common_line(&self, best: f64) -> Option<f64> {
+        let mut lines = self.tables().map(|table| table.line(best));
+        let first = lines.next()?;
+        lines.all(|line| line == first).then_some(first)
+    }
+
+    /// The seam nearest to the best score.
+    fn seam(&self, best: f64) -> f64 {
+        let seams = self.tables().map(|table| table.seam(best));
+        seams.reduce(|a, b| if (best - b).abs() < (best - a).abs() { b } else { a }).unwrap_or(self.rule.seam(best))
+    }
+}
+
 impl Rule for TopScore {
+    fn reads_sources(&self) -> bool {
+        true
+    }
+
     fn cut(&self, pool: &Pool) -> Cut {
-        let scores = pool.as_similarities();
-        let Some(&best) = scores.first() else {
+        let held = Held::new(self, pool);
+        let Some(&best) = held.scores.first() else {
             return Cut::new("top_score", pool, 0, "there are no candidates");
         };
-        let (tier, threshold, why) = if best >= self.high_bound {
-            ("high", self.high_multiplier * best, format!("{}% of the best", figure(100.0 * self.high_multiplier)))
-        } else if best >= self.low_bound {
-            (
-                "middle",
-                self.middle_multiplier * best,
-                format!("{}% of the best", figure(100.0 * self.middle_multiplier)),
-            )
-        } else {
-            ("low", self.floor, "the floor".to_string())
-        };
-        let keep = scores.partition_point(|&score| score >= threshold);
-        let reason = format!(
-            "the best score, {}, is in the {tier} tier, which keeps from {}: {why}",
+        let keep = held.keep(|table| table.line(best));
+        let tier = self.tier(best);
+        let mut reason = format!(
+            "the best score, {}, is in the {} tier, which keeps from {}: {}",
             figure(best),
-            figure(threshold)
+            tier.name(),
+            figure(self.line(best)),
+            self.why(best)
         );
-        Cut::new("top_score", pool, keep, reason).with_score_threshold(threshold).with("tier", tier).with("best", best)
+        let apart = held.sources.iter().filter(|(source, _)| source.table.line(best) != self.line(best));
+        for (source, _) in apart.clone() {
+            let line = figure(source.table.line(best));
+            reason = format!("{reason}; {} keep from {line}: {}", source.source, source.table.why(best));
+        }
+
+        // As if the best had fallen on the other side of the nearest seam.
+        let seam = held.seam(best);
+        let above = best >= seam;
+        let beyond = if above { seam.next_down() } else { seam };
+        let other = held.keep(|table| table.line_in(table.tier(beyond), best));
+        let distance = best - seam;
+        if other != keep && distance.abs() <= NEAR {
+            let side = if above { "above" } else { "below" };
+            reason = format!(
+                "{reason}; it is {} {side} the seam at {}, on whose other side {other} would be kept, not {keep}",
+                figure(distance.abs()),
+                figure(seam)
+            );
+        }
+
+        let mut cut = Cut::new("top_score", pool, keep, reason)
+            .with("tier", tier.name())
+            .with("best", best)
+            .with("seam", seam)
+            .with("seam_distance", distance)
+            .with("kept_on_other_side", other);
+        for (source, _) in apart {
+            let line = Value::Number(source.table.line(best));
+            cut.diagnostics.insert(format!("line_{}", source.source), line);
+        }
+        match held.common_line(best) {
+            Some(line) => cut.with_score_threshold(line),
+            None => cut,
+        }
     }
 }
 
@@ -107,6 +260,71 @@ mod tests {
         let cut = cut(&[hit, 0.2, 0.1]);
         assert_eq!(cut.keep, 2);
         assert_eq!(cut.diagnostics["tier"].as_text(), Some("low"));
+    }
+
+    #[test]
+    fn trap_both_sides_of_the_seam_are_told() {
+        let below = cut(&[0.69, 0.42, 0.41, 0.36, 0.34]);
+        assert_eq!(below.diagnostics["kept_on_other_side"].as_integer(), Some(4), "0.345 and more");
+        assert_eq!(below.diagnostics["seam"].as_number(), Some(0.7));
+        assert!((below.diagnostics["seam_distance"].as_number().unwrap() + 0.01).abs() < 1e-12);
+        assert!(
+            below.reason.ends_with("0.01 below the seam at 0.7, on whose other side 4 would be kept, not 2"),
+            "{}",
+            below.reason
+        );
+        let at = cut(&[0.70, 0.42, 0.41, 0.36, 0.34]);
+        assert_eq!(at.diagnostics["kept_on_other_side"].as_integer(), Some(2), "0.42 and more");
+        assert!(at.reason.contains("0 above the seam at 0.7"), "{}", at.reason);
+        let low = cut(&[0.29, 0.16, 0.1]);
+        assert_eq!((low.keep, low.diagnostics["kept_on_other_side"].as_integer()), (2, Some(1)), "0.174 and more");
+        assert_eq!(low.diagnostics["seam"].as_number(), Some(0.3));
+    }
+
+    #[test]
+    fn the_reason_is_silent_where_the_seam_is_far_or_changes_nothing() {
+        for scores in [&[0.9, 0.5][..], &[0.69, 0.1], &[0.71, 0.6]] {
+            assert!(!cut(scores).reason.contains("seam"), "{}", cut(scores).reason);
+        }
+    }
+
+    fn with_table(scores: &[f64], table: TopScore, values: &[f64]) -> Cut {
+        let tables = vec![SourceTable { source: "notes".into(), table, values: values.to_vec() }];
+        TopScore::default().cut(&Pool::scores(scores.iter().copied()).unwrap().with_source_tables(tables))
+    }
+
+    #[test]
+    fn each_source_is_held_to_its_own_table_at_the_best_of_all() {
+        let strict = TopScore { high_multiplier: 0.9, ..TopScore::default() };
+        // From 0.4 by the rule, from 0.72 for notes: 0.6 and 0.5 are notes.
+        let cut = with_table(&[0.8, 0.6, 0.5, 0.45, 0.3], strict.clone(), &[0.6, 0.5]);
+        assert_eq!((cut.keep, cut.threshold), (2, None), "0.8 and 0.45");
+        assert_eq!(cut.diagnostics["line_notes"].as_number(), Some(0.9 * 0.8));
+        assert!(cut.reason.contains("keeps from 0.4: 50% of the best; notes keep from 0.72: 90%"), "{}", cut.reason);
+        // The best may itself be of the source, and all may be.
+        assert_eq!(with_table(&[0.8, 0.6, 0.5, 0.45], strict.clone(), &[0.8, 0.6]).keep, 3);
+        let all = with_table(&[0.8, 0.75, 0.5], strict, &[0.8, 0.75, 0.5]);
+        assert_eq!((all.keep, all.threshold), (2, Some(0.9 * 0.8)));
+        // A milder source keeps what the rule would not.
+        let mild = TopScore { floor: 0.05, ..TopScore::default() };
+        assert_eq!(with_table(&[0.2, 0.1, 0.1], mild, &[0.1]).keep, 2);
+    }
+
+    #[test]
+    fn a_table_that_says_nothing_else_changes_nothing() {
+        for scores in [&[0.8, 0.4, 0.39][..], &[0.69, 0.42, 0.36], &[0.2, 0.15], &[-0.1]] {
+            let cut = with_table(scores, TopScore::default(), &scores[..1]);
+            assert_eq!(cut, super::tests::cut(scores));
+        }
+        assert_eq!(with_table(&[0.8, 0.3], TopScore { floor: 0.9, ..TopScore::default() }, &[]).threshold, Some(0.4));
+    }
+
+    #[test]
+    fn a_sources_own_seam_counts_too() {
+        let table = TopScore { high_bound: 0.5, ..TopScore::default() };
+        let cut = with_table(&[0.49, 0.27, 0.25], table, &[0.27, 0.25]);
+        assert_eq!((cut.keep, cut.diagnostics["seam"].as_number()), (1, Some(0.5)));
+        assert_eq!(cut.diagnostics["kept_on_other_side"].as_integer(), Some(3), "from 0.245 for notes");
     }
 
     #[test]

@@ -4,14 +4,65 @@ use super::keys::Key;
 use super::layers::Setting;
 use super::value::{Allowed, Value};
 use std::collections::BTreeMap;
-use tamis_cut::{Gate, METHODS, Parameter, Range, Rule, RuleError};
+use tamis_cut::{Gate, METHODS, Parameter, Range, Rule, RuleError, TopScore};
 
 /// The keys of every method's parameters, and of the gate's.
 pub(super) fn all() -> impl Iterator<Item = Key> {
     let cuts = METHODS
         .iter()
         .flat_map(|method| method.parameters.iter().map(|parameter| key(name(method.name, parameter.name), parameter)));
-    cuts.chain(Gate::PARAMETERS.iter().map(|parameter| key(format!("gate.{}", parameter.name), parameter)))
+    let sources = SOURCES
+        .iter()
+        .flat_map(|source| TopScore::METHOD.parameters.iter().map(|parameter| source_key(source, parameter)));
+    cuts.chain(sources)
+        .chain(Gate::PARAMETERS.iter().map(|parameter| key(format!("gate.{}", parameter.name), parameter)))
+}
+
+/// The collections that the cut `top_score` can hold to tables of their own.
+const SOURCES: [&str; 3] = ["notes", "sessions", "wiki"];
+
+fn source_name(source: &str, parameter: &str) -> String {
+    format!("cut.top_score.{source}.{parameter}")
+}
+
+fn source_key(source: &str, parameter: &Parameter) -> Key {
+    let own = key(source_name(source, parameter.name), parameter);
+    Key {
+        allowed: match own.allowed {
+            Allowed::Number(min, max) => Allowed::AutoOrNumber(min, max),
+            other => other,
+        },
+        default: Value::Text("auto".to_owned()),
+        doc: format!("the same for the collection {source} alone; auto: cut.top_score.{}", parameter.name),
+        ..own
+    }
+}
+
+/// The tables of the collections that have one of their own under `rule`, a `top_score`: what they do not say is the rule's.
+///
+/// # Errors
+/// A bound out of order, with its collection.
+pub(super) fn source_tables(
+    settings: &BTreeMap<String, Setting>,
+    rule: &dyn Rule,
+) -> Result<Vec<(&'static str, TopScore)>, (&'static str, RuleError)> {
+    let mut tables = Vec::new();
+    for source in SOURCES {
+        let mut own = false;
+        let mut merged = rule.settings();
+        for (parameter, value) in &mut merged {
+            if let Some(Value::Number(number)) =
+                settings.get(&source_name(source, parameter)).map(|setting| &setting.value)
+            {
+                *value = (*number).into();
+                own = true;
+            }
+        }
+        if own {
+            tables.push((source, TopScore::with_settings(&merged).map_err(|error| (source, error))?));
+        }
+    }
+    Ok(tables)
 }
 
 /// The gate that the configuration describes.

@@ -15,6 +15,8 @@ pub struct MemoryConfig {
     pub collections: Vec<String>,
     /// Where relevance ends; `None`: nowhere, every candidate is kept and no gate is asked.
     pub cut: Option<Box<dyn Rule>>,
+    /// The evidence that the gate asks for among memories, 0 to 2; `None`: what it asks for elsewhere.
+    pub min_evidence: Option<f64>,
     /// Share of the semantic leg in the weighted fusion, 0 to 1.
     pub fusion_weight: f64,
     /// How memories fade.
@@ -32,6 +34,19 @@ pub struct DecayConfig {
     pub decay: Decay,
     /// Names of files that never fade, whatever their date.
     pub evergreen: Vec<String>,
+    /// What it is that age moves.
+    pub moves: DecayMoves,
+}
+
+/// What it is that age moves among memories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DecayMoves {
+    /// The order of what is kept. The cut reads values that have not faded, so that the answer to what was last spoken of a year
+    /// ago is still found.
+    #[default]
+    Order,
+    /// Also what is kept: the cut reads faded values, and what is old enough is cut however well it answers.
+    Cut,
 }
 
 /// The keys of the table.
@@ -58,6 +73,12 @@ pub(super) fn all() -> Vec<Key> {
             "where relevance ends among memories: METHOD or METHOD:PARAM=VALUE,…; off: nowhere, and without the gate",
         ),
         key(
+            "min_evidence",
+            Allowed::AutoOrNumber(0.0, 2.0),
+            Value::Text("auto".into()),
+            "evidence that the gate asks for among memories; auto: gate.min_evidence",
+        ),
+        key(
             "fusion_weight",
             share,
             Value::Number(0.7),
@@ -74,6 +95,12 @@ pub(super) fn all() -> Vec<Key> {
             Allowed::Number(0.1, 36_500.0),
             Value::Number(Decay::default().half_life_days),
             "days after which half of a memory's value is left; what has no date of its own does not fade",
+        ),
+        key(
+            "decay_moves",
+            Allowed::OneOf(&["order", "cut"]),
+            Value::Text("order".into()),
+            "what age moves: the order of what is kept, or with cut also what is kept, since the cut then reads faded values",
         ),
         key(
             "evergreen",
@@ -111,11 +138,16 @@ pub(super) fn memory(read: &Read<'_>) -> Result<MemoryConfig, ConfigError> {
     Ok(MemoryConfig {
         collections: read.list("memory.collections"),
         cut,
+        min_evidence: read.number("memory.min_evidence"),
         fusion_weight: number("memory.fusion_weight"),
         decay: DecayConfig {
             collections: read.list("memory.decay"),
             decay: Decay { half_life_days: number("memory.decay_half_life_days") },
             evergreen: read.list("memory.evergreen"),
+            moves: match read.text("memory.decay_moves") {
+                "cut" => DecayMoves::Cut,
+                _ => DecayMoves::Order,
+            },
         },
         diversity: read.flag("memory.diversity").then(|| number("memory.diversity_lambda")),
     })

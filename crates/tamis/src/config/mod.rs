@@ -28,7 +28,7 @@ pub use github_keys::GithubConfig;
 pub use import_keys::ImportConfig;
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
-pub use memory_keys::{DecayConfig, MemoryConfig};
+pub use memory_keys::{DecayConfig, DecayMoves, MemoryConfig};
 pub use models::{Endpoint, ModelDefinition, Provider};
 pub use note_keys::NoteConfig;
 pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
@@ -38,7 +38,7 @@ pub use value::{Allowed, Value};
 use crate::search::{Mode, Priors};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tamis_cut::{Guarantee, Rule, Want};
+use tamis_cut::{Guarantee, Rule, TopScore, Want};
 use tamis_rank::{DefinitionPrior, RolePrior};
 
 /// Everything the engine can be told, validated.
@@ -217,6 +217,9 @@ impl Config {
             user_directory,
         };
         config.check_models()?;
+        if let Ok(rule) = config.cut("top_score") {
+            config.source_tables(rule.as_ref())?;
+        }
         Ok(config)
     }
 
@@ -242,6 +245,26 @@ impl Config {
     /// An unknown method or parameter, or a value out of range, with what is allowed.
     pub fn cut(&self, specification: &str) -> Result<Box<dyn Rule>, tamis_cut::RuleError> {
         cut_keys::rule(&self.settings, specification)
+    }
+
+    /// The tables that a cut which reads sources holds the passages of some collections to, by collection.
+    ///
+    /// # Errors
+    /// A bound out of order, with the collection's table.
+    pub(crate) fn source_tables(&self, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, ConfigError> {
+        if !rule.reads_sources() {
+            return Ok(Vec::new());
+        }
+        cut_keys::source_tables(&self.settings, rule).map_err(|(source, error)| {
+            let key = format!("cut.top_score.{source}.low_bound");
+            let setting = &self.settings[&key];
+            ConfigError::NotAllowed {
+                source_name: setting.source.to_string(),
+                value: setting.value.to_string(),
+                allowed: format!("at most its high_bound ({error})"),
+                key,
+            }
+        })
     }
 
     /// Refuses a project's choice of a model that sends text away, unless the user has trusted the project's file.

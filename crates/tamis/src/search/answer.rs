@@ -142,7 +142,7 @@ pub struct IndexReport {
 pub struct PoolEntry {
     /// Whether the cut kept it.
     pub kept: bool,
-    /// Its place in the answer, from 1; null for what the answer does not show. Diversity can make it another order.
+    /// Its place in the answer, from 1; null for what the answer does not show. Age and diversity make it another order.
     pub rank: Option<usize>,
     /// The repository or project it belongs to.
     pub namespace: String,
@@ -150,7 +150,8 @@ pub struct PoolEntry {
     pub distance_factor: f64,
     /// Age in days, where age moves candidates or lets them fade and the date is known.
     pub age_days: Option<f64>,
-    /// What age leaves of a memory's value, in (0, 1]; 1: nothing fades.
+    /// What age leaves of a memory's value, in (0, 1]; 1: nothing fades. The result's score is `score` times it, unless the cut
+    /// reads faded values, which `score` then is.
     pub decay: f64,
     /// Path of the document.
     pub path: String,

@@ -10,7 +10,7 @@ use super::rerank::Rerank;
 use super::variants::Phrased;
 use crate::Error;
 use std::collections::HashMap;
-use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, focus};
+use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, focus};
 use tamis_rank::{
     Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
     merged_ranks, order,
@@ -53,6 +53,8 @@ pub(super) struct Steps<'a> {
     pub names: &'a QueryNames,
     pub rerank: Rerank,
     pub fading: Fading<'a>,
+    /// The tables of collections that have one of their own, for a rule that reads them.
+    pub tables: &'a [(&'static str, TopScore)],
 }
 
 /// The pool in its order, with the values that the rule reads.
@@ -61,12 +63,12 @@ pub(super) struct Listed {
     pub ranked: Vec<Ranked>,
     /// The values that the rule reads, descending.
     pub values: Vec<f64>,
-    /// What age leaves of the best one's value, which is the unit of `values`.
-    pub left_of_best: f64,
     /// What the value is for a passage that has nothing to do with the query.
     pub background: Option<f64>,
     /// How many of the first were admitted, and by what, where the rule admits by raw scores.
     pub admitted: Option<Admitted>,
+    /// The candidates of collections with a table of their own. Those that reach their line are before the others.
+    pub source_tables: Vec<SourceTable>,
 }
 
 /// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the priors make of each
@@ -87,8 +89,10 @@ pub(super) fn list(
     let Fusions { order: ordering, cut } = steps.fusions;
     let fused = Fused::of(gathered, &adjustments, cut);
     let left: Vec<f64> = passages.iter().map(|passage| steps.fading.factor(passage)).collect();
-    let mut values: Vec<f64> =
-        weighed(fused.values).into_iter().zip(&left).map(|(value, &left)| Decay::apply(value, left)).collect();
+    let mut values = weighed(fused.values);
+    if steps.fading.before_cut() {
+        values.iter_mut().zip(&left).for_each(|(value, &left)| *value = Decay::apply(*value, left));
+    }
     let scores = match ordering {
         // Ranks say nothing of how much is left: what fades is ordered by its values.
         _ if !gathered.phrased.is_empty() && !steps.fading.is_on() => {
@@ -101,9 +105,7 @@ pub(super) fn list(
     // Equal reciprocal ranks, and those without any, stand by their values.
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
     order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
-    let best = order.first().copied().filter(|&best| values[best] > 0.0);
-    let left_of_best = best.map_or(1.0, |best| left[best]);
-    values.iter_mut().filter(|value| **value > 0.0).for_each(|value| *value /= left_of_best);
+    let source_tables = by_source(rule, steps.tables, &passages, &values, &mut order);
     values.sort_by(|a, b| b.total_cmp(a));
 
     let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
@@ -128,7 +130,39 @@ pub(super) fn list(
             score: scores[position],
         })
     });
-    Listed { ranked: ranked.collect(), values, left_of_best, background: fused.background, admitted }
+    Listed { ranked: ranked.collect(), values, background: fused.background, admitted, source_tables }
+}
+
+/// The values of the collections that have a table of their own; puts those candidates first in `order` that reach the line of
+/// their collection at the best value of all. Without such collections nothing is done.
+fn by_source(
+    rule: &dyn Rule,
+    tables: &[(&'static str, TopScore)],
+    passages: &[StoredPassage],
+    values: &[f64],
+    order: &mut [usize],
+) -> Vec<SourceTable> {
+    if tables.is_empty() {
+        return Vec::new();
+    }
+    let Ok(own) = TopScore::with_settings(&rule.settings()) else { return Vec::new() };
+    let mut held: Vec<SourceTable> = tables
+        .iter()
+        .map(|(source, table)| SourceTable { source: (*source).to_owned(), table: table.clone(), values: Vec::new() })
+        .collect();
+    let best = values.iter().copied().filter(|value| value.is_finite()).reduce(f64::max);
+    let Some(best) = best else { return held };
+    let mut reaches = vec![false; values.len()];
+    for ((passage, &value), reaches) in passages.iter().zip(values).zip(&mut reaches) {
+        let source = held.iter_mut().find(|source| source.source == passage.collection);
+        let line = source.as_ref().map_or(&own, |source| &source.table).line(best);
+        *reaches = value >= line;
+        if let Some(source) = source {
+            source.values.push(value);
+        }
+    }
+    order.sort_by_key(|&position| !reaches[position]);
+    held
 }
 
 /// One value a candidate, in the candidates' order, and the same of a passage that has nothing to do with the query.
@@ -232,11 +266,12 @@ pub(super) fn decide(
     gathered: &Gathered,
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
-    let &mut Listed { ref ranked, ref mut values, background, admitted, .. } = listed;
+    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, .. } = listed;
     let &Grounds { gate, reference, beliefs } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-    let mut pool = pool(values, background, count, admitted, &beliefs)?;
+    let mut pool =
+        pool(values, background, count, admitted, &beliefs)?.with_source_tables(std::mem::take(source_tables));
     if rule.reads_sizes() {
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());

@@ -1,11 +1,12 @@
 //! Age in a search of memories: how much of each candidate's value is left.
 //!
-//! The candidates stand in the order of what is left of their values. A cut reads the same values in units of what is left of
-//! the first one's, so that age decides which of several memories is meant and never whether there is one: what was last
-//! spoken of half a year ago is still the answer where nothing newer is.
+//! Age decides which of several memories stands first and not whether there is one: a factor that halves every month soon puts
+//! the one good answer below the noise of this week, so the cut reads values that have not faded, and what it keeps is ordered
+//! by what is left of them. `memory.decay_moves = "cut"` has the cut read the faded values.
 
 use super::answer::CutReport;
-use crate::config::DecayConfig;
+use super::candidate::Ranked;
+use crate::config::{DecayConfig, DecayMoves};
 use tamis_rank::Decay;
 use tamis_store::StoredPassage;
 
@@ -31,6 +32,11 @@ impl<'a> Fading<'a> {
         self.config.is_some()
     }
 
+    /// Whether the cut reads faded values.
+    pub fn before_cut(&self) -> bool {
+        self.config.is_some_and(|config| config.moves == DecayMoves::Cut)
+    }
+
     /// The date that a passage fades by: its own or its document's, never that of the file. `None` for what does not fade.
     pub fn date(&self, passage: &StoredPassage) -> Option<i64> {
         let config = self.config?;
@@ -45,30 +51,196 @@ impl<'a> Fading<'a> {
         self.config.map_or(1.0, |config| config.decay.factor(self.date(passage), self.now_ns))
     }
 
-    /// What it does, in words, as a part of what scores are made by.
-    pub fn describe(&self) -> String {
-        let Some(DecayConfig { collections, decay, evergreen }) = self.config else { return String::new() };
+    /// The value of a candidate with its age, where the cut has not read that already.
+    pub fn aged(&self, ranked: &Ranked) -> f64 {
+        if self.before_cut() { ranked.score } else { Decay::apply(ranked.score, ranked.left) }
+    }
+
+    /// What it does to the values that a cut reads, in words, as a part of what scores are made by.
+    pub fn scale(&self) -> String {
+        let Some(DecayConfig { collections, decay, evergreen, .. }) = self.config.filter(|_| self.before_cut()) else {
+            return String::new();
+        };
         let but = if evergreen.is_empty() { String::new() } else { format!(" but {}", evergreen.join(" ")) };
         format!(", decay {} of {}{but}", decay.half_life_days, collections.join(" "))
     }
 
-    /// Adds to a decided cut that it read values before the age of the best one, and brings its threshold to the scale of the
-    /// values that are shown.
-    pub fn explain(cut: &mut CutReport, left_of_best: f64) {
-        if left_of_best >= 1.0 {
-            return;
+    /// Adds to a cut that kept nothing that age alone put the best candidate below it.
+    pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
+        let on_score = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "score");
+        let (true, true, 0, Some(threshold)) = (self.before_cut(), on_score, cut.keep, cut.threshold) else { return };
+        let unfaded = |ranked: &Ranked| if ranked.score > 0.0 { ranked.score / ranked.left } else { ranked.score };
+        let best = ranked.iter().max_by(|a, b| unfaded(a).total_cmp(&unfaded(b)));
+        if let Some(best) = best.filter(|best| unfaded(best) >= threshold) {
+            cut.reason = format!(
+                "{}; age moved the best candidate from {:.2} to {:.2} (memory.decay_moves)",
+                cut.reason.trim_end_matches('.'),
+                unfaded(best),
+                best.score
+            );
         }
-        if cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "score") {
-            cut.threshold = cut.threshold.map(|threshold| Decay::apply(threshold, left_of_best));
-        }
-        cut.diagnostics.insert("left_of_best".into(), left_of_best.into());
-        let reason = cut.reason.trim_end_matches('.');
-        cut.reason = format!("{reason}; by its age {} of the best one's score is left", share(left_of_best));
     }
 }
 
-/// A share in percent, however small.
-fn share(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent >= 1.0 { format!("{percent:.0}%") } else { "less than 1%".to_owned() }
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, Origins};
+    use crate::{Answer, Index, Location, RunOptions, SearchRequest, TextDocument};
+    use tamis_store::Store;
+
+    const DAY: i64 = 86_400_000_000_000;
+    const NOW: i64 = 20_000 * DAY;
+
+    /// Notes by path, age in days where they have a date, and text.
+    type Notes<'a> = &'a [(&'a str, Option<i64>, &'a str)];
+
+    fn noted(directory: &std::path::Path, settings: &[(&str, &str)], notes: Notes<'_>) -> Index {
+        // Collections that no file is of, so that the memories can be given as they are.
+        let quick = [("index.models", "static"), ("memory.collections", "diary,other"), ("memory.decay", "diary")];
+        let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
+        let config = Config::load(&Origins { flags: flags.collect(), ..Origins::default() }, None).expect("valid");
+        let index = Index::open(Location::at(directory, None), config).expect("opened");
+        let document = |&(path, _, text): &(&str, Option<i64>, &str)| TextDocument {
+            id: path.to_owned(),
+            collection: if path.starts_with("other") { "other" } else { "diary" }.into(),
+            title: None,
+            text: text.to_owned(),
+        };
+        index.put_documents(&notes.iter().map(document).collect::<Vec<_>>()).expect("put");
+        let date = |&(path, age, _): &(&str, Option<i64>, &str)| Some((path.to_owned(), NOW - age? * DAY));
+        let dates: Vec<(String, i64)> = notes.iter().filter_map(date).collect();
+        index.store.set_dates(&index.namespace, &dates).expect("dated");
+        index.complete(RunOptions::WHOLE, &()).expect("completed");
+        index
+    }
+
+    fn recall(index: &Index, query: &str) -> Answer {
+        let request = SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::memory(query) };
+        index.search(&request, &Default::default()).expect("searched")
+    }
+
+    fn found(answer: &Answer) -> Vec<&str> {
+        answer.results.iter().map(|hit| hit.path.as_str()).collect()
+    }
+
+    /// What age leaves of each candidate, by path.
+    fn left(answer: &Answer) -> Vec<(&str, f64)> {
+        let mut left: Vec<(&str, f64)> =
+            answer.pool.iter().flatten().map(|entry| (entry.path.as_str(), entry.decay)).collect();
+        left.sort_by_key(|&(path, _)| path);
+        left
+    }
+
+    const BACKUPS: &str = "Backups of the database go to the second disk every night at two.";
+
+    #[test]
+    fn the_newer_of_two_equal_memories_stands_first_and_the_score_is_halved_by_the_half_life() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let index = noted(
+            directory.path(),
+            &[("memory.diversity", "off")],
+            &[("a-old.md", Some(30), BACKUPS), ("b-new.md", Some(0), BACKUPS), ("c-older.md", Some(60), BACKUPS)],
+        );
+        let answer = recall(&index, "where do the backups of the database go");
+        assert_eq!(left(&answer), [("a-old.md", 0.5), ("b-new.md", 1.0), ("c-older.md", 0.25)]);
+        assert_eq!(found(&answer), ["b-new.md", "a-old.md", "c-older.md"]);
+        for (hit, left) in answer.results.iter().zip([1.0, 0.5, 0.25]) {
+            let (similarity, r) = (hit.similarity.expect("known"), hit.bm25.expect("known"));
+            let fused = 0.7 * similarity + 0.3 * r / (1.0 + r);
+            assert!((hit.score - fused * left).abs() < 1e-9, "{}", hit.path);
+        }
+        let pool = answer.pool.as_ref().expect("explained");
+        let told = |path: &str| pool.iter().find(|entry| entry.path == path).map(|entry| (entry.age_days, entry.rank));
+        assert_eq!(told("b-new.md"), Some((Some(0.0), Some(1))));
+        assert_eq!(told("c-older.md"), Some((Some(60.0), Some(3))));
+    }
+
+    #[test]
+    fn what_has_no_date_what_is_evergreen_and_other_collections_do_not_fade() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let notes: Notes<'_> = &[
+            ("MEMORY.md", Some(900), BACKUPS),
+            ("deep/memory.md", Some(900), BACKUPS),
+            ("undated.md", None, BACKUPS),
+            ("tomorrow.md", Some(-1), BACKUPS),
+            ("dated.md", Some(15), BACKUPS),
+            ("other.md", Some(900), BACKUPS),
+        ];
+        let index = noted(directory.path(), &[], notes);
+        let answer = recall(&index, "where do the backups of the database go");
+        let expected = [
+            ("MEMORY.md", 1.0),
+            ("dated.md", 0.5f64.sqrt()),
+            ("deep/memory.md", 1.0),
+            ("other.md", 1.0),
+            ("tomorrow.md", 1.0),
+            ("undated.md", 1.0),
+        ];
+        assert_eq!(left(&answer), expected);
+    }
+
+    /// A floor on faded values forgets everything older than two months, however well it answers.
+    #[test]
+    fn trap_an_old_memory_is_still_the_answer_where_nothing_newer_is() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let notes: Notes<'_> = &[
+            ("2023-01-01.md", Some(700), BACKUPS),
+            ("a.md", Some(1), "The violin is tuned in fifths; rosin on the bow makes the string speak."),
+            ("b.md", Some(2), "Apple trees in the orchard are pruned in late winter before the buds open."),
+            ("c.md", Some(3), "Ships wait outside the harbour for the tide and the pilot."),
+        ];
+        let index = noted(directory.path(), &[], notes);
+        let answer = recall(&index, "backups of the database on the second disk");
+        assert_eq!(found(&answer), ["2023-01-01.md"], "{}", answer.cut.reason);
+        assert!(
+            answer.cut.threshold.is_some_and(|threshold| threshold > answer.results[0].score),
+            "as it was before age"
+        );
+
+        let index = noted(directory.path(), &[("memory.decay_moves", "cut")], &[]);
+        let answer = recall(&index, "backups of the database on the second disk");
+        assert_eq!(found(&answer), [""; 0], "{}", answer.cut.reason);
+        assert!(answer.cut.reason.contains("age moved the best candidate from "), "{}", answer.cut.reason);
+        assert!(answer.cut.reason.ends_with(" to 0.00 (memory.decay_moves)"), "{}", answer.cut.reason);
+    }
+
+    #[test]
+    fn a_cut_of_faded_values_leaves_out_the_older_of_two_equals() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let notes: Notes<'_> = &[("old.md", Some(40), BACKUPS), ("new.md", Some(0), BACKUPS)];
+        let index = noted(directory.path(), &[("memory.decay_moves", "cut")], notes);
+        let answer = recall(&index, "backups of the database on the second disk");
+        assert_eq!(found(&answer), ["new.md"], "{}", answer.cut.reason);
+        let pool = answer.pool.as_ref().expect("explained");
+        assert!((pool[1].score - pool[0].score * pool[1].decay).abs() < 1e-9, "the scores are faded");
+        assert_eq!(pool[0].score, answer.results[0].score);
+        let all = noted(directory.path(), &[], &[]);
+        assert_eq!(found(&recall(&all, "backups of the database on the second disk")), ["new.md", "old.md"]);
+    }
+
+    #[test]
+    fn age_moves_nothing_twice() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let index = noted(directory.path(), &[("memory.cut", "max_gap")], &[("old.md", Some(60), BACKUPS)]);
+        let answer = recall(&index, "backups of the database on the second disk");
+        let pool = answer.pool.as_ref().expect("explained");
+        assert_eq!((pool[0].distance_factor, pool[0].decay), (1.0, 0.25));
+    }
+
+    #[test]
+    fn without_decay_nothing_fades() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let index = noted(directory.path(), &[("memory.decay", "")], &[("old.md", Some(60), BACKUPS)]);
+        assert_eq!(left(&recall(&index, "backups of the database")), [("old.md", 1.0)]);
+    }
+
+    #[test]
+    fn searches_that_are_not_of_memories_do_not_fade() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let index = noted(directory.path(), &[], &[("old.md", Some(60), BACKUPS)]);
+        let request =
+            SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::new("backups of the database") };
+        let answer = index.search(&request, &Default::default()).expect("searched");
+        assert_eq!(left(&answer), [("old.md", 1.0)]);
+    }
 }

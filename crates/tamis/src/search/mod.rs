@@ -1,11 +1,11 @@
-//! A query's way: query → gather → complete → fuse → rerank → cut → limit → present → record.
+//! A query's way: query → gather → complete → fuse → rerank → cut → arrange → limit → present → record.
 
 mod aim;
 mod answer;
+mod arrange;
 mod beliefs;
 mod candidate;
 mod decide;
-mod diversity;
 mod fading;
 mod gather;
 mod hint;
@@ -39,6 +39,7 @@ pub use variants::{Variant, VariantKind};
 use crate::Error;
 use crate::index::{Freshness, Index};
 use crate::telemetry::Served;
+use arrange::{Arrangement, Placed};
 use candidate::Ranked;
 use fading::Fading;
 use question::Question;
@@ -86,35 +87,34 @@ impl Index {
         }
         asked.explain(&mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
-        Fading::explain(&mut decided.cut, decided.left_of_best);
+        let fading = self.fading(&retrieved.question);
+        fading.explain(&mut decided.cut, &decided.ranked);
 
         let Decided { ranked, cut, mode, rerank, replaced, warning, .. } = decided;
         let limit = request.limit.unwrap_or(self.config.search.top_k).min(cut.keep);
-        let order = match request.diversity.or(self.config.memory.diversity.filter(|_| request.memory)) {
-            Some(lambda) => {
-                let model = retrieved.model.as_deref().map(|model| model.model().id.as_str());
-                let order = self.diversified(&ranked[..cut.keep.min(ranked.len())], lambda, limit, model)?;
-                clock.lap("diversity");
-                order
-            }
-            None => (0..ranked.len()).collect(),
-        };
+        let placed = self.arranged(
+            &ranked[..cut.keep.min(ranked.len())],
+            &Arrangement {
+                fading,
+                lambda: request.diversity.or(self.config.memory.diversity.filter(|_| request.memory)),
+                limit,
+                model: retrieved.model.as_deref().map(|model| model.model().id.as_str()),
+            },
+        )?;
+        clock.lap("arrange");
         let Retrieved { model, coverage, fallback_reason, gathered, question, mut warnings, .. } = retrieved;
         warnings.extend(warning);
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(self.config.search.snippet_lines);
-        let shown: Vec<&Ranked> = order.iter().filter_map(|&at| ranked.get(at)).take(limit).collect();
-        let documents: Vec<DocumentId> = shown.iter().map(|hit| hit.passage.document).collect();
+        let documents: Vec<DocumentId> =
+            placed.iter().map(|placed| ranked[placed.position].passage.document).collect();
         let known = self.store.attributes(&documents)?;
-        let results = shown.into_iter().zip(known).zip(1..);
-        let present = |((hit, known), rank)| present(rank, hit, known, &question, highlighter.as_ref(), lines);
-        let results = results.map(present).collect();
-        let pool = request.explain.then(|| {
-            let mut entries = entries(&ranked, cut.keep, &rerank, &self.fading(&question), question.now_ns);
-            order.iter().take(limit).zip(1..).for_each(|(&at, rank)| entries[at].rank = Some(rank));
-            entries
-        });
+        let present = |((&Placed { position, score }, known), rank)| {
+            present(rank, &ranked[position], score, known, &question, highlighter.as_ref(), lines)
+        };
+        let results = placed.iter().zip(known).zip(1..).map(present).collect();
+        let pool = request.explain.then(|| entries(&ranked, cut.keep, &placed, &rerank, &fading, question.now_ns));
         clock.lap("present");
 
         let fallback_reason = retrieve::joined(fallback_reason, replaced);
@@ -182,6 +182,7 @@ impl Index {
 fn present(
     rank: usize,
     hit: &Ranked,
+    score: f64,
     known: Vec<Attribute>,
     question: &Question,
     highlighter: Option<&Highlighter>,
@@ -207,14 +208,21 @@ fn present(
         attributes: metadata::by_name(known),
         bm25: hit.candidate.bm25,
         similarity: hit.candidate.similarity,
-        score: hit.score,
+        score,
         snippet: snippet.text,
         snippet_line: snippet.start_line,
         highlights: snippet.highlights,
     }
 }
 
-fn entries(ranked: &[Ranked], keep: usize, rerank: &Rerank, fading: &Fading<'_>, now_ns: i64) -> Vec<PoolEntry> {
+fn entries(
+    ranked: &[Ranked],
+    keep: usize,
+    placed: &[Placed],
+    rerank: &Rerank,
+    fading: &Fading<'_>,
+    now_ns: i64,
+) -> Vec<PoolEntry> {
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
     let date = |passage: &StoredPassage| match rerank.by_age() {
         true => Rerank::date(passage),
@@ -236,7 +244,11 @@ fn entries(ranked: &[Ranked], keep: usize, rerank: &Rerank, fading: &Fading<'_>,
         coverage: hit.candidate.coverage,
         score: hit.score,
     };
-    ranked.iter().enumerate().map(entry).collect()
+    let mut entries: Vec<PoolEntry> = ranked.iter().enumerate().map(entry).collect();
+    for (placed, rank) in placed.iter().zip(1..) {
+        entries[placed.position].rank = Some(rank);
+    }
+    entries
 }
 
 /// Milliseconds by stage.

@@ -6,6 +6,7 @@ use super::scope::Scope;
 use crate::Error;
 use crate::index::Index;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tamis_cut::Gate;
 use tamis_rank::QueryNames;
 
 /// What is asked, without what the caller may leave open.
@@ -25,8 +26,8 @@ pub(super) struct Question {
     pub now_ns: i64,
     /// Whether it is asked of memories.
     pub memory: bool,
-    /// Whether the gate is asked.
-    pub gate: bool,
+    /// The gate, where it is asked.
+    pub gate: Option<Gate>,
 }
 
 impl Index {
@@ -46,7 +47,14 @@ impl Index {
             scope: self.scope(request)?,
             now_ns: request.now_ns.unwrap_or_else(clock),
             memory: request.memory,
-            gate: self.config.search.gate && !request.is_uncut(&self.config),
+            gate: self.gate(request),
         })
+    }
+
+    fn gate(&self, request: &SearchRequest) -> Option<Gate> {
+        let config = &self.config;
+        let own = config.memory.min_evidence.filter(|_| request.memory);
+        let gate = Gate { min_evidence: own.unwrap_or(config.gate.min_evidence), ..config.gate.clone() };
+        (config.search.gate && !request.is_uncut(config)).then_some(gate)
     }
 }

@@ -80,7 +80,7 @@ impl Index {
         phrasings: usize,
     ) -> String {
         let asked = if memory { MEMORIES } else { "" };
-        let moved = format!("{asked}{}{}", rerank.scale(), fading.describe());
+        let moved = format!("{asked}{}{}", rerank.scale(), fading.scale());
         let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
         format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.priors.describe(), self.config.search.pool)
     }

@@ -15,11 +15,12 @@ use super::shared::gather_within;
 use super::variants::{Phrased, merge};
 use crate::Error;
 use crate::calibrate::Thresholds;
+use crate::config::ConfigError;
 use crate::index::Index;
 use crate::models;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use tamis_cut::{Pool, Rule, Scale};
+use tamis_cut::{Pool, Rule, Scale, TopScore};
 use tamis_embed::Embedder;
 use tamis_rank::Fusion;
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, Store, StoredPassage, TextHash};
@@ -52,8 +53,6 @@ pub(super) struct Decided {
     pub scale: String,
     /// What moved the candidates besides the query.
     pub rerank: Rerank,
-    /// What age leaves of the best one's value.
-    pub left_of_best: f64,
     /// The probability of relevance of each of `ranked`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
@@ -173,7 +172,8 @@ impl Index {
         let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
         let rerank = if *memory { rerank.unaged() } else { rerank };
         let fading = self.fading(&retrieved.question);
-        let steps = Steps { fusions, priors: &self.config.priors, names, rerank, fading };
+        let tables = self.source_tables(rule)?;
+        let steps = Steps { fusions, priors: &self.config.priors, names, rerank, fading, tables: &tables };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -186,11 +186,7 @@ impl Index {
         let own_past = || self.beliefs(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
         let beliefs = beliefs.unwrap_or_else(own_past);
         clock.lap("beliefs");
-        let grounds = decide::Grounds {
-            gate: gate.then_some(&self.config.gate),
-            reference: model.and_then(models::reference),
-            beliefs,
-        };
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), beliefs };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
         let decide::Decision { report: cut, probabilities, pool, focus, evidence } = decision;
@@ -199,21 +195,8 @@ impl Index {
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
-        let Listed { ranked, left_of_best, .. } = listed;
-        Ok(Decided {
-            ranked,
-            cut,
-            mode,
-            scale,
-            rerank,
-            left_of_best,
-            probabilities,
-            pool,
-            focus,
-            evidence,
-            replaced,
-            warning,
-        })
+        let ranked = listed.ranked;
+        Ok(Decided { ranked, cut, mode, scale, rerank, probabilities, pool, focus, evidence, replaced, warning })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.
@@ -232,6 +215,12 @@ impl Index {
         }
         let background = self.config.cut("background");
         background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
+    }
+
+    /// The tables of collections that have one of their own under a rule that reads them.
+    pub(super) fn source_tables(&self, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, Error> {
+        let refused = |error: ConfigError| Error::argument("cut", rule.name(), error.to_string());
+        self.config.source_tables(rule).map_err(refused)
     }
 
     /// Chooses the mode and the model that the state of the index allows.

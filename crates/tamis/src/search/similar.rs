@@ -83,6 +83,7 @@ impl Index {
             names: &names,
             rerank: Rerank::new(&self.config.rank, None, now_ns, rule),
             fading: Fading::NONE,
+            tables: &self.source_tables(rule)?,
         };
         let threshold = |passage: &StoredPassage| {
             thresholds.as_ref().map(|thresholds| thresholds.of(steps.rerank.language_of(passage)))

@@ -104,7 +104,8 @@ impl Index {
             compared.add(&search, &said(&search, &judgements), outcomes);
         }
         let auto = cuts.iter().any(|cut| cut.rule.name() == "auto");
-        let notes = notes(&cuts, auto && compared.judged() > 0, unreadable);
+        let tables = |cut: &Named| self.config.source_tables(cut.rule.as_ref()).is_ok_and(|tables| !tables.is_empty());
+        let notes = notes(&cuts, auto && compared.judged() > 0, cuts.iter().any(tables), unreadable);
         Ok(compared.finish(unreadable, notes))
     }
 
@@ -136,7 +137,7 @@ fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
     Said { candidates, outside }
 }
 
-fn notes(cuts: &[Named], learnt: bool, unreadable: u64) -> Vec<String> {
+fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<String> {
     let mut notes = Vec::new();
     if cuts.iter().any(|cut| cut.rule.name() == "auto") {
         notes.push("auto decides by what it knows of the collection now, not by what it knew then".to_owned());
@@ -151,6 +152,9 @@ fn notes(cuts: &[Named], learnt: bool, unreadable: u64) -> Vec<String> {
         notes.push(
             "the thresholds of languages are not recorded: language is replayed with its default alone".to_owned(),
         );
+    }
+    if tables {
+        notes.push("what collection a passage is of is not recorded: top_score is replayed with one table".to_owned());
     }
     if unreadable > 0 {
         notes.push(format!("{unreadable} searches were left out: their records cannot be read"));

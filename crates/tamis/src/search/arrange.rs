@@ -1,0 +1,96 @@
+//! The order of what is kept: by what age leaves of each, and then what says something new before what repeats what stands
+//! above.
+//!
+//! It never changes what is kept. Two passages are as alike as their vectors; where one has none, as the words of both. Passages
+//! of one document that have lines in common, as the neighbours of a text that is divided with an overlap have, count as
+//! saying the same: both are kept, since the answer may be in what only one of them holds, and the second stands further down.
+
+use super::candidate::Ranked;
+use super::fading::Fading;
+use crate::Error;
+use crate::index::Index;
+use std::cell::OnceCell;
+use tamis_embed::dot;
+use tamis_rank::{diversified, jaccard, order};
+use tamis_store::{PassageId, Store};
+
+/// How what is kept is to be ordered.
+pub(super) struct Arrangement<'a> {
+    pub fading: Fading<'a>,
+    /// How much relevance counts against diversity; `None`: relevance alone counts.
+    pub lambda: Option<f64>,
+    /// How many are shown.
+    pub limit: usize,
+    /// Whose vectors say what is alike.
+    pub model: Option<&'a str>,
+}
+
+/// A candidate in its place among what is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Placed {
+    /// Its position among the candidates.
+    pub position: usize,
+    /// The value that ranked it, with its age.
+    pub score: f64,
+}
+
+impl Index {
+    /// The kept candidates that are shown, in their order.
+    pub(super) fn arranged(&self, kept: &[Ranked], by: &Arrangement<'_>) -> Result<Vec<Placed>, Error> {
+        let scores: Vec<f64> = kept.iter().map(|ranked| by.fading.aged(ranked)).collect();
+        // Several phrasings order by other values than the scores, and nothing but age may change that order.
+        let aged = by.fading.is_on() && !by.fading.before_cut();
+        let mut positions: Vec<usize> = if aged { order(&scores) } else { (0..kept.len()).collect() };
+        if let Some(lambda) = by.lambda {
+            let kept: Vec<&Ranked> = positions.iter().map(|&position| &kept[position]).collect();
+            let relevance: Vec<f64> = positions.iter().map(|&position| scores[position]).collect();
+            let places = self.diversified(&kept, &relevance, lambda, by)?;
+            positions = places.into_iter().map(|place| positions[place]).collect();
+        }
+        positions.truncate(by.limit);
+        Ok(positions.into_iter().map(|position| Placed { position, score: scores[position] }).collect())
+    }
+
+    /// The places of `kept` in the order of maximal marginal relevance.
+    fn diversified(
+        &self,
+        kept: &[&Ranked],
+        relevance: &[f64],
+        lambda: f64,
+        by: &Arrangement<'_>,
+    ) -> Result<Vec<usize>, Error> {
+        // Nothing can change places.
+        if kept.len() < 3 || by.limit < 2 || lambda >= 1.0 {
+            return Ok((0..kept.len()).collect());
+        }
+        let ids: Vec<PassageId> = kept.iter().map(|ranked| ranked.passage.passage).collect();
+        let vectors = match by.model {
+            Some(model) => self.store.vectors(model, &ids)?,
+            None => vec![None; ids.len()],
+        };
+        let words: Vec<OnceCell<Vec<String>>> = kept.iter().map(|_| OnceCell::new()).collect();
+        let words = |at: usize| words[at].get_or_init(|| words_of(&kept[at].passage.text));
+        let alike = |a: usize, b: usize| match (&vectors[a], &vectors[b]) {
+            _ if overlap(kept[a], kept[b]) => 1.0,
+            (Some(a), Some(b)) => f64::from(dot(a, b)),
+            _ => jaccard(words(a), words(b)),
+        };
+        Ok(diversified(relevance, lambda, by.limit, alike))
+    }
+}
+
+/// Whether two passages hold the same text or lines of one document in common.
+fn overlap(a: &Ranked, b: &Ranked) -> bool {
+    let (a, b) = (&a.passage, &b.passage);
+    let share_lines = a.document == b.document && a.start_line <= b.end_line && b.start_line <= a.end_line;
+    share_lines || a.text_hash == b.text_hash
+}
+
+/// The words of a text in lower case, each once, ascending.
+fn words_of(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words: Vec<String> = words.map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
