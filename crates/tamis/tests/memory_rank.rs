@@ -233,10 +233,14 @@ fn each_collection_is_held_to_its_own_table_from_the_configuration_to_the_result
 fn telemetry_counts_before_and_after_the_cut() {
     let tree = Tree::new(&[]);
     let index = noted(&tree, &[], MONTH);
-    let answers = [recall(&index, "pruning apple trees"), recall(&index, "quantum chromodynamics lattice")];
+    let found = recall(&index, "pruning apple trees");
+    recall(&index, "quantum chromodynamics lattice");
     let stats = index.stats(&tamis::StatsRequest::default()).expect("read");
-    assert_eq!(stats.queries, 2, "also the one that found nothing");
-    assert_eq!((answers[0].cut.candidates, answers[1].cut.candidates), (9, 9));
+    assert_eq!((stats.queries, stats.empty), (2, 1), "also the one that found nothing");
+    assert_eq!(stats.candidates, Some(9.0), "before the cut");
+    let by_cut = stats.methods.iter().find(|share| share.name == "top_score").expect("told");
+    assert_eq!((by_cut.queries, by_cut.mean_kept), (1, found.cut.keep as f64), "after it");
+    assert_eq!(stats.corpora[0].name, "diary,sessions");
 }
 
 #[test]
