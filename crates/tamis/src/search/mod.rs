@@ -107,8 +107,7 @@ impl Index {
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(self.config.search.snippet_lines);
-        let documents: Vec<DocumentId> =
-            placed.iter().map(|placed| ranked[placed.position].passage.document).collect();
+        let documents: Vec<DocumentId> = placed.iter().map(|placed| ranked[placed.position].passage.document).collect();
         let known = self.store.attributes(&documents)?;
         let present = |((&Placed { position, score }, known), rank)| {
             present(rank, &ranked[position], score, known, &question, highlighter.as_ref(), lines)
