@@ -376,7 +376,17 @@ impl Store for EmbeddedStore {
                 return Ok(entry.coverage);
             }
         }
-        let coverage = self.database.coverage(model, &*self.resolve(filter)?)?;
+        let selection = self.resolve(filter)?;
+        // Where a model has seen all passages, or none, no one of a filter's has to be looked at: filters by date are
+        // others at each search.
+        let whole = if selection.is_everything() { None } else { Some(self.coverage(model, &Filter::default())?) };
+        let coverage = match whole {
+            Some(whole) if whole.embedded == whole.passages => {
+                Coverage { passages: selection.count, embedded: selection.count }
+            }
+            Some(whole) if whole.embedded == 0 => Coverage { passages: selection.count, embedded: 0 },
+            _ => self.database.coverage(model, &selection)?,
+        };
         let mut remembered = lock(&self.coverages);
         if remembered.len() == REMEMBERED_FILTERS {
             remembered.pop_front();

@@ -31,6 +31,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
     let mut found = index.related(&RelatedRequest {
         by: arguments.by.as_deref().map(str::parse).transpose()?,
         limit: arguments.limit,
+        metadata: arguments.metadata.filter(),
         ..RelatedRequest::new(here.meant(&arguments.wanted))
     })?;
     let exit = Exit::found(!found.is_empty());

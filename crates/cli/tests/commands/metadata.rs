@@ -153,6 +153,39 @@ fn a_result_says_who_when_and_what_is_known() {
 }
 
 #[test]
+fn explanations_and_related_passages_know_of_nothing_else() {
+    let tree = tracker();
+    let explained = ["search", "harbour crane", "--state", "open", "--explain", "--json", "--no-refresh"];
+    let answer = tree.json(&explained);
+    let pool = answer["pool"].as_array().expect("explained");
+    let mut paths: Vec<&str> = pool.iter().filter_map(|entry| entry["path"].as_str()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    assert_eq!((paths, &answer["index"]["passages"]), (vec!["issue:2", "issue:3"], &json!(pool.len())));
+
+    let similar = |flags: &[&str]| {
+        let related = ["related", "issue:1:1", "--by", "vector", "--json", "--no-refresh"];
+        let mut command = tree.tamis(&[&related[..], flags].concat());
+        command.env("TAMIS_SEARCH_CUT", "fixed:k=100");
+        let (_, out, _) = run(command);
+        let related: Value = serde_json::from_str(&out).expect("JSON");
+        let mut paths: Vec<String> = related["similar"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|similar| similar["path"].as_str().map(str::to_owned))
+            .collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+    };
+    assert!(similar(&[]).iter().any(|path| path.starts_with("docs/")));
+    assert_eq!(similar(&["--state", "resolved"]), ["issue:4"]);
+    let (code, _, error) = run(tree.tamis(&["related", "issue:1:1", "--type", "bug"]));
+    assert!(code == 2 && error.contains("pull_request"), "{error}");
+}
+
+#[test]
 fn an_issue_can_be_read_whole_and_by_lines_and_is_counted() {
     let tree = tracker();
     let (code, whole, _) = run(tree.tamis(&["get", "issue:2"]));

@@ -14,7 +14,7 @@ mod referrers;
 use crate::Error;
 use crate::get::Named;
 use crate::index::Index;
-use crate::search::{CutReport, SimilarPassages};
+use crate::search::{CutReport, MetadataFilter, SimilarPassages};
 use definitions::Definitions;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +69,8 @@ pub struct RelatedRequest {
     pub by: Option<RelatedBy>,
     /// Most entries of each list, 1 to 1000. `None`: `search.top_k`.
     pub limit: Option<usize>,
+    /// Of what is like it, only what these conditions leave. What it uses and what uses it goes by names alone.
+    pub metadata: MetadataFilter,
     /// The namespaces that the caller may read; nothing of others is touched. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
 }
@@ -200,12 +202,14 @@ impl Index {
     /// apart they are all given, and where it has more than six it is left out with a note.
     ///
     /// # Errors
-    /// The passage is not there or may not be read, the limit is out of range, or the index or a model fails.
+    /// The passage is not there or may not be read, the limit is out of range, a condition is not allowed, or the index or a model
+    /// fails.
     pub fn related(&self, request: &RelatedRequest) -> Result<Related, Error> {
         let limit = request.limit.unwrap_or(self.config.search.top_k);
         if !(1..=1000).contains(&limit) {
             return Err(Error::argument("limit", limit.to_string(), "1 to 1000"));
         }
+        request.metadata.check()?;
         let allowed = request.allowed_namespaces.as_deref();
         let subject = self.subject(&request.wanted, allowed)?;
         let scope = self.scope_around(&subject.passage.namespace, allowed)?;
@@ -213,7 +217,7 @@ impl Index {
 
         let mut similar = SimilarPassages::default();
         if request.by != Some(RelatedBy::Reference) {
-            similar = self.similar(subject.passage.passage, &subject.pieces, &scope)?;
+            similar = self.similar(subject.passage.passage, &subject.pieces, &scope, &request.metadata)?;
             notes.extend(similar.remark.take());
         }
         let kept = similar.cut.as_ref().map_or(0, |cut| cut.keep).min(limit);

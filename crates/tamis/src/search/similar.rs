@@ -6,6 +6,7 @@ use super::candidate::Candidate;
 use super::decide::{self, Grounds, Steps};
 use super::fading::Fading;
 use super::gather::Gathered;
+use super::metadata::MetadataFilter;
 use super::query::SearchRequest;
 use super::rerank::Rerank;
 use super::retrieve::fetch;
@@ -41,15 +42,16 @@ impl Index {
         })
     }
 
-    /// The passages nearest to one of them, without those of `own`, ended by the configured cut. There is no gate: it knows
+    /// The passages nearest to one of them that `metadata` leaves, without those of `own`, ended by the configured cut. There is no gate: it knows
     /// what queries look like, and passages are more alike than that.
     pub(crate) fn similar(
         &self,
         passage: PassageId,
         own: &HashSet<PassageId>,
         scope: &Scope,
+        metadata: &MetadataFilter,
     ) -> Result<SimilarPassages, Error> {
-        let filter = scope.of_all(&Filter::default());
+        let filter = scope.of_all(&metadata.narrow(Filter::default()));
         let (model, _, remark) = self.choose_model(&filter)?;
         let Some(model) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
         let info = model.model();
