@@ -81,6 +81,13 @@ impl Filter {
         *self == Filter { namespaces: self.namespaces.clone(), ..Filter::default() }
     }
 
+    /// Whether it asks anything of documents as wholes.
+    pub(crate) fn asks_of_documents(&self) -> bool {
+        let Filter { namespaces, collections, languages, path_globs, attributes, .. } = self;
+        [namespaces, collections, languages, path_globs].iter().any(|values| !values.is_empty())
+            || !attributes.is_empty()
+    }
+
     /// Whether dates take part in it.
     pub(crate) fn is_by_date(&self) -> bool {
         self.since_ns.is_some() || self.until_ns.is_some()

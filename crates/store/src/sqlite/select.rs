@@ -30,7 +30,10 @@ impl Database {
                     .prepare_cached("SELECT EXISTS (SELECT 1 FROM passages WHERE language IS NOT NULL)")?
                     .query_row([], |row| row.get(0))?;
             let languages: &[String] = if mixed { &[] } else { &filter.languages };
-            let documents = documents(connection, filter, languages, &globs)?;
+            let documents = match filter.asks_of_documents() {
+                true => documents(connection, filter, languages, &globs)?,
+                false => Selection { count: everything.count, ..Selection::default() },
+            };
             let selection = match filter.is_by_document() && !mixed {
                 true => documents,
                 false => passages(connection, filter, documents, everything.count)?,
@@ -198,6 +201,7 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection, tota
     let symbol = if symbols.is_empty() { "NULL" } else { "p.symbol" };
     let select = format!("SELECT p.id, p.document, {symbol} FROM");
     let joined = "passages p JOIN documents d ON d.id = p.document";
+    let alone = if filter.languages.is_empty() { "passages p" } else { joined };
     let since = filter.since_ns.iter().map(|bound| (">=", bound));
     let until = filter.until_ns.iter().map(|bound| ("<", bound));
     let bounds: Vec<(&str, &i64)> = since.chain(until).collect();
@@ -208,11 +212,10 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection, tota
     let among = documents.documents.as_ref().filter(|_| documents.count.saturating_mul(8) <= total);
     if filter.ids.is_empty() && among.is_none() {
         let sources = match bounds.is_empty() {
-            true if filter.languages.is_empty() => vec![format!("passages p WHERE {condition}")],
-            true => vec![format!("{joined} WHERE {condition}")],
+            true => vec![format!("{alone} WHERE {condition}")],
             // Those with a date of their own, and the others by their documents: each by an index.
             false => vec![
-                format!("{joined} WHERE {condition} AND p.dated_ns IS NOT NULL{}", dated("p.dated_ns")),
+                format!("{alone} WHERE {condition} AND p.dated_ns IS NOT NULL{}", dated("p.dated_ns")),
                 format!(
                     "documents d CROSS JOIN passages p ON p.document = d.id WHERE {condition} AND p.dated_ns IS NULL{}",
                     dated(DOCUMENT_DATE)
