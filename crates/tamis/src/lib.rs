@@ -15,6 +15,8 @@
 //! - [`Index::import_issues`], [`Index::import_pages`] and [`Index::import_conversations`] bring in what is no file;
 //!   [`Index::imported`] lists it.
 //! - [`Index::remember`] adds a note and [`Index::forget`] has it found no more.
+//! - [`Index::troubleshoot`] answers a trouble from solved issues and the wiki, [`Index::duplicates`] tells which issues are
+//!   likely the same.
 //! - [`hook`] has git keep the index fresh.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
@@ -41,6 +43,7 @@ mod calibrate;
 pub mod config;
 mod corpus;
 pub mod dates;
+mod duplicates;
 mod embedding_cache;
 mod error;
 pub mod evaluate;
@@ -57,12 +60,15 @@ mod related;
 mod search;
 mod status;
 mod telemetry;
+mod tracker;
+mod troubleshoot;
 
 pub use calibrate::{
     CalibrateMethod, CalibrateReport, CalibrateRequest, LanguageCalibration, Measurement, Outcome, ThresholdSource,
     Thresholds,
 };
 pub use corpus::TextDocument;
+pub use duplicates::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
 pub use embedding_cache::EmbeddingCacheStatus;
 pub use error::Error;
 pub use feedback::{ImportReport, Judged, Label};
@@ -93,4 +99,9 @@ pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};
 pub use telemetry::{
     Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, REPLAYED, Replay, ReplayRequest, Share,
     Similarities, SlowQuery, Stats, StatsRequest,
+};
+pub use troubleshoot::{
+    BodyLengths, CommentReason, Considered, Fallback, Remark, SolvedIssue, Thread, ThreadComment, ThreadRules, Trouble,
+    TroubleshootRequest, Troubleshooting, TroubleshootingLimits, WikiFound, WikiPage, assemble, budgets, keywords,
+    shorten,
 };

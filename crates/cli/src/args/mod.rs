@@ -3,6 +3,7 @@
 mod aim;
 mod calibrate;
 mod cut;
+mod duplicates;
 mod eval;
 mod feedback;
 mod global;
@@ -16,11 +17,13 @@ mod methods;
 mod related;
 mod search;
 mod stats;
+mod troubleshoot;
 mod values;
 
 pub use aim::{AimArguments, refused};
 pub use calibrate::CalibrateArguments;
 pub use cut::CutArguments;
+pub use duplicates::DuplicatesArguments;
 pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
 pub use global::{ColorWhen, Global};
@@ -35,6 +38,7 @@ pub use metadata::MetadataArguments;
 pub use related::RelatedArguments;
 pub use search::SearchArguments;
 pub use stats::{StatsArguments, local_zone};
+pub use troubleshoot::TroubleshootArguments;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -84,6 +88,10 @@ pub enum Command {
     Get(GetArguments),
     /// Show what is like a result, what it uses, and what uses it
     Related(RelatedArguments),
+    /// Find what was already solved that is like a trouble: closed issues, else the wiki
+    Troubleshoot(TroubleshootArguments),
+    /// Tell which issues are likely the same as one, which can be none
+    Duplicates(DuplicatesArguments),
     /// Show the settings in effect and where each came from
     Config(ConfigArguments),
     /// Look for what is wrong, and mend what can be rebuilt

@@ -4,9 +4,11 @@ mod calibrate;
 mod config;
 mod cut;
 mod doctor;
+mod duplicates;
 mod eval;
 mod feedback;
 mod get;
+mod given;
 mod hook;
 mod import;
 mod index;
@@ -15,6 +17,7 @@ mod related;
 mod search;
 mod stats;
 mod status;
+mod troubleshoot;
 mod trust;
 
 use crate::args::{Arguments, Command};
@@ -35,6 +38,8 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Status(status) => status::run(status, global, output),
         Command::Get(get) => get::run(get, global, output),
         Command::Related(related) => related::run(related, global, output),
+        Command::Troubleshoot(troubleshoot) => troubleshoot::run(troubleshoot, global, output),
+        Command::Duplicates(duplicates) => duplicates::run(duplicates, global, output),
         Command::Config(config) => config::run(config, global, output),
         Command::Doctor(doctor) => doctor::run(doctor, global, output),
         Command::Cut(cut) => cut::run(cut, output),

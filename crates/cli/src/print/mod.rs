@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod calibrate;
+pub mod duplicates;
 pub mod explain;
 pub mod feedback;
 pub mod import;
@@ -16,6 +17,7 @@ pub mod stats;
 pub mod status;
 pub mod table;
 pub mod text;
+pub mod troubleshoot;
 
 /// What a printer wrote, without styles.
 #[cfg(test)]

@@ -21,4 +21,5 @@ mod signals;
 mod sources;
 mod stats;
 mod support;
+mod triage;
 mod want;

@@ -224,6 +224,7 @@ pub fn keys() -> Vec<Key> {
     keys.extend(super::note_keys::all());
     keys.extend(super::memory_keys::all());
     keys.extend(super::github_keys::all());
+    keys.extend(super::triage_keys::all());
     keys.extend(super::threshold_keys::all());
     keys.extend(super::cut_keys::all());
     by_table(keys)

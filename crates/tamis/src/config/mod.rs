@@ -17,6 +17,7 @@ mod models;
 mod note_keys;
 mod rank_keys;
 mod threshold_keys;
+mod triage_keys;
 pub mod trust;
 mod value;
 
@@ -33,6 +34,7 @@ pub use models::{Endpoint, ModelDefinition, Provider};
 pub use note_keys::NoteConfig;
 pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
 pub use threshold_keys::{ThresholdConfig, threshold_language};
+pub use triage_keys::{DuplicatesConfig, TriageConfig, TroubleshootingConfig};
 pub use value::{Allowed, Value};
 
 use crate::search::{Mode, Priors};
@@ -58,6 +60,8 @@ pub struct Config {
     pub import: ImportConfig,
     /// `[memory]`.
     pub memory: MemoryConfig,
+    /// `[triage]`.
+    pub triage: TriageConfig,
     /// `[index]`.
     pub index: IndexConfig,
     /// `[github]`.
@@ -194,6 +198,7 @@ impl Config {
             rank: rank_keys::rank(&read),
             import: import_keys::import(&read),
             memory: memory_keys::memory(&read)?,
+            triage: triage_keys::triage(&read),
             index: IndexConfig {
                 models: read.list("index.models"),
                 max_file_bytes: read.count("index.max_file_bytes") as u64,

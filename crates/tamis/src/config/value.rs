@@ -81,6 +81,11 @@ impl fmt::Display for Allowed {
 }
 
 impl Allowed {
+    /// Whether a value is one that the key takes.
+    pub(crate) fn takes(&self, value: &Value) -> bool {
+        self.accept(value).is_some()
+    }
+
     /// `value` in the key's own type (a whole number where a number is wanted is one), or `None` where it is not allowed.
     pub(super) fn accept(&self, value: &Value) -> Option<Value> {
         let number = |value: &Value| match value {

@@ -9,7 +9,9 @@ mod decide;
 mod fading;
 mod gather;
 mod hint;
+mod issues;
 mod metadata;
+mod pages;
 mod priors;
 mod query;
 mod question;
@@ -27,7 +29,9 @@ mod variants;
 pub use aim::{Aim, AimError, Asked};
 pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
 pub(crate) use beliefs::Beliefs;
+pub(crate) use issues::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub use metadata::MetadataFilter;
+pub(crate) use pages::FoundPage;
 pub use priors::Priors;
 pub use query::{MAX_VARIANTS, Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
@@ -251,29 +255,29 @@ fn entries(
 }
 
 /// Milliseconds by stage.
-struct Clock {
+pub(crate) struct Clock {
     started: Instant,
     lap: Instant,
     laps: BTreeMap<String, f64>,
 }
 
 impl Clock {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let now = Instant::now();
         Clock { started: now, lap: now, laps: BTreeMap::new() }
     }
 
-    fn lap(&mut self, stage: &str) {
+    pub fn lap(&mut self, stage: &str) {
         let now = Instant::now();
         self.laps.insert(stage.to_owned(), (now - self.lap).as_secs_f64() * 1000.0);
         self.lap = now;
     }
 
-    fn elapsed_ms(&self) -> f64 {
+    pub fn elapsed_ms(&self) -> f64 {
         self.started.elapsed().as_secs_f64() * 1000.0
     }
 
-    fn finish(mut self) -> BTreeMap<String, f64> {
+    pub fn finish(mut self) -> BTreeMap<String, f64> {
         self.laps.insert("total".to_owned(), self.elapsed_ms());
         self.laps
     }

@@ -85,6 +85,7 @@ impl Candidates<'_> {
         let retrieved = Retrieved {
             mode: self.retrieved.mode,
             model: self.retrieved.model.clone(),
+            vector: self.retrieved.vector.clone(),
             coverage: self.retrieved.coverage,
             fallback_reason: self.retrieved.fallback_reason.clone(),
             question: self.retrieved.question.clone(),

@@ -31,6 +31,8 @@ pub(super) struct Retrieved {
     pub mode: Mode,
     /// The model of the semantic leg.
     pub model: Option<Arc<dyn Embedder>>,
+    /// The query's vector of that model, where the semantic leg took part.
+    pub vector: Option<Vec<f32>>,
     /// What the filter leaves, and what of it the model covers.
     pub coverage: Coverage,
     /// Why that is not the mode, or not the model, that was asked for.
@@ -108,7 +110,7 @@ impl Index {
         clock.lap("gather");
 
         let Plan { mode, model, coverage, fallback_reason } = plan;
-        Ok((Retrieved { mode, model, coverage, fallback_reason, gathered, question, warnings }, passages))
+        Ok((Retrieved { mode, model, vector, coverage, fallback_reason, gathered, question, warnings }, passages))
     }
 
     /// What the other phrasings find, side by side. One that fails is left out, and the reason is added to `warnings`.

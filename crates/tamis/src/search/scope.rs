@@ -99,7 +99,7 @@ pub(crate) fn scope(
 
 impl Index {
     /// The namespaces that a request reads.
-    pub(super) fn scope(&self, request: &SearchRequest) -> Result<Scope, Error> {
+    pub(crate) fn scope(&self, request: &SearchRequest) -> Result<Scope, Error> {
         let known = self.store().namespaces()?;
         let sharing = request.sharing.unwrap_or(self.config.search.sharing);
         let most = if sharing { self.config.search.shared_namespaces } else { 0 };

@@ -1,0 +1,44 @@
+//! `tamis duplicates`: which issues are likely the same as one.
+
+use super::given;
+use crate::args::{DuplicatesArguments, Global};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::duplicates::duplicates;
+use crate::session::{Session, setting};
+use anyhow::Result;
+use std::io::Write;
+use tamis::{DuplicateQuestion, DuplicatesRequest};
+
+/// Prints the likely duplicates, or says that there are none.
+///
+/// # Errors
+/// A value out of range, a body that cannot be read, no index, or no issue of that number in it.
+pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let question = match arguments.number {
+        Some(number) => DuplicateQuestion::Issue(number),
+        None => DuplicateQuestion::Text {
+            title: arguments.title.clone().unwrap_or_default(),
+            body: given::body(arguments.body.as_deref(), arguments.body_file.as_deref())?,
+        },
+    };
+    let floor = setting("triage.duplicates.min_likeness", "--threshold", arguments.threshold.as_deref());
+    let session = Session::start(global, floor.into_iter().collect())?;
+    let index = given::refreshed(session, arguments.no_refresh, output)?;
+    let found = index.duplicates(&DuplicatesRequest {
+        states: arguments.states.clone(),
+        namespace: arguments.namespace.clone(),
+        ..DuplicatesRequest::new(question)
+    })?;
+    if let Some(reason) = &found.fallback_reason {
+        output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
+    }
+    if arguments.json {
+        output.json(&found)?;
+    } else {
+        let mut out = output.styled();
+        duplicates(&mut out, &found)?;
+        out.flush()?;
+    }
+    Ok(Exit::found(!found.duplicates.is_empty()))
+}

@@ -1,0 +1,55 @@
+//! `tamis troubleshoot`: what was already solved that is like a trouble.
+
+use super::given;
+use crate::args::{Global, TroubleshootArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::troubleshoot::troubleshooting;
+use crate::session::{Session, setting};
+use anyhow::Result;
+use std::io::Write;
+use tamis::{Trouble, TroubleshootRequest};
+
+/// Prints what was solved, or says that nothing is known.
+///
+/// # Errors
+/// A value out of range, a body that cannot be read, no index, or no issue of that number in it.
+pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let trouble = match (arguments.issue, &arguments.title) {
+        (Some(number), _) => Trouble::Issue(number),
+        (None, title) => Trouble::Text {
+            title: title.clone().unwrap_or_default(),
+            body: given::body(arguments.body.as_deref(), arguments.body_file.as_deref())?,
+        },
+    };
+    let flags = [
+        setting("triage.troubleshooting.similarity_threshold", "--threshold", arguments.threshold.as_deref()),
+        setting("triage.troubleshooting.max_results", "--max-results", arguments.max_results.as_deref()),
+        setting("triage.troubleshooting.total_budget_chars", "--budget", arguments.budget.as_deref()),
+    ];
+    let session = Session::start(global, flags.into_iter().flatten().collect())?;
+    let index = given::refreshed(session, arguments.no_refresh, output)?;
+    let found = index.troubleshoot(&TroubleshootRequest {
+        namespace: arguments.namespace.clone(),
+        ..TroubleshootRequest::new(trouble)
+    })?;
+    if let Some(reason) = &found.fallback_reason {
+        output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
+    }
+    found.warnings.iter().for_each(|warning| output.warn(warning));
+    if arguments.json {
+        output.json(&found)?;
+    } else if arguments.markdown {
+        let mut out = output.plain();
+        out.write_all(found.markdown().as_bytes())?;
+        out.flush()?;
+        if found.is_empty() {
+            output.note(&found.reason);
+        }
+    } else {
+        let mut out = output.styled();
+        troubleshooting(&mut out, &found)?;
+        out.flush()?;
+    }
+    Ok(Exit::found(!found.is_empty()))
+}
