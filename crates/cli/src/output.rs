@@ -68,6 +68,13 @@ impl Output {
         }
     }
 
+    /// Styled lines that people are asked about, said in any case.
+    pub fn show(&self, lines: &str) {
+        let mut stream = AutoStream::new(io::stderr().lock(), self.color);
+        // There is nowhere left to say that standard error is closed.
+        let _ = write!(stream, "{lines}");
+    }
+
     /// Something that makes the answer worse than it could be.
     pub fn warn(&self, message: &str) {
         if !self.quiet {

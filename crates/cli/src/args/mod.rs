@@ -6,6 +6,7 @@ mod cut;
 mod duplicates;
 mod eval;
 mod feedback;
+mod forget;
 mod global;
 mod hook;
 mod import;
@@ -14,7 +15,9 @@ mod index;
 mod inspect;
 mod metadata;
 mod methods;
+mod recall;
 mod related;
+mod remember;
 mod search;
 mod stats;
 mod troubleshoot;
@@ -26,6 +29,7 @@ pub use cut::CutArguments;
 pub use duplicates::DuplicatesArguments;
 pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
+pub use forget::ForgetArguments;
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
 pub use import::{
@@ -35,7 +39,9 @@ pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use metadata::MetadataArguments;
+pub use recall::RecallArguments;
 pub use related::RelatedArguments;
+pub use remember::RememberArguments;
 pub use search::SearchArguments;
 pub use stats::{StatsArguments, local_zone};
 pub use troubleshoot::TroubleshootArguments;
@@ -92,6 +98,12 @@ pub enum Command {
     Troubleshoot(TroubleshootArguments),
     /// Tell which issues are likely the same as one, which can be none
     Duplicates(DuplicatesArguments),
+    /// Note something down, to be found at once
+    Remember(RememberArguments),
+    /// Answer a question from notes and conversations
+    Recall(Box<RecallArguments>),
+    /// Have a note found no more, after asking
+    Forget(ForgetArguments),
     /// Show the settings in effect and where each came from
     Config(ConfigArguments),
     /// Look for what is wrong, and mend what can be rebuilt

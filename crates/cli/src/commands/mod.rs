@@ -7,13 +7,16 @@ mod doctor;
 mod duplicates;
 mod eval;
 mod feedback;
+mod forget;
 mod get;
 mod given;
 mod hook;
 mod import;
 mod index;
 mod pages;
+mod recall;
 mod related;
+mod remember;
 mod search;
 mod stats;
 mod status;
@@ -40,6 +43,9 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Related(related) => related::run(related, global, output),
         Command::Troubleshoot(troubleshoot) => troubleshoot::run(troubleshoot, global, output),
         Command::Duplicates(duplicates) => duplicates::run(duplicates, global, output),
+        Command::Remember(remember) => remember::run(remember, global, output),
+        Command::Recall(recall) => recall::run(recall, global, output),
+        Command::Forget(forget) => forget::run(forget, global, output),
         Command::Config(config) => config::run(config, global, output),
         Command::Doctor(doctor) => doctor::run(doctor, global, output),
         Command::Cut(cut) => cut::run(cut, output),

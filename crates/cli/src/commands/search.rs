@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::session::{FlagSetting, Session, setting};
 use anyhow::{Result, bail};
 use std::io::Write;
+use tamis::config::Config;
 use tamis::{Answer, Freshness, Index, SearchRequest};
 
 /// Answers a question.
@@ -25,8 +26,47 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
     let config = session.config()?;
     request.asked(&config).map_err(|error| refused(error, "--cut"))?;
     let refresh = config.search.refresh;
-    let index = if refresh { session.open(config)? } else { session.open_existing(config)? };
+    let Some((index, freshness)) = ready(session, config, refresh, output)? else { return Ok(Exit::Interrupted) };
+    let form = Form {
+        json: arguments.json,
+        jsonl: arguments.jsonl,
+        files: arguments.files,
+        explain: arguments.explain,
+        limit: arguments.limit,
+    };
+    let answer = ask(&index, &mut request, &freshness, &form, output)?;
+    if answer.index.passages == 0 {
+        explain_empty(&index, &request, &arguments.metadata, output)?;
+    }
+    print(&answer, &form, &index, output)?;
+    Ok(Exit::found(!answer.results.is_empty()))
+}
 
+/// How an answer is printed.
+pub(super) struct Form {
+    /// The answer as one object.
+    pub json: bool,
+    /// One result a line.
+    pub jsonl: bool,
+    /// The paths alone.
+    pub files: bool,
+    /// With the reasons.
+    pub explain: bool,
+    /// Most results, or files.
+    pub limit: Option<usize>,
+}
+
+/// The index, brought up to date where that is wanted; `None` where somebody stopped it.
+///
+/// # Errors
+/// There is no index to search, or it cannot be read.
+pub(super) fn ready(
+    session: Session,
+    config: Config,
+    refresh: bool,
+    output: &Output,
+) -> Result<Option<(Index, Freshness)>> {
+    let index = if refresh { session.open(config)? } else { session.open_existing(config)? };
     let freshness = if refresh {
         interrupt::install()?;
         let progress = Progress::when_slow(output);
@@ -36,37 +76,39 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
     };
     if freshness.report.as_ref().is_some_and(|report| report.interrupted) {
         output.note("stopped; what is indexed so far is kept, and the next run goes on from there");
-        return Ok(Exit::Interrupted);
+        return Ok(None);
     }
-
     if let Some(report) = freshness.report.as_ref().filter(|report| report.added > 0 && report.unchanged == 0) {
         output.note(&format!("indexed {}", report::line(report)));
     }
+    Ok(Some((index, freshness)))
+}
 
-    let here = Here::of(&index);
+/// Asks, with paths as they are written from here, and says what makes the answer worse than it could be.
+///
+/// # Errors
+/// The index cannot be searched.
+pub(super) fn ask(
+    index: &Index,
+    request: &mut SearchRequest,
+    freshness: &Freshness,
+    form: &Form,
+    output: &Output,
+) -> Result<Answer> {
+    let here = Here::of(index);
     for path in &mut request.paths {
         *path = here.glob(path);
     }
-    let files = arguments.limit.unwrap_or(index.config().search.top_k);
-    if arguments.files {
+    if form.files {
         // The limit counts files, of which several passages can be relevant.
         request.limit = Some(1000);
     }
-    let mut answer = index.search(&request, &freshness)?;
-    if !arguments.json && !arguments.jsonl {
-        answer.results.iter_mut().for_each(|hit| hit.path = here.written(&hit.namespace, &hit.path));
-        let pool = answer.pool.iter_mut().flatten();
-        pool.for_each(|entry| entry.path = here.written(&entry.namespace, &entry.path));
-    }
-    warn(&answer, &freshness, output);
+    let answer = index.search(request, freshness)?;
+    warn(&answer, freshness, output);
     if let Some(problem) = index.recording_problem().filter(|_| output.verbose()) {
         output.note(&format!("not recorded, so it cannot be judged: {problem}"));
     }
-    if answer.index.passages == 0 {
-        explain_empty(&index, &request, &arguments.metadata, output)?;
-    }
-    print(&answer, arguments, files, output)?;
-    Ok(Exit::found(!answer.results.is_empty()))
+    Ok(answer)
 }
 
 /// The flags that are configuration keys, so that one path checks them and decides what is stronger.
@@ -171,26 +213,35 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
     Ok(())
 }
 
-fn print(answer: &Answer, arguments: &SearchArguments, files: usize, output: &Output) -> Result<()> {
-    if arguments.json {
+/// Prints an answer; paths as they can be opened from here, except in JSON.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn print(answer: &Answer, form: &Form, index: &Index, output: &Output) -> Result<()> {
+    if form.json {
         return output.json(answer);
     }
-    if arguments.jsonl {
+    if form.jsonl {
         return lines(answer, output);
     }
-    let summary = answer::summary(answer);
-    if arguments.files {
+    let here = Here::of(index);
+    let mut answer = answer.clone();
+    answer.results.iter_mut().for_each(|hit| hit.path = here.written(&hit.namespace, &hit.path));
+    let pool = answer.pool.iter_mut().flatten();
+    pool.for_each(|entry| entry.path = here.written(&entry.namespace, &entry.path));
+    let summary = answer::summary(&answer);
+    if form.files {
         let mut out = output.plain();
-        answer::files(&mut out, &answer.results, files)?;
+        answer::files(&mut out, &answer.results, form.limit.unwrap_or(index.config().search.top_k))?;
         out.flush()?;
         output.note(&summary);
         return Ok(());
     }
     let mut out = output.styled();
-    answer::hits(&mut out, answer)?;
+    answer::hits(&mut out, &answer)?;
     writeln!(out, "{summary}")?;
-    if arguments.explain {
-        explain::explanation(&mut out, answer)?;
+    if form.explain {
+        explain::explanation(&mut out, &answer)?;
     }
     out.flush()?;
     Ok(())

@@ -7,6 +7,7 @@ pub mod explain;
 pub mod feedback;
 pub mod import;
 pub mod import_github;
+pub mod notes;
 pub mod plot;
 pub mod related;
 pub mod report;

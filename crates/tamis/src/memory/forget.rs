@@ -207,7 +207,7 @@ impl Index {
             snippet_lines: Some(1),
             sharing: Some(false),
             entry_point: Some("forget".to_owned()),
-            ..SearchRequest::new(words)
+            ..SearchRequest::memory(words)
         };
         let answer = self.search(&request, &Default::default())?;
         let mut found: Vec<NoteEntry> = Vec::new();

@@ -1,14 +1,18 @@
 //! Notes that are added and forgotten one by one: Markdown files that people can read and change as well.
 //!
 //! An entry is an item of a list or a paragraph of a file of the collection `notes`. [`Index::remember`] appends one,
-//! [`Index::forget`] marks it so that it is found no more, and recalling is a search of notes.
+//! [`Index::forget`] marks it so that it is found no more. Recalling is a search of notes and conversations
+//! ([`SearchRequest::memory`]); [`Index::with_turns`] adds what was said around a turn.
 //!
 //! `item` makes a text an item that nothing in it can end, `outline` and `edit` find its place and change a note's text,
 //! `file` writes that as a whole or not at all, and `place` says which files may be written.
 //!
 //! [`Index::remember`]: crate::Index::remember
 //! [`Index::forget`]: crate::Index::forget
+//! [`Index::with_turns`]: crate::Index::with_turns
+//! [`SearchRequest::memory`]: crate::SearchRequest::memory
 
+mod context;
 mod edit;
 mod file;
 mod forget;

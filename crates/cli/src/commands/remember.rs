@@ -1,0 +1,62 @@
+//! `tamis remember`: a note is added and found at once.
+
+use crate::args::{Global, RememberArguments};
+use crate::exit::Exit;
+use crate::here::Here;
+use crate::output::Output;
+use crate::print::text::visible;
+use crate::progress::Progress;
+use crate::session::Session;
+use anyhow::{Context, Result};
+use std::io::{self, Read, Write};
+use tamis::RememberRequest;
+
+/// More than this on standard input is no note, whatever the setting allows.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// Adds a note and prints where it stands.
+///
+/// # Errors
+/// A text, topic or file that is not allowed, several namespaces of which none is meant, or a file or an index that cannot be
+/// written.
+pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let text = match arguments.text.as_slice() {
+        [only] if only == "-" => standard_input()?,
+        words => words.join(" "),
+    };
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open(config)?;
+    let here = Here::of(&index);
+    let file = arguments.file.as_ref().map(|file| if index.is_of_one_tree() { here.meant(file) } else { file.clone() });
+    let request = RememberRequest {
+        text,
+        topic: arguments.topic.clone(),
+        file,
+        namespace: arguments.namespace.clone(),
+        at: None,
+    };
+    let remembered = index.remember(&request, &Progress::when_slow(output))?;
+    if let Some(reason) = &remembered.not_indexed {
+        output.warn(&format!("written, and not found before the next search that can index it: {reason}"));
+    }
+    if arguments.json {
+        output.json(&remembered)?;
+        return Ok(Exit::Found);
+    }
+    let path = here.written(&remembered.namespace, &remembered.path);
+    let lines = match remembered.end_line - remembered.start_line {
+        0 => remembered.start_line.to_string(),
+        _ => format!("{}-{}", remembered.start_line, remembered.end_line),
+    };
+    let mut out = output.plain();
+    writeln!(out, "{}:{lines}", visible(&path))?;
+    out.flush()?;
+    Ok(Exit::Found)
+}
+
+fn standard_input() -> Result<String> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes).context("standard input cannot be read")?;
+    String::from_utf8(bytes).context("standard input is not UTF-8")
+}

@@ -1,0 +1,86 @@
+//! Entries of notes.
+
+use super::text::visible;
+use owo_colors::OwoColorize;
+use std::io::{self, Write};
+use tamis::{ForgetAction, Forgotten, NoteEntry};
+
+/// Each entry with its place, and a number to choose it by where that is wanted.
+pub fn entries(
+    out: &mut dyn Write,
+    entries: &[NoteEntry],
+    written: impl Fn(&NoteEntry) -> String,
+    numbered: bool,
+) -> io::Result<()> {
+    for (number, entry) in (1..).zip(entries) {
+        if numbered {
+            write!(out, "{} ", format_args!("{number}.").bold())?;
+        }
+        writeln!(out, "{}", place(entry, &written(entry)))?;
+        for line in entry.text.lines() {
+            writeln!(out, "   {}", visible(line))?;
+        }
+    }
+    Ok(())
+}
+
+/// What was done to entries.
+pub fn done(out: &mut dyn Write, done: &Forgotten, written: impl Fn(&NoteEntry) -> String) -> io::Result<()> {
+    let what = match done.action {
+        ForgetAction::Mark => "forgotten",
+        ForgetAction::Delete => "deleted",
+        ForgetAction::Undo => "remembered again",
+    };
+    for entry in &done.entries {
+        writeln!(out, "{}  {what}", place(entry, &written(entry)))?;
+    }
+    Ok(())
+}
+
+fn place(entry: &NoteEntry, path: &str) -> String {
+    let lines = match entry.end_line == entry.start_line {
+        true => entry.start_line.to_string(),
+        false => format!("{}-{}", entry.start_line, entry.end_line),
+    };
+    format!("{}:{}", visible(path).purple(), lines.green())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain;
+    use super::*;
+
+    fn sample() -> Vec<NoteEntry> {
+        let entry = |start_line, end_line, text: &str| NoteEntry {
+            namespace: "project".into(),
+            path: "memory/2026-11-22.md".into(),
+            start_line,
+            end_line,
+            text: text.into(),
+            forgotten: false,
+        };
+        vec![entry(3, 3, "- 14:05 lunch"), entry(7, 8, "- 15:10 backups\u{1b}[31m\n  at night")]
+    }
+
+    #[test]
+    fn entries_are_shown_with_their_places() {
+        let shown = |numbered| plain(|out| entries(out, &sample(), |entry| entry.path.clone(), numbered));
+        insta::assert_snapshot!(shown(true), @r"
+        1. memory/2026-11-22.md:3
+           - 14:05 lunch
+        2. memory/2026-11-22.md:7-8
+           - 15:10 backups␛[31m
+             at night
+        ");
+        assert!(shown(false).starts_with("memory/2026-11-22.md:3\n"));
+    }
+
+    #[test]
+    fn what_was_done_is_said_of_each() {
+        let forgotten = Forgotten { action: ForgetAction::Mark, entries: sample(), not_indexed: None };
+        insta::assert_snapshot!(plain(|out| done(out, &forgotten, |entry| entry.path.clone())), @r"
+        memory/2026-11-22.md:3  forgotten
+        memory/2026-11-22.md:7-8  forgotten
+        ");
+    }
+}
