@@ -69,9 +69,10 @@ fn list(entries: &[NoteEntry], here: &Here, arguments: &ForgetArguments, output:
 
 /// The entries that the user agrees to; `None`: none of them.
 fn choose(meant: &Meant, here: &Here, arguments: &ForgetArguments, output: &Output) -> Result<Option<Vec<NoteEntry>>> {
-    let Meant { entries, guessed } = meant;
+    let Meant { entries, guessed, by_meaning } = meant;
     let several = entries.len() > 1;
-    if arguments.yes && !(*guessed && several) {
+    let doubtful = *by_meaning || (*guessed && several);
+    if arguments.yes && !doubtful {
         return Ok(Some(entries.clone()));
     }
     // With --json, standard output is for what was done.
@@ -81,7 +82,10 @@ fn choose(meant: &Meant, here: &Here, arguments: &ForgetArguments, output: &Outp
     notes::entries(&mut shown, entries, written, numbered)?;
     output.show(&String::from_utf8_lossy(&shown));
     if arguments.yes {
-        bail!("these words mean {} entries; name the one by PATH:LINE, or leave --yes away to choose", entries.len());
+        let found = if several { format!("{} entries", entries.len()) } else { "1 entry".to_owned() };
+        let how =
+            if *by_meaning { "like these words, holding less than half of them" } else { "that these words may mean" };
+        bail!("{found} {how}; name the one by PATH:LINE, or leave --yes away to be asked");
     }
     if !io::stdin().is_terminal() {
         bail!("nobody is there to confirm; say --yes if this is what you mean");

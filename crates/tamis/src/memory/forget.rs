@@ -50,8 +50,10 @@ pub enum ForgetAction {
 pub struct Meant {
     /// In the order of likelihood.
     pub entries: Vec<NoteEntry>,
-    /// Whether they were found by their words, so that others may be meant.
+    /// Whether they were searched for, so that others may be meant.
     pub guessed: bool,
+    /// Whether none of them holds at least half of the words that were searched for: they are like it, and little else.
+    pub by_meaning: bool,
 }
 
 /// What was done.
@@ -98,7 +100,7 @@ impl Index {
                     format!("lines of {path} that hold {kind}"),
                 ));
             }
-            return Ok(Meant { entries, guessed: false });
+            return Ok(Meant { entries, guessed: false, by_meaning: false });
         }
         let mut entries = match action {
             ForgetAction::Mark => self.found(what, namespace)?,
@@ -110,7 +112,13 @@ impl Index {
         }
         entries.retain(can_be);
         entries.truncate(MOST_GUESSED);
-        Ok(Meant { entries, guessed: true })
+        let asked = words_of(what);
+        let holds_half = |entry: &NoteEntry| {
+            let said = words_of(&entry.text);
+            2 * asked.intersection(&said).count() >= asked.len()
+        };
+        let by_meaning = !entries.iter().any(holds_half);
+        Ok(Meant { entries, guessed: true, by_meaning })
     }
 
     /// All entries that are marked as forgotten, by file and line; of every source where none is named or stood in.
@@ -260,6 +268,11 @@ impl Index {
         }
         Ok(entries)
     }
+}
+
+fn words_of(text: &str) -> HashSet<String> {
+    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
 }
 
 /// A source, a path in it, and the first and last line where they are named.
