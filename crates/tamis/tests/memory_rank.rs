@@ -303,3 +303,58 @@ fn settings_out_of_range_are_told_the_range() {
     assert!(refused("cut.top_score.wiki.floor", "-1").contains("\"auto\", or 0 to 10"));
     assert!(refused("memory.decay_half_life_days", "0").contains("0.1 to 36500"));
 }
+
+/// The pieces of a divided note share lines: the second says little that the first does not.
+#[test]
+fn neighbours_that_share_lines_stand_apart() {
+    let line = |at: usize| {
+        format!("The harbour pilot wrote entry {at}: tide {at} metres, {at} ships waiting, and the lamp was lit.\n")
+    };
+    let long: String = (0..60).map(line).collect();
+    let short = "Ask the harbour pilot for the tide before the ships come in.\n";
+    let tree = Tree::new(&[("memory/log.md", &long), ("memory/pilot.md", short)]);
+    let pieces = [("memory.cut", "off"), ("memory.diversity_lambda", "0.3")];
+    let index = tree.open(&pieces);
+    support::refresh(&index);
+    let answer = recall(&index, "harbour pilot, tide and ships waiting");
+    let lines: Vec<(u32, u32)> = answer
+        .results
+        .iter()
+        .filter(|hit| hit.path == "memory/log.md")
+        .map(|hit| (hit.start_line, hit.end_line))
+        .collect();
+    assert!(lines.len() > 1, "{lines:?}");
+    let overlap = |a: &(u32, u32), b: &(u32, u32)| a.0 <= b.1 && b.0 <= a.1;
+    let mut sorted = lines.clone();
+    sorted.sort_unstable();
+    assert!(sorted.windows(2).all(|pair| overlap(&pair[0], &pair[1])), "neighbours share lines: {sorted:?}");
+    let (first, second) = (&answer.results[0], &answer.results[1]);
+    let same = |hit: &tamis::Hit| (hit.start_line, hit.end_line);
+    assert!(first.path != second.path || !overlap(&same(first), &same(second)), "{lines:?}");
+}
+
+#[test]
+fn notes_fade_by_the_date_of_their_name_and_never_by_that_of_their_file() {
+    let text = "Backups of the database go to the second disk every night at two.\n";
+    let tree = Tree::new(&[
+        ("memory/2026-10-01.md", text),
+        ("memory/2026-10-31.md", text),
+        ("memory/undated.md", text),
+        ("MEMORY.md", text),
+        ("memory/dated.md", "---\ndate: 2026-09-01\n---\n\nBackups of the database go to the second disk.\n"),
+    ]);
+    let index = tree.open(&[]);
+    support::refresh(&index);
+    let day = 86_400_000_000_000_i64;
+    // The end of 2026-10-31 in any time zone is no later than noon of the day after.
+    let now_ns = Some(20_757 * day + day / 2);
+    let request = SearchRequest { explain: true, now_ns, ..SearchRequest::memory("backups of the database") };
+    let answer = search(&index, request);
+    let pool = answer.pool.as_deref().expect("explained");
+    let left = |path: &str| pool.iter().find(|entry| entry.path == path).map(|entry| entry.decay).expect("found");
+    assert_eq!((left("memory/undated.md"), left("MEMORY.md")), (1.0, 1.0));
+    assert!((0.94..=1.0).contains(&left("memory/2026-10-31.md")), "{}", left("memory/2026-10-31.md"));
+    let month = left("memory/2026-10-01.md") / left("memory/2026-10-31.md");
+    assert!((month - 0.5).abs() < 1e-9, "{month}");
+    assert!(left("memory/dated.md") < 0.26);
+}
