@@ -128,3 +128,20 @@ fn what_is_gone_from_the_notes_is_gone_from_the_index() {
     assert_eq!(refresh(&index).removed, 1);
     assert!(!paths(&ask(&index, "certificate of the mail server")).contains(&"memory/2026-03-04.md"));
 }
+
+#[test]
+fn a_note_of_overlapping_passages_is_given_back_as_it_was() {
+    let lines: Vec<String> = (0..120)
+        .map(|line| format!("- line {line} tells of the boats, the berths and the weather of that day"))
+        .collect();
+    let text = format!("# 2026-03-05\n\n{}\n", lines.join("\n"));
+    let tree = Tree::new(&[("memory/2026-03-05.md", &text)]);
+    let index = tree.open(&[]);
+    refresh(&index);
+    let passages = index.store().document_passages(index.namespace(), "memory/2026-03-05.md").expect("read");
+    let shared = passages.windows(2).filter(|pair| pair[1].start_line <= pair[0].end_line).count();
+    assert!(shared >= 2, "{shared} of {} passages share lines", passages.len());
+    assert_eq!(index.get("memory/2026-03-05.md").expect("there").text, text);
+    let some = index.get("memory/2026-03-05.md:30-90").expect("there");
+    assert_eq!(some.text.lines().collect::<Vec<_>>(), lines[27..88].iter().map(String::as_str).collect::<Vec<_>>());
+}

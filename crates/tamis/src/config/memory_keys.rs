@@ -75,7 +75,7 @@ pub(super) fn all() -> Vec<Key> {
         key(
             "min_evidence",
             Allowed::AutoOrNumber(0.0, 2.0),
-            Value::Text("auto".into()),
+            Value::Number(0.75),
             "evidence that the gate asks for among memories; auto: gate.min_evidence",
         ),
         key(
