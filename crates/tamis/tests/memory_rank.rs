@@ -137,10 +137,10 @@ fn a_perfect_hit_by_meaning_alone_is_kept_under_every_cut() {
 #[test]
 fn the_gate_can_ask_less_of_memories_than_of_other_searches() {
     let tree = Tree::new(&[]);
-    let index = noted(&tree, &[("telemetry", "off")], MONTH);
+    let index = noted(&tree, &[("telemetry", "off"), ("memory.min_evidence", "auto")], MONTH);
     let query = "boats anchored near docks";
     assert_eq!(recall(&index, query).cut.method, "gate");
-    let index = noted(&tree, &[("telemetry", "off"), ("memory.min_evidence", "0.9")], &[]);
+    let index = noted(&tree, &[("telemetry", "off")], &[]);
     assert_eq!(paths(&recall(&index, query)), ["diary/harbour.md"]);
     let collections = vec!["diary".into()];
     assert_eq!(search(&index, SearchRequest { collections, ..SearchRequest::new(query) }).cut.method, "gate");
