@@ -164,7 +164,7 @@ fn what_can_not_be_kept_is_refused_and_leaves_no_trace() {
         (&[long.as_str()], "memory.max_characters"),
         (&["--topic", "two\nlines", "x"], "topic"),
         (&["--file", "../x.md", "x"], "under the root"),
-        (&["--file", "/tmp/x.md", "x"], "under the root"),
+        (&["--file", "/etc/x.md", "x"], "under the root"),
         (&["--file", ".git/x.md", "x"], "hidden"),
         (&["--file", ".tamis/x.md", "x"], "hidden"),
         (&["--file", "memory/x.txt", "x"], "Markdown"),

@@ -135,7 +135,7 @@ mod tests {
         for (written, said) in [
             ("../x.md", "under the root"),
             ("memory/../../x.md", "under the root"),
-            ("/tmp/x.md", "under the root"),
+            ("/etc/x.md", "under the root"),
             ("", "under the root"),
             (".", "under the root"),
             ("a\\..\\b.md", "under the root"),
