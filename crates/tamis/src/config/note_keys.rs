@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Key> {
     key(
         "index.wiki",
         Allowed::List(&[]),
-        list(&[]),
+        list(&["*.wiki/"]),
         "globs of files that are pages of a wiki; what is in a source called *.wiki is in any case",
     );
     key("index.note_tokens", Allowed::Integer(50, 4000), Value::Integer(400), "longer passages of notes are split");

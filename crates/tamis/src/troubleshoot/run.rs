@@ -225,7 +225,8 @@ fn judged(
             (_, Some(record)) if !record.is_resolved() => Some("not solved".to_owned()),
             (None, _) => Some("no similarity is known".to_owned()),
             (Some(similarity), _) if similarity < settings.similarity_threshold => {
-                Some(format!("similarity {similarity:.2} is below {:.2}", settings.similarity_threshold))
+                let (similarity, floor) = apart(similarity, settings.similarity_threshold);
+                Some(format!("similarity {similarity} is below {floor}"))
             }
             _ if kept == settings.max_results => Some(format!("{kept} are kept")),
             _ => None,
@@ -260,7 +261,8 @@ fn cut(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingCon
         }
         (0, None) => "no solved issue shares a word or a meaning with the trouble".to_owned(),
         (0, Some((similarity, number))) => {
-            format!("the nearest solved issue, #{number}, has similarity {similarity:.2}, below {floor:.2}")
+            let (similarity, floor) = apart(similarity, floor);
+            format!("the nearest solved issue, #{number}, has similarity {similarity}, below {floor}")
         }
         (keep, _) => {
             let above = judged.iter().filter(|one| one.similarity.is_some_and(|similarity| similarity >= floor)).count();
@@ -279,6 +281,12 @@ fn cut(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingCon
         diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(settings.rrf_k))]
             .into(),
     }
+}
+
+/// Two different figures in as few digits as tell them apart, at least two.
+fn apart(one: f64, other: f64) -> (String, String) {
+    let digits = (2..6).find(|&digits| format!("{one:.digits$}") != format!("{other:.digits$}")).unwrap_or(6);
+    (format!("{one:.digits$}"), format!("{other:.digits$}"))
 }
 
 /// Why the answer is what it is, the wiki's part told too.
