@@ -1,5 +1,6 @@
 //! Flags of `tamis troubleshoot`.
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
@@ -28,6 +29,10 @@ pub struct TroubleshootArguments {
     #[arg(long, value_name = "N")]
     pub issue: Option<u64>,
 
+    /// What a solved issue must stand up to: similarity, the floor of --threshold; cut, the gate and the cut of every search
+    /// [default: triage.troubleshooting.keep_by, similarity]
+    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(tamis::config::KeepBy::NAMES), hide_possible_values = true)]
+    pub keep_by: Option<String>,
     /// Least similarity of a solved issue, 0 to 1 [default: triage.troubleshooting.similarity_threshold, 0.65]
     #[arg(long, value_name = "SIMILARITY", allow_negative_numbers = true)]
     pub threshold: Option<String>,

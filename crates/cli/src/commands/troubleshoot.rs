@@ -23,6 +23,7 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
         },
     };
     let flags = [
+        setting("triage.troubleshooting.keep_by", "--keep-by", arguments.keep_by.as_deref()),
         setting("triage.troubleshooting.similarity_threshold", "--threshold", arguments.threshold.as_deref()),
         setting("triage.troubleshooting.max_results", "--max-results", arguments.max_results.as_deref()),
         setting("triage.troubleshooting.total_budget_chars", "--budget", arguments.budget.as_deref()),

@@ -34,7 +34,7 @@ pub use models::{Endpoint, ModelDefinition, Provider};
 pub use note_keys::NoteConfig;
 pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
 pub use threshold_keys::{ThresholdConfig, threshold_language};
-pub use triage_keys::{DuplicatesConfig, TriageConfig, TroubleshootingConfig};
+pub use triage_keys::{DuplicatesConfig, KeepBy, TriageConfig, TroubleshootingConfig};
 pub use value::{Allowed, Value};
 
 use crate::search::{Mode, Priors};

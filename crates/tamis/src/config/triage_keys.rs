@@ -18,6 +18,8 @@ pub struct TriageConfig {
 pub struct TroubleshootingConfig {
     /// Whether automation may answer by itself. The command always works.
     pub enabled: bool,
+    /// What an issue must stand up to.
+    pub keep_by: KeepBy,
     /// Least similarity of an issue to the trouble.
     pub similarity_threshold: f64,
     /// Most issues.
@@ -38,6 +40,30 @@ pub struct TroubleshootingConfig {
     pub wiki_pages: usize,
     /// Characters of the trouble's body in the wiki's first query.
     pub wiki_query_chars: usize,
+}
+
+/// What a solved issue must stand up to in order to be given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepBy {
+    /// A floor of similarity, the same for every trouble and every model.
+    #[default]
+    Similarity,
+    /// The gate and the cut of every search.
+    Cut,
+}
+
+impl KeepBy {
+    /// All by name.
+    pub const NAMES: [&str; 2] = ["similarity", "cut"];
+}
+
+impl std::fmt::Display for KeepBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            KeepBy::Similarity => "similarity",
+            KeepBy::Cut => "cut",
+        })
+    }
 }
 
 /// How duplicates of an issue are told.
@@ -84,6 +110,13 @@ pub(super) fn all() -> Vec<Key> {
             Allowed::Flag,
             Value::Flag(false),
             "whether automation may answer by itself; `tamis troubleshoot` always works",
+        ),
+        key(
+            TROUBLESHOOTING,
+            "keep_by",
+            Allowed::OneOf(&KeepBy::NAMES),
+            Value::Text(KeepBy::default().to_string()),
+            "what a solved issue must stand up to: similarity, the floor of similarity_threshold; cut, the gate and the cut of every search",
         ),
         number("similarity_threshold", 0.0, 1.0, 0.65, "least similarity of a solved issue to the trouble"),
         integer("max_results", 1, 10, 3, "most solved issues given"),
@@ -161,6 +194,10 @@ pub(super) fn triage(read: &Read<'_>) -> TriageConfig {
     TriageConfig {
         troubleshooting: TroubleshootingConfig {
             enabled: read.flag("triage.troubleshooting.enabled"),
+            keep_by: match read.text("triage.troubleshooting.keep_by") {
+                "cut" => KeepBy::Cut,
+                _ => KeepBy::Similarity,
+            },
             similarity_threshold: number("similarity_threshold"),
             max_results: count("max_results"),
             total_budget_chars: count("total_budget_chars"),

@@ -31,7 +31,7 @@ pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
 pub(crate) use beliefs::Beliefs;
 pub(crate) use issues::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub use metadata::MetadataFilter;
-pub(crate) use pages::FoundPage;
+pub(crate) use pages::{FoundPage, FoundPages};
 pub use priors::Priors;
 pub use query::{MAX_VARIANTS, Mode, SearchRequest};
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};

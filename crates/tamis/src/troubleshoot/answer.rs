@@ -65,8 +65,10 @@ pub enum Fallback {
 }
 
 /// The limits of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TroubleshootingLimits {
+    /// What an issue had to stand up to: `similarity` or `cut`.
+    pub keep_by: String,
     /// Least similarity of an issue.
     pub similarity_threshold: f64,
     /// Most issues.

@@ -7,11 +7,12 @@ use super::shorten::BodyLengths;
 use super::thread::{Remark, Thread, ThreadRules, assemble};
 use super::wiki::{FromWiki, WIKI};
 use crate::Error;
-use crate::config::TroubleshootingConfig;
+use crate::config::{KeepBy, TroubleshootingConfig};
 use crate::import::ISSUES;
 use crate::index::Index;
 use crate::search::{
-    Clock, CutReport, FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest,
+    Clock, CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, IssuesServed, MetadataFilter,
+    SearchRequest,
 };
 use std::collections::BTreeMap;
 use tamis_store::{AttributeCondition, Filter, Store};
@@ -77,7 +78,11 @@ impl Index {
         let passages = self.issue_similarities(&found)?;
         clock.lap("compare");
         let records = self.issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
-        let judged = judged(&found, &passages, &records, &settings);
+        let within = match settings.keep_by {
+            KeepBy::Similarity => None,
+            KeepBy::Cut => Some(self.relevant_issues(&search, number, &mut clock)?),
+        };
+        let judged = judged(&found, &passages, &records, &settings, within.as_ref());
         let kept: Vec<usize> = (0..judged.len()).filter(|&at| judged[at].kept).collect();
         let matches = self.solved(&found, &passages, records, &kept, &settings);
         clock.lap("assemble");
@@ -92,7 +97,10 @@ impl Index {
             (None, true) => Fallback::NoWiki,
         };
         let fallback_reason = found.fallback_reason();
-        let cut = cut(&found, &judged, &settings);
+        let cut = match &within {
+            None => floor(&found, &judged, &settings),
+            Some(within) => cut(&judged, within),
+        };
         let collections = match fallback {
             Fallback::Wiki => vec![ISSUES.to_owned(), WIKI.to_owned()],
             _ => vec![ISSUES.to_owned()],
@@ -128,6 +136,7 @@ impl Index {
             warnings,
             model: found.model(),
             limits: TroubleshootingLimits {
+                keep_by: settings.keep_by.to_string(),
                 similarity_threshold: settings.similarity_threshold,
                 max_results: settings.max_results,
                 total_budget_chars: settings.total_budget_chars,
@@ -137,6 +146,22 @@ impl Index {
             cut,
             timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
         })
+    }
+
+    /// The solved issues of which the cut of every search keeps something, without the one that is asked about.
+    fn relevant_issues(
+        &self,
+        search: &SearchRequest,
+        asked: Option<u64>,
+        clock: &mut Clock,
+    ) -> Result<FoundPages, Error> {
+        let request = SearchRequest {
+            collections: vec![ISSUES.to_owned()],
+            metadata: MetadataFilter { states: vec!["resolved".to_owned()], ..MetadataFilter::default() },
+            paths: asked.map(|number| format!("!{}", Issue::path(number))).into_iter().collect(),
+            ..search.clone()
+        };
+        self.pages(&request, clock)
     }
 
     /// Whether the scope holds any page of a wiki.
@@ -209,14 +234,18 @@ fn thread(issue: &Issue, passages: &IssuePassages, budget: usize, rules: ThreadR
     assemble(&issue.body, &remarks, budget, rules)
 }
 
-/// Each proposed issue with its real similarity, held to the floor, and the first of them kept.
+/// Each proposed issue with its real similarity, held to the floor, or to what the cut keeps, and the first of them kept.
 fn judged(
     found: &FoundIssues,
     passages: &[IssuePassages],
     records: &[Option<Issue>],
     settings: &TroubleshootingConfig,
+    within: Option<&FoundPages>,
 ) -> Vec<Considered> {
     let mut kept = 0;
+    let relevant = |issue: &FoundIssue, within: &FoundPages| {
+        within.pages.iter().flat_map(|page| &page.passages).any(|passage| passage.document == issue.document)
+    };
     let judge = |((issue, passages), record): ((&FoundIssue, &IssuePassages), &Option<Issue>)| {
         let similarity = passages.best();
         let refused = match (similarity, record) {
@@ -224,12 +253,17 @@ fn judged(
             // The store's attribute and the record come from one import; should they differ, the record counts.
             (_, Some(record)) if !record.is_resolved() => Some("not solved".to_owned()),
             (None, _) => Some("no similarity is known".to_owned()),
-            (Some(similarity), _) if similarity < settings.similarity_threshold => {
-                let (similarity, floor) = apart(similarity, settings.similarity_threshold);
-                Some(format!("similarity {similarity} is below {floor}"))
-            }
-            _ if kept == settings.max_results => Some(format!("{kept} are kept")),
-            _ => None,
+            (Some(similarity), _) => match within {
+                Some(within) if !relevant(issue, within) => {
+                    Some(format!("nothing of it is kept by the cut ({})", within.cut.method))
+                }
+                None if similarity < settings.similarity_threshold => {
+                    let (similarity, floor) = apart(similarity, settings.similarity_threshold);
+                    Some(format!("similarity {similarity} is below {floor}"))
+                }
+                _ if kept == settings.max_results => Some(format!("{kept} are kept")),
+                _ => None,
+            },
         };
         kept += usize::from(refused.is_none());
         Considered {
@@ -246,8 +280,23 @@ fn judged(
     found.issues.iter().zip(passages).zip(records).map(judge).collect()
 }
 
+fn issues(count: usize) -> String {
+    if count == 1 { "1 solved issue is".to_owned() } else { format!("{count} solved issues are") }
+}
+
+/// The cut of every search as one of issues.
+fn cut(judged: &[Considered], within: &FoundPages) -> CutReport {
+    let keep = judged.iter().filter(|one| one.kept).count();
+    let reason = match (keep, within.pages.len()) {
+        (0, 0) => within.cut.reason.clone(),
+        (0, pages) => format!("{} relevant, and nothing to compare any of them by", issues(pages)),
+        (keep, pages) => format!("{} relevant ({}); {keep} given", issues(pages), within.cut.method),
+    };
+    CutReport { keep, reason, candidates: judged.len(), dropped: judged.len() - keep, ..within.cut.clone() }
+}
+
 /// The floor as a cut.
-fn cut(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingConfig) -> CutReport {
+fn floor(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingConfig) -> CutReport {
     let keep = judged.iter().filter(|one| one.kept).count();
     let floor = settings.similarity_threshold;
     let nearest =
