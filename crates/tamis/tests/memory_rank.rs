@@ -135,7 +135,7 @@ fn a_perfect_hit_by_meaning_alone_is_kept_under_every_cut() {
 }
 
 #[test]
-fn the_gate_can_ask_less_of_memories_than_of_other_searches() {
+fn the_gate_asks_less_of_memories_than_of_other_searches() {
     let tree = Tree::new(&[]);
     let index = noted(&tree, &[("telemetry", "off"), ("memory.min_evidence", "auto")], MONTH);
     let query = "boats anchored near docks";

@@ -109,6 +109,19 @@ fn the_issue_asked_about_is_no_answer() {
 }
 
 #[test]
+fn the_cut_of_every_search_can_take_the_place_of_the_floor() {
+    let (_tree, index) = index(&[("triage.troubleshooting.keep_by", "cut")]);
+    let found = ask(&index, "The application shows the login page", "bad token");
+    assert_eq!(numbers(&found), [1], "{}", found.reason);
+    assert!(found.matches[0].similarity < 0.65, "the floor would not let it pass: {}", found.matches[0].similarity);
+    assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
+    assert!(ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?").is_empty());
+    let of_itself = index.troubleshoot(&TroubleshootRequest::new(Trouble::Issue(1))).expect("answered");
+    assert!(of_itself.considered.iter().all(|one| one.number != 1));
+    assert!(!numbers(&of_itself).contains(&4), "an open one is not solved");
+}
+
+#[test]
 fn trap_the_floor_is_a_similarity_and_not_a_distance() {
     // A distance of up to 0.65 would let in what is a third alike; a similarity of 0.65 does not.
     let (_tree, index) = index(&[]);
