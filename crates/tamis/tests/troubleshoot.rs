@@ -111,7 +111,7 @@ fn the_issue_asked_about_is_no_answer() {
 #[test]
 fn the_cut_of_every_search_can_take_the_place_of_the_floor() {
     let (_tree, index) = index(&[("triage.troubleshooting.keep_by", "cut")]);
-    let found = ask(&index, "The application shows the login page", "bad token");
+    let found = ask(&index, "The application shows the login page", "");
     assert_eq!(numbers(&found), [1], "{}", found.reason);
     assert!(found.matches[0].similarity < 0.65, "the floor would not let it pass: {}", found.matches[0].similarity);
     assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
