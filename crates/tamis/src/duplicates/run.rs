@@ -34,7 +34,7 @@ impl Index {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use tamis::{DuplicateQuestion, DuplicatesRequest, Index, Location, config::Config};
     ///
-    /// let index = Index::open(Location::at(".", None), Config::built_in())?;
+    /// let index = Index::open(Location::at(std::path::Path::new("."), None), Config::built_in())?;
     /// let found = index.duplicates(&DuplicatesRequest::new(DuplicateQuestion::Issue(12)))?;
     /// for duplicate in &found.duplicates {
     ///     println!("#{} {:.2} {}", duplicate.number, duplicate.likeness, duplicate.title);

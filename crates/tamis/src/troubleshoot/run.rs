@@ -39,7 +39,7 @@ impl Index {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use tamis::{Index, Location, TroubleshootRequest, config::Config};
     ///
-    /// let index = Index::open(Location::at(".", None), Config::built_in())?;
+    /// let index = Index::open(Location::at(std::path::Path::new("."), None), Config::built_in())?;
     /// let found = index.troubleshoot(&TroubleshootRequest::text("Login fails after the update", "error: bad token"))?;
     /// println!("{}", if found.is_empty() { found.reason.clone() } else { found.markdown() });
     /// # Ok(())
