@@ -1,13 +1,13 @@
 //! How well duplicates are told on reports whose duplicates are known.
 //!
 //! ```text
-//! cargo run --release -p tamis --example duplicates -- DIRECTORY INDEX
+//! cargo run --release -p tamis --example duplicates -- DIRECTORY INDEX [without=N] [KEY=VALUE…]
 //! ```
 //!
 //! `DIRECTORY` is a test collection in BEIR's layout whose queries are documents of its corpus; `INDEX` keeps the index, so
 //! that the reports are embedded once. Each document becomes an issue (`metadata.Created` its date, where there is one);
 //! each judged query is asked by its number, and so are 300 reports that no judgement names, drawn by a hash of their
-//! identifiers. Printed are the ranking, the curve of the floor, and what the settings in effect do.
+//! identifiers (`without=N`: so many). `KEY=VALUE` sets a key of the configuration. Printed are the ranking, the curve of the floor, and what the settings in effect do.
 
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,7 @@ const SEED: &str = "tamis duplicates";
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(directory), Some(place)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: duplicates DIRECTORY INDEX [KEY=VALUE…]".into());
+        return Err("usage: duplicates DIRECTORY INDEX [without=N] [KEY=VALUE…]".into());
     };
     let test = TestCollection::read(&PathBuf::from(&directory), "test")?;
     let dates = dates(&directory)?;
@@ -41,7 +41,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
 
     let set = |(key, value): (String, String)| (key, value, "argument".to_owned());
-    let given = arguments.filter_map(|argument| argument.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())));
+    let pairs = arguments.filter_map(|argument| argument.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())));
+    let (counts, given): (Vec<_>, Vec<_>) = pairs.partition(|(key, _)| key == "without");
+    let count = counts.first().map_or(Ok(WITHOUT), |(_, value)| value.parse())?;
     let defaults = [("index.models", "minilm"), ("telemetry", "off")];
     let flags = defaults.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).chain(given).map(set);
     let config = Config::load(&Origins { flags: flags.collect(), ..Origins::default() }, None)?;
@@ -66,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut without: Vec<(&str, u64)> =
         numbers.iter().map(|(id, number)| (*id, *number)).filter(|(_, number)| !named.contains(number)).collect();
     without.sort_by_cached_key(|(id, _)| *blake3::hash(format!("{SEED} {id}").as_bytes()).as_bytes());
-    without.truncate(WITHOUT);
+    without.truncate(count);
 
     let ask = |number: u64| index.duplicates(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)));
     let positive: Vec<Duplicates> = with.par_iter().map(|(number, _)| ask(*number)).collect::<Result<_, _>>()?;

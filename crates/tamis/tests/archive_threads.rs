@@ -91,7 +91,7 @@ fn obeys(issue: &Issue, budget: usize, seed: f64, other_scripts: bool) -> Result
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
     #[test]
     fn threads_obey_every_rule_over_the_whole_archive(budget in 0usize..50_000, small in 0usize..3000, seed in 0.1f64..3.0) {

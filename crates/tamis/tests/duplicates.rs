@@ -58,6 +58,8 @@ fn the_same_in_other_words_comes_first_and_the_issue_itself_never() {
     let found = of(&index, 1);
     assert_eq!(found.duplicates.first().map(|one| one.number), Some(2), "{found:?}");
     assert!(found.considered.iter().all(|one| one.number != 1), "left out of what is proposed, not of what is given");
+    let alike = found.considered.iter().filter(|one| one.likeness >= found.min_likeness).count();
+    assert!(found.duplicates.len() <= alike.max(3), "what is not like it is given only to have a few to compare");
     let scores: Vec<f64> = found.considered.iter().map(|one| one.score).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b));
     assert_eq!(of(&index, 2).duplicates.first().map(|one| one.number), Some(1), "the same both ways");

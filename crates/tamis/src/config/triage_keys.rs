@@ -145,7 +145,7 @@ pub(super) fn all() -> Vec<Key> {
             DUPLICATES,
             "min_likeness",
             Allowed::Number(0.0, 1.0),
-            Value::Number(0.5),
+            Value::Number(0.52),
             "likeness to the nearest issue below which there is no duplicate",
         ),
         key(
@@ -160,7 +160,7 @@ pub(super) fn all() -> Vec<Key> {
             DUPLICATES,
             "words_weight",
             Allowed::Number(0.0, 10.0),
-            Value::Number(0.6),
+            Value::Number(0.45),
             "what the words that two issues share count, against 1 for the similarity of their vectors",
         ),
         key(

@@ -162,7 +162,8 @@ impl Index {
         Ok(compared.into_iter().unzip())
     }
 
-    /// Nothing where even the best is below the floor; else what the configured cut keeps of the scores.
+    /// Nothing where even the best is below the floor; else what the configured cut keeps of the scores, no more than are
+    /// above the floor and no fewer than a person compares at a glance.
     fn cut_duplicates(
         &self,
         found: &FoundIssues,
@@ -207,11 +208,13 @@ impl Index {
             pool = pool.with_background(background).map_err(|error| wrong(&error))?;
         }
         let mut cut = CutReport::from(self.config.search.cut.cut(&pool));
-        let alike =
+        let nearest =
             format!("the nearest issue, #{}, has likeness {:.2} of at least {floor:.2}", best.number, best.likeness);
-        cut.keep = cut.keep.max(settings.min_results).min(considered.len());
+        // What is less like it than the floor is given only for a person to have a few to compare.
+        let alike_enough = considered.iter().rposition(|one| one.likeness >= floor).map_or(0, |last| last + 1);
+        cut.keep = cut.keep.min(alike_enough).max(settings.min_results).min(considered.len());
         cut.dropped = considered.len() - cut.keep;
-        cut.reason = format!("{alike}; {}", cut.reason.trim_end_matches('.'));
+        cut.reason = format!("{nearest}; {}: {}", cut.method, cut.reason.trim_end_matches('.'));
         Ok(cut)
     }
 }
