@@ -62,6 +62,7 @@ mod status;
 mod telemetry;
 mod tracker;
 mod troubleshoot;
+mod words;
 
 pub use calibrate::{
     CalibrateMethod, CalibrateReport, CalibrateRequest, LanguageCalibration, Measurement, Outcome, ThresholdSource,

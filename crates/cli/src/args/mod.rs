@@ -7,6 +7,7 @@ mod duplicates;
 mod eval;
 mod feedback;
 mod forget;
+mod form;
 mod global;
 mod hook;
 mod import;
@@ -30,6 +31,7 @@ pub use duplicates::DuplicatesArguments;
 pub use eval::EvalArguments;
 pub use feedback::FeedbackArguments;
 pub use forget::ForgetArguments;
+pub use form::{FormArguments, ScopeArguments};
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
 pub use import::{

@@ -1,7 +1,7 @@
 //! Flags of `tamis search`.
 
 use super::values::{base_language, context, language, limit};
-use super::{AimArguments, MetadataArguments, methods};
+use super::{AimArguments, FormArguments, MetadataArguments, ScopeArguments, methods};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis::Mode;
@@ -60,18 +60,11 @@ pub struct SearchArguments {
     /// Only symbols of this name, whole or its last parts (Store::open, open), or with a prefix (open*); repeatable
     #[arg(long = "symbol", value_name = "NAME", help_heading = "Filters")]
     pub symbols: Vec<String>,
-    /// Only these namespaces of an index that holds several, of equal standing; repeat or separate with commas
-    #[arg(long = "namespace", value_name = "NAME", value_delimiter = ',', help_heading = "Filters")]
-    pub namespaces: Vec<String>,
-    /// Search one's own namespace alone, without what its owner shares from others
-    #[arg(long, help_heading = "Filters")]
-    pub no_sharing: bool,
+    #[command(flatten)]
+    pub scope: ScopeArguments,
     /// Only these collections, such as code or docs; repeat or separate with commas
     #[arg(long = "collection", value_name = "NAME", value_delimiter = ',', help_heading = "Filters")]
     pub collections: Vec<String>,
-    /// Only paths that match the glob, as in .gitignore; with ! in front, only those that do not; repeatable
-    #[arg(long = "path", value_name = "GLOB", help_heading = "Filters")]
-    pub paths: Vec<String>,
     #[command(flatten)]
     pub metadata: MetadataArguments,
 
@@ -85,18 +78,8 @@ pub struct SearchArguments {
     #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["auto", "on", "off"]), hide_possible_values = true, help_heading = "Ranking")]
     pub recency: Option<String>,
 
-    /// Show why: the candidates around the cut, the curve with the cut drawn in, figures and timings
-    #[arg(long, conflicts_with = "files", help_heading = "Output")]
-    pub explain: bool,
-    /// Print the answer as one JSON object
-    #[arg(long, group = "form", help_heading = "Output")]
-    pub json: bool,
-    /// Print each result as a JSON object on a line of its own
-    #[arg(long, group = "form", help_heading = "Output")]
-    pub jsonl: bool,
-    /// Print only the paths, each once, best first
-    #[arg(long, group = "form", help_heading = "Output")]
-    pub files: bool,
+    #[command(flatten)]
+    pub form: FormArguments,
     /// Show N lines around the best line of each result, 0 to 500 [default: search.snippet_lines lines in all, 6]
     #[arg(long, value_name = "N", value_parser = context, allow_negative_numbers = true, help_heading = "Output")]
     pub context: Option<usize>,

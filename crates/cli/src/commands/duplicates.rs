@@ -1,6 +1,6 @@
 //! `tamis duplicates`: which issues are likely the same as one.
 
-use super::given;
+use super::{fresh, given};
 use crate::args::{DuplicatesArguments, Global};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -24,7 +24,7 @@ pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) ->
     };
     let floor = setting("triage.duplicates.min_likeness", "--threshold", arguments.threshold.as_deref());
     let session = Session::start(global, floor.into_iter().collect())?;
-    let index = given::refreshed(session, arguments.no_refresh, output)?;
+    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
     let found = index.duplicates(&DuplicatesRequest {
         states: arguments.states.clone(),
         namespace: arguments.namespace.clone(),

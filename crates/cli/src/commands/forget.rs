@@ -1,6 +1,6 @@
 //! `tamis forget`: which notes are meant, whether that is right, and then they are found no more.
 
-use super::search::ready;
+use super::fresh;
 use crate::args::{ForgetArguments, Global};
 use crate::exit::Exit;
 use crate::here::Here;
@@ -20,7 +20,7 @@ use tamis::{ForgetAction, Meant, NoteEntry};
 pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
-    let Some((index, _)) = ready(session, config, true, output)? else { return Ok(Exit::Interrupted) };
+    let Some((index, _)) = fresh::opened(session, config, true, output)? else { return Ok(Exit::Interrupted) };
     let here = Here::of(&index);
     let namespace = arguments.namespace.as_deref();
     if arguments.list {

@@ -8,6 +8,7 @@ mod duplicates;
 mod eval;
 mod feedback;
 mod forget;
+mod fresh;
 mod get;
 mod given;
 mod hook;

@@ -1,6 +1,7 @@
 //! `tamis recall`: a search of notes and conversations.
 
-use super::search::{Form, ask, print, ready};
+use super::fresh;
+use super::search::{ask, print};
 use crate::args::{Global, RecallArguments, refused};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -24,15 +25,11 @@ pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Res
     let config = session.config()?;
     request.asked(&config).map_err(|error| refused(error, "--cut"))?;
     let refresh = config.search.refresh;
-    let Some((index, freshness)) = ready(session, config, refresh, output)? else { return Ok(Exit::Interrupted) };
-    let form = Form {
-        json: arguments.json,
-        jsonl: arguments.jsonl,
-        files: arguments.files,
-        explain: arguments.explain,
-        limit: arguments.limit,
+    let Some((index, freshness)) = fresh::opened(session, config, refresh, output)? else {
+        return Ok(Exit::Interrupted);
     };
-    let mut answer = ask(&index, &mut request, &freshness, &form, output)?;
+    let form = &arguments.form;
+    let mut answer = ask(&index, &mut request, &freshness, form, output)?;
     if let Some(around) = arguments.context {
         index.with_turns(&mut answer, around)?;
     }
@@ -48,7 +45,7 @@ pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Res
             return Ok(Exit::Nothing);
         }
     }
-    print(&answer, &form, &index, output)?;
+    print(&answer, form, arguments.limit, &index, output)?;
     Ok(Exit::found(!answer.results.is_empty()))
 }
 
@@ -84,12 +81,12 @@ fn flags(arguments: &RecallArguments) -> Vec<FlagSetting> {
 fn request(arguments: &RecallArguments) -> SearchRequest {
     SearchRequest {
         limit: arguments.limit,
-        namespaces: arguments.namespaces.clone(),
-        sharing: arguments.no_sharing.then_some(false),
+        namespaces: arguments.scope.namespaces.clone(),
+        sharing: arguments.scope.no_sharing.then_some(false),
         collections: arguments.collections.clone(),
-        paths: arguments.paths.clone(),
+        paths: arguments.scope.paths.clone(),
         metadata: arguments.metadata.filter(),
-        explain: arguments.explain,
+        explain: arguments.form.explain,
         aim: arguments.aim.aim(),
         entry_point: Some("cli".into()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),

@@ -1,11 +1,11 @@
 //! `tamis related`: what is like a result, what it uses, what uses it.
 
+use super::fresh;
 use crate::args::{Global, RelatedArguments};
 use crate::exit::Exit;
 use crate::here::Here;
 use crate::output::Output;
 use crate::print::related::related;
-use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
@@ -17,16 +17,7 @@ use tamis::RelatedRequest;
 /// There is no index, or nothing of that name in it.
 pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let config = session.config()?;
-    let refreshes = config.search.refresh && !arguments.no_refresh;
-    let index = session.open_existing(config)?;
-    if refreshes {
-        let progress = Progress::when_slow(output);
-        let freshness = index.refresh_for_search(&progress)?;
-        if let Some(reason) = freshness.reason {
-            output.warn(&format!("the index is used as it is: {reason}"));
-        }
-    }
+    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
     let here = Here::of(&index);
     let mut found = index.related(&RelatedRequest {
         by: arguments.by.as_deref().map(str::parse).transpose()?,

@@ -1,17 +1,14 @@
 //! `tamis search`: bring up to date, search, print.
 
-use crate::args::{Global, MetadataArguments, SearchArguments, refused};
+use super::fresh;
+use crate::args::{FormArguments, Global, MetadataArguments, SearchArguments, refused};
 use crate::exit::Exit;
 use crate::here::Here;
-use crate::interrupt;
 use crate::output::Output;
-use crate::print::text::counted;
-use crate::print::{answer, explain, report};
-use crate::progress::Progress;
+use crate::print::{answer, explain};
 use crate::session::{FlagSetting, Session, setting};
 use anyhow::{Result, bail};
 use std::io::Write;
-use tamis::config::Config;
 use tamis::{Answer, Freshness, Index, SearchRequest};
 
 /// Answers a question.
@@ -26,62 +23,15 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
     let config = session.config()?;
     request.asked(&config).map_err(|error| refused(error, "--cut"))?;
     let refresh = config.search.refresh;
-    let Some((index, freshness)) = ready(session, config, refresh, output)? else { return Ok(Exit::Interrupted) };
-    let form = Form {
-        json: arguments.json,
-        jsonl: arguments.jsonl,
-        files: arguments.files,
-        explain: arguments.explain,
-        limit: arguments.limit,
+    let Some((index, freshness)) = fresh::opened(session, config, refresh, output)? else {
+        return Ok(Exit::Interrupted);
     };
-    let answer = ask(&index, &mut request, &freshness, &form, output)?;
+    let answer = ask(&index, &mut request, &freshness, &arguments.form, output)?;
     if answer.index.passages == 0 {
         explain_empty(&index, &request, &arguments.metadata, output)?;
     }
-    print(&answer, &form, &index, output)?;
+    print(&answer, &arguments.form, arguments.limit, &index, output)?;
     Ok(Exit::found(!answer.results.is_empty()))
-}
-
-/// How an answer is printed.
-pub(super) struct Form {
-    /// The answer as one object.
-    pub json: bool,
-    /// One result a line.
-    pub jsonl: bool,
-    /// The paths alone.
-    pub files: bool,
-    /// With the reasons.
-    pub explain: bool,
-    /// Most results, or files.
-    pub limit: Option<usize>,
-}
-
-/// The index, brought up to date where that is wanted; `None` where somebody stopped it.
-///
-/// # Errors
-/// There is no index to search, or it cannot be read.
-pub(super) fn ready(
-    session: Session,
-    config: Config,
-    refresh: bool,
-    output: &Output,
-) -> Result<Option<(Index, Freshness)>> {
-    let index = if refresh { session.open(config)? } else { session.open_existing(config)? };
-    let freshness = if refresh {
-        interrupt::install()?;
-        let progress = Progress::when_slow(output);
-        index.refresh_for_search(&progress)?
-    } else {
-        Freshness::default()
-    };
-    if freshness.report.as_ref().is_some_and(|report| report.interrupted) {
-        output.note("stopped; what is indexed so far is kept, and the next run goes on from there");
-        return Ok(None);
-    }
-    if let Some(report) = freshness.report.as_ref().filter(|report| report.added > 0 && report.unchanged == 0) {
-        output.note(&format!("indexed {}", report::line(report)));
-    }
-    Ok(Some((index, freshness)))
 }
 
 /// Asks, with paths as they are written from here, and says what makes the answer worse than it could be.
@@ -92,7 +42,7 @@ pub(super) fn ask(
     index: &Index,
     request: &mut SearchRequest,
     freshness: &Freshness,
-    form: &Form,
+    form: &FormArguments,
     output: &Output,
 ) -> Result<Answer> {
     let here = Here::of(index);
@@ -143,12 +93,12 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
         kinds: arguments.kinds.clone(),
         roles: arguments.roles.clone(),
         symbols: arguments.symbols.clone(),
-        namespaces: arguments.namespaces.clone(),
-        sharing: arguments.no_sharing.then_some(false),
+        namespaces: arguments.scope.namespaces.clone(),
+        sharing: arguments.scope.no_sharing.then_some(false),
         collections: arguments.collections.clone(),
-        paths: arguments.paths.clone(),
+        paths: arguments.scope.paths.clone(),
         metadata: arguments.metadata.filter(),
-        explain: arguments.explain,
+        explain: arguments.form.explain,
         aim: arguments.aim.aim(),
         entry_point: Some("cli".into()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
@@ -157,18 +107,11 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
 }
 
 fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
-    let stale = freshness.stale.unwrap_or_default();
-    if let Some(reason) = freshness.reason.as_ref().filter(|_| stale > 0) {
-        output.warn(&format!("searched the index as it is, {} since: {reason}", counted(stale, "changed file")));
-    }
+    fresh::warn(freshness, output);
     if let Some(reason) = &answer.fallback_reason {
         output.warn(&format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
     }
     answer.warnings.iter().for_each(|warning| output.warn(warning));
-    let unreadable = freshness.report.as_ref().map_or(0, |report| report.unreadable.len() as u64);
-    if unreadable > 0 {
-        output.warn(&format!("{} could not be read: `tamis index -v` lists them", counted(unreadable, "file")));
-    }
 }
 
 /// Nothing passed the filters: says which of them can be at fault, and what there is.
@@ -217,7 +160,13 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub(super) fn print(answer: &Answer, form: &Form, index: &Index, output: &Output) -> Result<()> {
+pub(super) fn print(
+    answer: &Answer,
+    form: &FormArguments,
+    limit: Option<usize>,
+    index: &Index,
+    output: &Output,
+) -> Result<()> {
     if form.json {
         return output.json(answer);
     }
@@ -232,7 +181,7 @@ pub(super) fn print(answer: &Answer, form: &Form, index: &Index, output: &Output
     let summary = answer::summary(&answer);
     if form.files {
         let mut out = output.plain();
-        answer::files(&mut out, &answer.results, form.limit.unwrap_or(index.config().search.top_k))?;
+        answer::files(&mut out, &answer.results, limit.unwrap_or(index.config().search.top_k))?;
         out.flush()?;
         output.note(&summary);
         return Ok(());

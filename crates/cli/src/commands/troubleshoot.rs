@@ -1,6 +1,6 @@
 //! `tamis troubleshoot`: what was already solved that is like a trouble.
 
-use super::given;
+use super::{fresh, given};
 use crate::args::{Global, TroubleshootArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -29,7 +29,7 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
         setting("triage.troubleshooting.total_budget_chars", "--budget", arguments.budget.as_deref()),
     ];
     let session = Session::start(global, flags.into_iter().flatten().collect())?;
-    let index = given::refreshed(session, arguments.no_refresh, output)?;
+    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
     let found = index.troubleshoot(&TroubleshootRequest {
         namespace: arguments.namespace.clone(),
         ..TroubleshootRequest::new(trouble)

@@ -88,10 +88,15 @@ fn tracker(archive: &IssueArchive) -> Option<String> {
     let urls = archive.issues.iter().filter_map(|issue| issue.url.as_deref());
     let gitlab = match archive.format {
         IssueFormat::GitlabExport | IssueFormat::GitlabPages | IssueFormat::GitlabCsv => true,
-        IssueFormat::JsonLines => urls.take(1).any(|url| url.contains("gitlab") || url.contains("/-/")),
+        IssueFormat::JsonLines => urls.take(1).any(|url| host(url).contains("gitlab") || url.contains("/-/")),
         IssueFormat::GithubPages | IssueFormat::GhList | IssueFormat::Archive => false,
     };
     Some(format!("{}:{repository}", if gitlab { "gitlab" } else { "github" }))
+}
+
+fn host(url: &str) -> &str {
+    let (_, rest) = url.split_once("://").unwrap_or(("", url));
+    rest.split('/').next().unwrap_or_default()
 }
 
 impl Index {

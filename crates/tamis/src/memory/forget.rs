@@ -8,6 +8,7 @@ use crate::SearchRequest;
 use crate::config::FileCollection;
 use crate::get::Named;
 use crate::index::{Index, Observer, Source, is_file};
+use crate::words::words_of;
 use jiff::Zoned;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -115,7 +116,7 @@ impl Index {
         let asked = words_of(what);
         let holds_half = |entry: &NoteEntry| {
             let said = words_of(&entry.text);
-            2 * asked.intersection(&said).count() >= asked.len()
+            2 * asked.iter().filter(|word| said.binary_search(word).is_ok()).count() >= asked.len()
         };
         let by_meaning = !entries.iter().any(holds_half);
         Ok(Meant { entries, guessed: true, by_meaning })
@@ -268,11 +269,6 @@ impl Index {
         }
         Ok(entries)
     }
-}
-
-fn words_of(text: &str) -> HashSet<String> {
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
 }
 
 /// A source, a path in it, and the first and last line where they are named.

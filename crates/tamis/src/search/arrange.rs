@@ -9,6 +9,7 @@ use super::candidate::Ranked;
 use super::fading::Fading;
 use crate::Error;
 use crate::index::Index;
+use crate::words::words_of;
 use std::cell::OnceCell;
 use tamis_embed::dot;
 use tamis_rank::{diversified, jaccard, order};
@@ -84,13 +85,4 @@ fn overlap(a: &Ranked, b: &Ranked) -> bool {
     let (a, b) = (&a.passage, &b.passage);
     let share_lines = a.document == b.document && a.start_line <= b.end_line && b.start_line <= a.end_line;
     share_lines || a.text_hash == b.text_hash
-}
-
-/// The words of a text in lower case, each once, ascending.
-fn words_of(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut words: Vec<String> = words.map(str::to_lowercase).collect();
-    words.sort_unstable();
-    words.dedup();
-    words
 }

@@ -16,9 +16,7 @@ use std::collections::HashMap;
 use tamis_cut::Pool;
 use tamis_rank::{Adjustment, Evidence, Fusion, order};
 use tamis_store::{DocumentId, Filter, PassageId, Store, StoredPassage};
-
-/// What stands before an issue's number in the path of its document.
-const PATH: &str = "issue:";
+use tamis_text::Issue;
 
 /// Passages that an issue is expected to have, for the first look.
 const PASSAGES_OF_AN_ISSUE: usize = 8;
@@ -125,11 +123,6 @@ impl IssuePassages {
 /// Whether a passage says what its issue is about: what programs say under an issue does not.
 fn counts(passage: &StoredPassage) -> bool {
     passage.role != tamis_text::Role::Bot.as_str() || passage.part.is_none_or(|part| part == 0)
-}
-
-/// The number of an issue, from the path of its document.
-pub(crate) fn number(path: &str) -> Option<u64> {
-    path.strip_prefix(PATH)?.parse().ok()
 }
 
 /// Higher first, equals by passage.
@@ -301,7 +294,7 @@ impl Legs {
             let scored = candidates.iter().zip(passages).enumerate().filter_map(|(at, (candidate, passage))| {
                 let score = score(candidate).filter(|score| score.is_finite())?;
                 let is_asked = query.own == Some(passage.document);
-                let counted = !is_asked && counts(passage) && number(&passage.path).is_some();
+                let counted = !is_asked && counts(passage) && Issue::number_at(&passage.path).is_some();
                 counted.then_some((at, score, candidate.passage))
             });
             let mut scored: Vec<(usize, f64, PassageId)> = scored.collect();
@@ -338,7 +331,7 @@ impl Legs {
             let passage = passages[best].clone();
             Some(FoundIssue {
                 document,
-                number: number(&passage.path)?,
+                number: Issue::number_at(&passage.path)?,
                 best: candidates[best].clone(),
                 passage,
                 lexical_rank: lexical.map(|(_, rank)| rank),
@@ -348,16 +341,5 @@ impl Legs {
             })
         };
         order(&fused).into_iter().filter_map(issue).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_those_of_paths() {
-        assert_eq!(number("issue:12"), Some(12));
-        assert_eq!((number("issue:x"), number("src/issue:1")), (None, None));
     }
 }

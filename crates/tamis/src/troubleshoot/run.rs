@@ -244,7 +244,7 @@ fn judged(
 ) -> Vec<Considered> {
     let mut kept = 0;
     let relevant = |issue: &FoundIssue, within: &FoundPages| {
-        within.pages.iter().flat_map(|page| &page.passages).any(|passage| passage.document == issue.document)
+        within.pages.iter().filter_map(|page| page.passages.first()).any(|first| first.document == issue.document)
     };
     let judge = |((issue, passages), record): ((&FoundIssue, &IssuePassages), &Option<Issue>)| {
         let similarity = passages.best();

@@ -156,6 +156,9 @@ pub struct IssueComment {
     pub line: Option<u64>,
 }
 
+/// What stands before the number in the path of an issue's document.
+const PATH: &str = "issue:";
+
 impl Issue {
     /// An open issue of which nothing but its number and title is known.
     #[must_use]
@@ -184,7 +187,19 @@ impl Issue {
     /// The path of the document that an issue becomes: `issue:12`.
     #[must_use]
     pub fn path(number: u64) -> String {
-        format!("issue:{number}")
+        format!("{PATH}{number}")
+    }
+
+    /// The number of the issue whose document is at this path; `None` where that is no issue's.
+    ///
+    /// ```
+    /// # use tamis_text::Issue;
+    /// assert_eq!(Issue::number_at("issue:12"), Some(12));
+    /// assert_eq!(Issue::number_at("src/issue:12"), None);
+    /// ```
+    #[must_use]
+    pub fn number_at(path: &str) -> Option<u64> {
+        path.strip_prefix(PATH)?.parse().ok()
     }
 
     /// Whether it was brought to an end that can help others: an issue that was closed, a pull request that was merged.

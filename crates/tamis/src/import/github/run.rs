@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
 use tamis_store::{Store, StoreError, Writing};
+use tamis_text::Issue;
 
 /// Entries of a page, the most that GitHub gives.
 const PAGE: usize = 100;
@@ -130,8 +131,8 @@ impl<'a> Run<'a> {
         for document in index.store.documents(&namespace)? {
             let same = document.origin.as_ref().filter(|stored| stored.eq_ignore_ascii_case(&origin));
             if let (Some(same), ISSUES) = (same, document.collection.as_str()) {
-                let number = document.path.strip_prefix("issue:").and_then(|number| number.parse().ok());
-                known.extend(number.map(|number: u64| (number, document.dated_ns)));
+                let number = Issue::number_at(&document.path);
+                known.extend(number.map(|number| (number, document.dated_ns)));
                 stored_origin.get_or_insert_with(|| same.clone());
                 stored.insert(document.path, document.content_hash);
             }
