@@ -186,6 +186,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn trap_a_long_word_where_a_time_is_looked_for_is_an_error_and_no_panic() {
+        for letters in 1..40 {
+            let word = "y".repeat(letters);
+            for text in [format!("friday3{word}"), format!("friday 3 {word}"), format!("last march 3 3:{word}")] {
+                assert!(moment(&text, &now()).is_err(), "{text}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn no_text_panics(text in any::<String>()) {

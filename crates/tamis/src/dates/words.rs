@@ -7,6 +7,9 @@ use interim::{Dialect, parse_date_string};
 use jiff::civil::Weekday;
 use jiff::{Timestamp, ToSpan, Zoned};
 
+/// Longest name of a day, a month or a unit that the parser takes, in letters; `wednesday` has nine.
+const LONGEST_NAME: usize = 15;
+
 /// What words say. `None`: they say no moment.
 pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
     let words = normal(text)?;
@@ -31,6 +34,10 @@ pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
 fn normal(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     if !lower.chars().all(|character| character.is_ascii_alphanumeric() || " ,.:-".contains(character)) {
+        return None;
+    }
+    // The parser asserts that a name it looks at is shorter than this; none that says anything is as long.
+    if lower.split(|character: char| !character.is_ascii_alphabetic()).any(|name| name.len() > LONGEST_NAME) {
         return None;
     }
     let spaced = lower.replace(',', " ");
