@@ -51,6 +51,7 @@ mod calibration;
 mod check;
 mod embedded;
 mod error;
+mod evidence;
 mod filter;
 mod hits;
 mod lexical;
@@ -60,6 +61,7 @@ mod record;
 mod report;
 mod schema_version;
 mod semantic;
+mod sql;
 mod sqlite;
 mod stamp;
 mod store;
@@ -71,6 +73,9 @@ pub use cache::{CacheSummary, EmbeddingCache};
 pub use calibration::Calibration;
 pub use embedded::{Access, EmbeddedStore};
 pub use error::{Result, StoreError};
+pub use evidence::{
+    Claim, Edge, EvidenceRecord, Fragment, LONGEST_EVIDENCE_TEXT, NodeType, Page, Relation, Task, Work,
+};
 pub use filter::{AttributeCondition, Filter};
 pub use hits::{
     Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, Nearest, SemanticHit,
@@ -83,6 +88,7 @@ pub use record::{
     StoredPassage, TextForm, TextHash, TextToEmbed,
 };
 pub use report::{Count, Coverage, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary};
+pub use sql::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SqlQuery, SqlRows, SqlValue};
 pub use store::{Store, Writing};
 pub use usage::{
     JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,

@@ -1,0 +1,238 @@
+//! The evidence graph: tasks ask, claims answer them, fragments of pages stand for or against claims, and pages are of works
+//! that cite each other.
+//!
+//! The fields of the records are the columns of the tables that SQL reads, and the keys of the JSON Lines that are imported
+//! and exported.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The most bytes of a record's text: what SQL reads must fit into one of its values.
+pub const LONGEST_EVIDENCE_TEXT: usize = 32 * 1024;
+
+/// One record of the graph, which is one line of a file of evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub enum EvidenceRecord {
+    /// A question that is looked into.
+    Task(Task),
+    /// A publication, on whatever pages it is found.
+    Work(Work),
+    /// A page that was read.
+    Page(Page),
+    /// A piece of a page's text.
+    Fragment(Fragment),
+    /// A statement that may be true or not.
+    Claim(Claim),
+    /// How one record stands to another.
+    Edge(Edge),
+}
+
+/// A question that is looked into.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Its name, unique among tasks.
+    pub id: String,
+    /// What is asked.
+    pub question: String,
+    /// How far it is, in words of one's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// When it was asked: RFC 3339, or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+}
+
+/// A publication.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// Its name, unique among works.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Who wrote it. In SQL a JSON array.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub authors: Vec<String>,
+    /// The year it came out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i64>,
+    /// Where it came out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub venue: Option<String>,
+    /// Its DOI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doi: Option<String>,
+    /// How often it is cited, all told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub citation_count: Option<u32>,
+}
+
+/// A page that was read. Its `domain`, in SQL, is the host of the address.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    /// Its name, unique among pages.
+    pub id: String,
+    /// Its address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The work that it is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_id: Option<String>,
+    /// When it was published: RFC 3339, or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_at: Option<String>,
+    /// When it was read: RFC 3339, or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetched_at: Option<String>,
+}
+
+/// A piece of a page's text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fragment {
+    /// Its name, unique among fragments.
+    pub id: String,
+    /// The page that it is from.
+    pub page_id: String,
+    /// Its text, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
+    pub text: String,
+    /// The headings that it stands under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
+    /// Its place on the page, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
+    /// When it was taken: RFC 3339, or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+}
+
+/// A statement that may be true or not.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Its name, unique among claims.
+    pub id: String,
+    /// The task that it answers to.
+    pub task_id: String,
+    /// What it says, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
+    pub text: String,
+    /// What sort of statement it is, in words of one's own.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub claim_type: Option<String>,
+    /// How sure whoever wrote it is, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// How far it is looked into, in words of one's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// When it was made: RFC 3339, or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+}
+
+/// How one record stands to another. An edge is known by all five of source, target and relation; of `supports`, `refutes` and
+/// `neutral` there is one for a fragment and a claim, so that a new one takes the place of the one there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// What it starts from: a fragment, or for `cites` a page or a work.
+    pub source_type: NodeType,
+    /// Which one.
+    pub source_id: String,
+    /// What it leads to: a claim, or for `cites` a page or a work.
+    pub target_type: NodeType,
+    /// Which one.
+    pub target_id: String,
+    /// What the first is to the second.
+    pub relation: Relation,
+    /// How sure whatever judged the relation is, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nli_edge_confidence: Option<f64>,
+    /// A remark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// When it was drawn: RFC 3339, or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+}
+
+/// What an edge can start from or lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeType {
+    /// A [`Fragment`].
+    Fragment,
+    /// A [`Claim`].
+    Claim,
+    /// A [`Page`].
+    Page,
+    /// A [`Work`].
+    Work,
+}
+
+/// What the source of an edge is to its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// The claim was taken from the fragment.
+    Origin,
+    /// The fragment speaks for the claim.
+    Supports,
+    /// The fragment speaks against the claim.
+    Refutes,
+    /// The fragment has to do with the claim and speaks neither for nor against it, or nobody has judged it yet.
+    Neutral,
+    /// The page or work cites the other one.
+    Cites,
+}
+
+impl NodeType {
+    /// Its name in JSON and SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NodeType::Fragment => "fragment",
+            NodeType::Claim => "claim",
+            NodeType::Page => "page",
+            NodeType::Work => "work",
+        }
+    }
+}
+
+impl Relation {
+    /// Its name in JSON and SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Relation::Origin => "origin",
+            Relation::Supports => "supports",
+            Relation::Refutes => "refutes",
+            Relation::Neutral => "neutral",
+            Relation::Cites => "cites",
+        }
+    }
+
+    /// Whether it is a fragment's stand on a claim, of which it takes one.
+    pub fn is_stand(self) -> bool {
+        matches!(self, Relation::Supports | Relation::Refutes | Relation::Neutral)
+    }
+}
+
+impl fmt::Display for NodeType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,65 @@
+//! SQL that others write, and what it gives: data that crosses the seam.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The most rows of an answer.
+pub const MOST_SQL_ROWS: usize = 200;
+
+/// The longest that a statement may take.
+pub const LONGEST_SQL_TIME: Duration = Duration::from_secs(2);
+
+/// A statement to be run on the tables of the evidence graph of one namespace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SqlQuery {
+    /// The statement: one, which reads.
+    pub sql: String,
+    /// Values for its parameters, by name without the colon: `task_id` is for `:task_id`. They are bound, never part of the
+    /// text; one that the statement does not have is an error, one that it has and is not here is null.
+    pub parameters: BTreeMap<String, SqlValue>,
+    /// Most rows given, 1 to [`MOST_SQL_ROWS`].
+    pub limit: usize,
+    /// How long it may take, at most [`LONGEST_SQL_TIME`].
+    pub timeout: Duration,
+}
+
+impl SqlQuery {
+    /// A statement without parameters, under the usual limits: 50 rows, 300 milliseconds.
+    pub fn new(sql: impl Into<String>) -> SqlQuery {
+        SqlQuery { sql: sql.into(), parameters: BTreeMap::new(), limit: 50, timeout: Duration::from_millis(300) }
+    }
+}
+
+/// A value that goes into a statement or comes out of it. Bytes come out as text, `x'…'` in hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SqlValue {
+    /// Nothing.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+/// What a statement gave.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SqlRows {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows, each with a value a column.
+    pub rows: Vec<Vec<SqlValue>>,
+    /// How many rows these are.
+    pub row_count: usize,
+    /// Whether the statement has more rows than these. Never true for its own LIMIT.
+    pub truncated: bool,
+    /// How many values are longer than what is given of them; such a value ends in `…` and says how long it is.
+    pub shortened: usize,
+    /// How long it took.
+    pub elapsed_ms: f64,
+}
