@@ -3,14 +3,18 @@
 use crate::Error;
 use crate::import::is_imported;
 use crate::index::Index;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
 use tamis_store::{Store, StoredPassage};
 
+/// How many passages whose identifiers begin alike are looked at, to tell whether a beginning fits one that may be read.
+const MOST_ALIKE: usize = 1000;
+
 /// Some lines of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Excerpt {
     /// The repository or project it belongs to.
     pub namespace: String,
@@ -39,7 +43,16 @@ impl Index {
     /// Nothing of that name is indexed, the beginning of an identifier or a path fits several, or the lines are not in the
     /// file.
     pub fn get(&self, wanted: &str) -> Result<Excerpt, Error> {
-        match self.meant_by(wanted)? {
+        self.get_allowed(wanted, None)
+    }
+
+    /// [`Index::get`] for a caller who may read these namespaces only (`None`: all): what others hold is as if it were not
+    /// there.
+    ///
+    /// # Errors
+    /// As [`Index::get`].
+    pub fn get_allowed(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
+        match self.meant_by(wanted, allowed)? {
             Named::Passage(passage) => Ok(Excerpt {
                 namespace: passage.namespace,
                 path: passage.path,
@@ -49,21 +62,24 @@ impl Index {
                 symbol: passage.symbol,
                 text: passage.text,
             }),
-            Named::Lines(place, lines) => self.lines(place, lines),
+            Named::Lines(place, lines) => self.lines(place, lines, allowed),
         }
     }
 
-    /// What `wanted` names, in the forms that [`Index::get`] takes. The document is there; its lines need not be.
-    pub(crate) fn meant_by(&self, wanted: &str) -> Result<Named, Error> {
+    /// What `wanted` names in the namespaces that may be read, in the forms that [`Index::get`] takes. The document is there;
+    /// its lines need not be.
+    pub(crate) fn meant_by(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Named, Error> {
         if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let mut found = self.store.find(&wanted.to_ascii_lowercase(), 2)?;
+            let mut found = self.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
+            found.retain(|passage| readable(allowed, &passage.namespace));
+            found.truncate(2);
             match (found.pop(), found.pop()) {
                 (None, _) => {}
                 (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
                 _ => return Err(Error::argument("id", format!("{wanted:?}"), "longer: several passages begin so")),
             }
         }
-        let namespaces = self.namespace_names()?;
+        let namespaces = self.readable_names(allowed)?;
         let mut forms: Vec<(Option<&str>, &str)> =
             in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
         // In an index of one tree few name it: a path is a path first.
@@ -72,11 +88,11 @@ impl Index {
         }
         for &(namespace, wanted) in &forms {
             // A path may hold a colon itself: one that is there as a whole is meant as a whole.
-            if let Some(place) = self.place(namespace, wanted)? {
+            if let Some(place) = self.place(namespace, wanted, allowed)? {
                 return Ok(Named::Lines(place, None));
             }
             let (path, lines) = split_lines(wanted)?;
-            if let Some(place) = self.place(namespace, path)? {
+            if let Some(place) = self.place(namespace, path, allowed)? {
                 return Ok(Named::Lines(place, lines));
             }
         }
@@ -85,16 +101,28 @@ impl Index {
         let path = split_lines(wanted)?.0;
         // The number of an issue is no line.
         let whole = is_imported(wanted) && !is_imported(path);
-        Err(self.not_found(namespace, if whole { wanted } else { path })?)
+        Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
+    }
+
+    /// The names of the namespaces that may be read.
+    fn readable_names(&self, allowed: Option<&[String]>) -> Result<Vec<String>, Error> {
+        let mut names = self.namespace_names()?;
+        names.retain(|name| readable(allowed, name));
+        Ok(names)
     }
 
     /// The document that a path is meant to be.
-    fn place(&self, namespace: Option<&str>, path: &str) -> Result<Option<DocumentPlace>, Error> {
-        let sources = self.sources();
+    fn place(
+        &self,
+        namespace: Option<&str>,
+        path: &str,
+        allowed: Option<&[String]>,
+    ) -> Result<Option<DocumentPlace>, Error> {
+        let sources = self.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
         let holds = |namespace: &str, path: &str| Ok::<_, Error>(self.store.document(namespace, path)?.is_some());
         // A path as people write it (absolute, or with `./`) as the index has it.
         let absolute = Path::new(path).is_absolute();
-        let whole = sources.iter().filter(|_| absolute).find_map(|source| {
+        let whole = sources.filter(|_| absolute).find_map(|source| {
             let under = Path::new(path).strip_prefix(&source.root).ok()?;
             Some((source.namespace.as_str(), under))
         });
@@ -105,7 +133,7 @@ impl Index {
         // What is no file is called what it is called, whatever its name would mean as a path.
         let imported = is_imported(path);
         let path = if imported { path.to_owned() } else { stored(Path::new(path)) };
-        let names = self.namespace_names()?;
+        let names = self.readable_names(allowed)?;
         // In an index of one tree that is the tree's.
         let first = namespace.or(self.own_namespace());
         let named = names.iter().filter(|own| Some(own.as_str()) == first).collect();
@@ -131,7 +159,12 @@ impl Index {
     }
 
     /// The indexed lines of a document, put together from its passages.
-    fn lines(&self, place: DocumentPlace, lines: Option<(u32, u32)>) -> Result<Excerpt, Error> {
+    fn lines(
+        &self,
+        place: DocumentPlace,
+        lines: Option<(u32, u32)>,
+        allowed: Option<&[String]>,
+    ) -> Result<Excerpt, Error> {
         let DocumentPlace { namespace, path } = place;
         let by_line = match self.rendered(&namespace, &path)? {
             // What is imported is more than its passages.
@@ -139,7 +172,7 @@ impl Index {
             None => by_line(&self.store.document_passages(&namespace, &path)?),
         };
         if by_line.is_empty() {
-            return Err(self.not_found(Some(&namespace), &path)?);
+            return Err(self.not_found(Some(&namespace), &path, allowed)?);
         }
         let last = by_line.last().map_or(1, |(line, _)| *line);
         let (first, end) = lines.unwrap_or((1, last));
@@ -166,11 +199,11 @@ impl Index {
         Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
     }
 
-    fn not_found(&self, namespace: Option<&str>, path: &str) -> Result<Error, Error> {
+    fn not_found(&self, namespace: Option<&str>, path: &str, allowed: Option<&[String]>) -> Result<Error, Error> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let own = self.own_namespace();
         let mut nearest: Option<(f64, String)> = None;
-        for known in self.namespace_names()? {
+        for known in self.readable_names(allowed)? {
             if namespace.is_some_and(|namespace| namespace != known) {
                 continue;
             }
@@ -186,6 +219,11 @@ impl Index {
         }
         Ok(Error::NotFound { wanted: path.to_owned(), nearest: nearest.map(|(_, form)| form) })
     }
+}
+
+/// Whether a caller may read a namespace.
+fn readable(allowed: Option<&[String]>, namespace: &str) -> bool {
+    allowed.is_none_or(|allowed| allowed.iter().any(|one| one == namespace))
 }
 
 /// A document by its namespace and path.

@@ -14,6 +14,7 @@ mod import;
 mod import_github;
 mod index;
 mod inspect;
+mod mcp;
 mod metadata;
 mod methods;
 mod recall;
@@ -40,6 +41,7 @@ pub use import::{
 pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
+pub use mcp::McpArguments;
 pub use metadata::MetadataArguments;
 pub use recall::RecallArguments;
 pub use related::RelatedArguments;
@@ -120,6 +122,8 @@ pub enum Command {
     Calibrate(CalibrateArguments),
     /// Tell how well past queries were served, and what another cut would have kept of them
     Stats(StatsArguments),
+    /// Serve what is indexed to agents, by the Model Context Protocol
+    Mcp(McpArguments),
     /// Keep the index fresh by git's hooks
     Hook(HookArguments),
     /// Allow this project's configuration to use the models and directories elsewhere that it names

@@ -14,6 +14,7 @@ mod given;
 mod hook;
 mod import;
 mod index;
+mod mcp;
 mod pages;
 mod recall;
 mod related;
@@ -54,6 +55,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Feedback(feedback) => feedback::run(feedback, global, output),
         Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
         Command::Stats(stats) => stats::run(stats, global, output),
+        Command::Mcp(mcp) => mcp::run(mcp, global),
         Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => pages::completions(*shell, output),

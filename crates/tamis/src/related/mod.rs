@@ -244,16 +244,9 @@ impl Index {
 
     /// The passage that is meant.
     fn subject(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Subject, Error> {
-        let readable = |namespace: &str| allowed.is_none_or(|allowed| allowed.iter().any(|one| one == namespace));
         // What may not be read is as if it were not there.
         let hidden = || Error::NotFound { wanted: wanted.to_owned(), nearest: None };
-        let named = match self.meant_by(wanted) {
-            Err(_) if allowed.is_some() => return Err(hidden()),
-            named => named?,
-        };
-        let (passage, document) = match named {
-            Named::Passage(passage) if !readable(&passage.namespace) => return Err(hidden()),
-            Named::Lines(place, _) if !readable(&place.namespace) => return Err(hidden()),
+        let (passage, document) = match self.meant_by(wanted, allowed)? {
             Named::Passage(passage) => {
                 let document = self.store.document_passages(&passage.namespace, &passage.path)?;
                 (*passage, document)
