@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use crate::calibration::Calibration;
 use crate::check;
 use crate::error::{Result, StoreError};
+use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::{Filter, Selection};
 use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
 use crate::lexical::{Lexical, Reader, State, guarded};
@@ -16,7 +17,7 @@ use crate::record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash,
     TextToEmbed,
 };
-use crate::report::{Coverage, Findings, Origin, Progress, Pruned, Summary};
+use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
 use crate::semantic::Semantic;
 use crate::sqlite::{ContentState, Database, ModelRow, lock};
 use crate::store::{Store, Writing};
@@ -137,7 +138,7 @@ impl EmbeddedStore {
     }
 
     fn resolve(&self, filter: &Filter) -> Result<Arc<Selection>> {
-        let state = self.database.content_state(filter.is_by_date())?;
+        let state = self.database.content_state(filter.is_by_properties())?;
         {
             let mut remembered = lock(&self.selections);
             remembered.retain(|entry| entry.state.seq == state.seq);
@@ -269,6 +270,42 @@ impl Store for EmbeddedStore {
         self.database.apply(changes)
     }
 
+    fn apply_evidence(
+        &self,
+        namespace: &str,
+        origin: &str,
+        records: &[EvidenceRecord],
+        changes: &[Change],
+    ) -> Result<Applied> {
+        let _hold = self.hold()?;
+        self.database.apply_evidence(namespace, origin, records, changes)
+    }
+
+    fn evidence(&self, namespace: &str) -> Result<Vec<EvidenceRecord>> {
+        self.database.evidence(namespace)
+    }
+
+    fn evidence_at(&self, namespace: &str, keys: &[EvidenceKey]) -> Result<Vec<Option<EvidenceRecord>>> {
+        self.database.evidence_at(namespace, keys)
+    }
+
+    fn fragments_of(&self, namespace: &str, page: &str) -> Result<Vec<Fragment>> {
+        self.database.fragments_of(namespace, page)
+    }
+
+    fn edges_to(&self, namespace: &str, target_type: NodeType, target_id: &str) -> Result<Vec<Edge>> {
+        self.database.edges_to(namespace, target_type, target_id)
+    }
+
+    fn evidence_summary(&self, namespace: &str, task: Option<&str>) -> Result<EvidenceSummary> {
+        self.database.evidence_summary(namespace, task)
+    }
+
+    fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
+        let _hold = self.hold()?;
+        self.database.remove_origin(origin, namespaces)
+    }
+
     fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
         let _hold = self.hold()?;
         self.database.set_dates(namespace, dates)
@@ -366,7 +403,7 @@ impl Store for EmbeddedStore {
     }
 
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {
-        let state = self.database.content_state(filter.is_by_date())?;
+        let state = self.database.content_state(filter.is_by_properties())?;
         {
             let mut remembered = lock(&self.coverages);
             remembered.retain(|entry| entry.state.seq == state.seq);

@@ -93,6 +93,11 @@ impl Filter {
         self.since_ns.is_some() || self.until_ns.is_some()
     }
 
+    /// Whether it asks for what of a document can change while its passages stay: its date, its attributes.
+    pub(crate) fn is_by_properties(&self) -> bool {
+        self.is_by_date() || !self.attributes.is_empty()
+    }
+
     /// Whether documents alone decide it, where all passages are of their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
         self.kinds.is_empty()

@@ -74,7 +74,8 @@ pub use calibration::Calibration;
 pub use embedded::{Access, EmbeddedStore};
 pub use error::{Result, StoreError};
 pub use evidence::{
-    Claim, Edge, EvidenceRecord, Fragment, LONGEST_EVIDENCE_TEXT, NodeType, Page, Relation, Task, Work,
+    Claim, EVIDENCE_COLLECTION, Edge, EdgePlace, EvidenceKey, EvidenceRecord, Fragment, LONGEST_EVIDENCE_TEXT,
+    NodeType, Page, Relation, Task, Work, domain,
 };
 pub use filter::{AttributeCondition, Filter};
 pub use hits::{
@@ -87,7 +88,9 @@ pub use record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, PassageRef,
     StoredPassage, TextForm, TextHash, TextToEmbed,
 };
-pub use report::{Count, Coverage, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary};
+pub use report::{
+    Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
+};
 pub use sql::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SqlQuery, SqlRows, SqlValue};
 pub use store::{Store, Writing};
 pub use usage::{

@@ -94,6 +94,38 @@ pub struct Sizes {
     pub vectors: u64,
 }
 
+/// What a namespace's evidence amounts to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct EvidenceSummary {
+    /// The namespace.
+    pub namespace: String,
+    /// Questions.
+    pub tasks: u64,
+    /// Publications.
+    pub works: u64,
+    /// Pages; of one task those with a fragment that has to do with it.
+    pub pages: u64,
+    /// Pieces of pages; of one task those with an edge to one of its claims.
+    pub fragments: u64,
+    /// Statements.
+    pub claims: u64,
+    /// Edges by which a fragment speaks for a claim.
+    pub supporting: u64,
+    /// Edges by which a fragment speaks against a claim.
+    pub refuting: u64,
+    /// Edges by which a fragment does neither, or is not judged yet.
+    pub neutral: u64,
+    /// The ten domains with most fragments, each with its pages as documents and its fragments as passages.
+    pub top_domains: Vec<Count>,
+}
+
+impl EvidenceSummary {
+    /// Whether there is no evidence at all.
+    pub fn is_empty(&self) -> bool {
+        self.tasks + self.works + self.pages + self.fragments + self.claims == 0
+    }
+}
+
 /// What [`Store::check`](crate::Store::check) looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,6 +2,7 @@
 
 use crate::calibration::Calibration;
 use crate::error::Result;
+use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
 use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, Nearest};
 use crate::namespace::{Namespace, NewNamespace};
@@ -9,7 +10,7 @@ use crate::record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, PassageId, PassageRef, StoredPassage, TextHash,
     TextToEmbed,
 };
-use crate::report::{Coverage, Findings, Origin, Progress, Pruned, Summary};
+use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
 
 /// Documents, passages and vectors, and the two legs that search them.
 ///
@@ -46,12 +47,47 @@ pub trait Store: Send + Sync {
     /// gone.
     fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>>;
 
-    /// Where documents came from that are no files, by namespace, collection and name.
+    /// Where documents came from that are no files, and evidence that is no document, by namespace, collection and name.
     fn origins(&self) -> Result<Vec<Origin>>;
 
     /// Applies changes in one transaction, in their order: all or nothing, each document whole. Searches see them in the
     /// database at once and in the legs after [`publish`](Store::publish).
     fn apply(&self, changes: &[Change]) -> Result<Applied>;
+
+    /// Puts records of the evidence graph into a namespace, each in place of the one with the same key, and applies changes
+    /// of documents with them, in one transaction. A fragment and a claim need their document, at the path that
+    /// [`EvidenceRecord::path`] says: put by these changes, or there already. What the records refer to must be there
+    /// afterwards. `origin` says where records came from that are no documents, as [`NewDocument::origin`](crate::NewDocument)
+    /// does for those that are. A document of the collection `evidence` that is deleted takes its record and all edges of it
+    /// along.
+    ///
+    /// The attribute `task` of a fragment's document is kept by the store: the tasks of all claims that an edge leads to.
+    fn apply_evidence(
+        &self,
+        namespace: &str,
+        origin: &str,
+        records: &[EvidenceRecord],
+        changes: &[Change],
+    ) -> Result<Applied>;
+
+    /// All records of a namespace's evidence: tasks, works, pages, fragments, claims, edges, each by identifier.
+    fn evidence(&self, namespace: &str) -> Result<Vec<EvidenceRecord>>;
+
+    /// Records of a namespace's evidence in the order asked for; `None` for one that is not there.
+    fn evidence_at(&self, namespace: &str, keys: &[EvidenceKey]) -> Result<Vec<Option<EvidenceRecord>>>;
+
+    /// The fragments of a page, by identifier.
+    fn fragments_of(&self, namespace: &str, page: &str) -> Result<Vec<Fragment>>;
+
+    /// The edges that lead to a record, by relation and source.
+    fn edges_to(&self, namespace: &str, target_type: NodeType, target_id: &str) -> Result<Vec<Edge>>;
+
+    /// What a namespace's evidence amounts to: all of it, or what has to do with one task.
+    fn evidence_summary(&self, namespace: &str, task: Option<&str>) -> Result<EvidenceSummary>;
+
+    /// Removes what came from an origin out of these namespaces, in one transaction: its documents, and of the evidence
+    /// what nothing refers to that stays.
+    fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied>;
 
     /// Sets the own dates of documents at these paths, in nanoseconds since 1970. Neither passages nor the change number
     /// move, and a path without a document is passed over. Returns how many dates are others now. A later

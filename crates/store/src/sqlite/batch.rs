@@ -3,11 +3,13 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::Fault;
+use super::evidence::{Unsettled, forget};
 use super::names::{Identity, PublicIds, spellings};
 use super::namespaces::register;
 use super::retired::retire;
-use super::write::{dates_changed, read_seq, write_seq};
+use super::write::{properties_changed, read_seq, write_seq};
 use crate::error::{Result, StoreError};
+use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
 use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
 
@@ -20,6 +22,8 @@ pub(super) struct Batch<'c> {
     namespace: Option<String>,
     /// Texts that lost a passage: those without any at the end are forgotten.
     released: Vec<i64>,
+    /// Fragments whose tasks may be others now.
+    pub(super) unsettled: Unsettled,
 }
 
 impl<'c> Batch<'c> {
@@ -30,14 +34,16 @@ impl<'c> Batch<'c> {
             applied: Applied::default(),
             namespace: None,
             released: Vec::new(),
+            unsettled: Unsettled::default(),
         })
     }
 
     pub(super) fn end(mut self) -> Result<Applied, Fault> {
         self.forget_texts()?;
         write_seq(self.connection, self.seq)?;
-        if self.applied.touched > 0 {
-            dates_changed(self.connection)?;
+        let settled = self.unsettled.settle(self.connection)?;
+        if self.applied.touched > 0 || settled {
+            properties_changed(self.connection)?;
         }
         self.applied.seq = self.seq as u64;
         Ok(self.applied)
@@ -119,6 +125,7 @@ impl<'c> Batch<'c> {
                 .execute(params![id, record])?;
         }
         self.insert_attributes(id, &document.attributes)?;
+        self.unsettled.document(&document.namespace, &document.collection, &document.path);
         self.insert_passages(id, document)
     }
 
@@ -133,7 +140,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Gives a namespace its number. Documents of one come together: the last one needs no look.
-    fn register(&mut self, namespace: &str) -> Result<(), Fault> {
+    pub(super) fn register(&mut self, namespace: &str) -> Result<(), Fault> {
         if self.namespace.as_deref() != Some(namespace) {
             register(self.connection, namespace)?;
             self.namespace = Some(namespace.to_owned());
@@ -306,11 +313,16 @@ impl<'c> Batch<'c> {
         documents.into_iter().try_for_each(|document| self.delete(DocumentId(document)))
     }
 
-    fn delete(&mut self, document: DocumentId) -> Result<(), Fault> {
+    pub(super) fn delete(&mut self, document: DocumentId) -> Result<(), Fault> {
         self.delete_passages(i64::from(document.0))?;
-        let deleted = self.connection.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([document.0])?;
-        if deleted == 0 {
-            return Err(unknown(document));
+        let (namespace, collection, path): (String, String, String) = self
+            .connection
+            .prepare_cached("DELETE FROM documents WHERE id = ?1 RETURNING namespace, collection, path")?
+            .query_row([document.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?
+            .ok_or_else(|| unknown(document))?;
+        if collection == EVIDENCE_COLLECTION {
+            forget(self.connection, &namespace, &path, &mut self.unsettled)?;
         }
         self.applied.deleted += 1;
         Ok(())

@@ -81,12 +81,17 @@ impl Database {
         })
     }
 
-    /// Where documents came from that are no files.
+    /// Where documents came from that are no files, and evidence that is no document.
     pub(crate) fn origins(&self) -> Result<Vec<Origin>> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT namespace, collection, origin, count(*), sum(passages), max(dated_ns) FROM documents \
-                 WHERE origin IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+                "SELECT namespace, collection, origin, sum(documents), sum(passages), max(dated_ns) FROM (\
+                   SELECT namespace, collection, origin, count(*) AS documents, sum(passages) AS passages, \
+                     max(dated_ns) AS dated_ns FROM documents WHERE origin IS NOT NULL GROUP BY 1, 2, 3 \
+                   UNION ALL SELECT namespace, 'evidence', origin, 0, 0, NULL FROM (\
+                     SELECT namespace, origin FROM evidence_tasks UNION SELECT namespace, origin FROM evidence_works \
+                     UNION SELECT namespace, origin FROM evidence_pages UNION SELECT namespace, origin FROM evidence_edges)) \
+                 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
             )?;
             let rows = statement.query_map([], |row| {
                 Ok(Origin {
@@ -148,6 +153,7 @@ impl Database {
             if misshapen > 0 {
                 messages.push(format!("{misshapen} vectors are not of their model's length"));
             }
+            messages.extend(super::evidence::contradictions(connection)?);
             let mut statement = connection.prepare("SELECT id FROM passages ORDER BY id")?;
             let rows = statement.query_map([], |row| row.get::<_, i64>(0).map(|id| id as u64))?;
             Ok((messages, rows.collect::<rusqlite::Result<Vec<u64>>>()?))

@@ -2,10 +2,12 @@
 //!
 //! `migrate` makes and upgrades it, `write` changes it (documents in a `batch`, passages named by `names`, what goes kept
 //! by `retired` for a while), `read` answers what people ask, `replay` hands the derived indexes what they lack, `select`
-//! resolves filters, `inspect` counts and checks; `namespaces` and `calibration` keep what is said of them.
+//! resolves filters, `inspect` counts and checks; `namespaces` and `calibration` keep what is said of them; `evidence` is the
+//! graph of claims and what speaks for and against them.
 
 mod batch;
 mod calibration;
+mod evidence;
 mod inspect;
 mod migrate;
 mod names;

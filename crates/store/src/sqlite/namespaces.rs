@@ -3,7 +3,8 @@
 use rusqlite::{Connection, params};
 
 use super::batch::Batch;
-use super::write::{dates_changed, read_seq, write_seq};
+use super::evidence::empty;
+use super::write::{properties_changed, read_seq, write_seq};
 use super::{Database, Fault};
 use crate::error::{Result, StoreError};
 use crate::namespace::{Namespace, NewNamespace};
@@ -53,6 +54,7 @@ impl Database {
     pub(crate) fn remove_namespace(&self, name: &str) -> Result<Applied> {
         self.write(|connection| {
             let mut batch = Batch::begin(connection)?;
+            empty(connection, name)?;
             batch.empty(name)?;
             connection.execute("DELETE FROM namespaces WHERE name = ?1", [name])?;
             let applied = batch.end()?;
@@ -72,7 +74,7 @@ impl Database {
                 changed += statement.execute(params![namespace, path, date])? as u64;
             }
             if changed > 0 {
-                dates_changed(connection)?;
+                properties_changed(connection)?;
             }
             Ok(changed)
         })

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::write::{read_dates, read_seq};
+use super::write::{read_properties, read_seq};
 use super::{Database, Fault};
 use crate::error::Result;
 use crate::record::TextForm;
@@ -27,8 +27,8 @@ pub(crate) struct LexicalRow<'r> {
 pub(crate) struct ContentState {
     /// The number of the last change.
     pub(crate) seq: u64,
-    /// The number of the last change of dates alone; 0 where they do not matter.
-    pub(crate) dates: i64,
+    /// The number of the last change of dates and attributes alone; 0 where they do not matter.
+    pub(crate) properties: i64,
 }
 
 /// A model's row.
@@ -45,11 +45,11 @@ impl Database {
         self.read(|connection| Ok(read_seq(connection)? as u64))
     }
 
-    /// How far changes went, and, where dates matter, changes of dates, which have a number of their own.
-    pub(crate) fn content_state(&self, dated: bool) -> Result<ContentState> {
+    /// How far changes went, and, where documents' properties matter, changes of those, which have a number of their own.
+    pub(crate) fn content_state(&self, by_properties: bool) -> Result<ContentState> {
         self.read(|connection| {
             let seq = read_seq(connection)? as u64;
-            Ok(ContentState { seq, dates: if dated { read_dates(connection)? } else { 0 } })
+            Ok(ContentState { seq, properties: if by_properties { read_properties(connection)? } else { 0 } })
         })
     }
 

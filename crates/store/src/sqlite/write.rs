@@ -125,8 +125,8 @@ pub(super) fn write_seq(connection: &Connection, seq: i64) -> rusqlite::Result<(
     set_meta(connection, "last_change_ms", now_ms())
 }
 
-/// The number of the last change of documents' dates alone, which no derived index holds.
-pub(super) fn read_dates(connection: &Connection) -> rusqlite::Result<i64> {
+/// The number of the last change of documents' properties alone, dates and attributes, which no derived index holds.
+pub(super) fn read_properties(connection: &Connection) -> rusqlite::Result<i64> {
     let number = connection
         .prepare_cached("SELECT value FROM meta WHERE key = 'dates'")?
         .query_row([], |row| row.get(0))
@@ -134,9 +134,9 @@ pub(super) fn read_dates(connection: &Connection) -> rusqlite::Result<i64> {
     Ok(number.unwrap_or(0))
 }
 
-/// Says that dates of documents are others now.
-pub(super) fn dates_changed(connection: &Connection) -> rusqlite::Result<()> {
-    set_meta(connection, "dates", read_dates(connection)? + 1)
+/// Says that dates or attributes of documents are others now.
+pub(super) fn properties_changed(connection: &Connection) -> rusqlite::Result<()> {
+    set_meta(connection, "dates", read_properties(connection)? + 1)
 }
 
 fn set_meta(connection: &Connection, key: &str, value: i64) -> rusqlite::Result<()> {

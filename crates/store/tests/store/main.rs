@@ -4,6 +4,7 @@ mod access;
 mod changes;
 mod common;
 mod derived;
+mod evidence;
 mod filters;
 mod isolation;
 mod metadata;

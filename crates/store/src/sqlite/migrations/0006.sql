@@ -1,11 +1,12 @@
 -- The evidence graph, of each namespace its own. What is searched of it, fragments and claims, are documents as well,
--- `fragment:ID` and `claim:ID`, written in the same transaction.
+-- `fragment:ID` and `claim:ID`, written in the same transaction; their documents say where they came from.
 CREATE TABLE evidence_tasks(
   namespace TEXT NOT NULL,
   id TEXT NOT NULL,
   question TEXT NOT NULL,
   status TEXT,
   created_at TEXT,          -- RFC 3339 or a date, as it was given, as all times here
+  origin TEXT NOT NULL,     -- where it came from
   PRIMARY KEY (namespace, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -18,6 +19,7 @@ CREATE TABLE evidence_works(
   venue TEXT,
   doi TEXT,
   citation_count INTEGER,
+  origin TEXT NOT NULL,
   PRIMARY KEY (namespace, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -30,6 +32,7 @@ CREATE TABLE evidence_pages(
   work_id TEXT,
   published_at TEXT,
   fetched_at TEXT,
+  origin TEXT NOT NULL,
   PRIMARY KEY (namespace, id),
   FOREIGN KEY (namespace, work_id) REFERENCES evidence_works(namespace, id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT, WITHOUT ROWID;
@@ -72,6 +75,7 @@ CREATE TABLE evidence_edges(
   nli_edge_confidence REAL CHECK (nli_edge_confidence BETWEEN 0 AND 1),
   note TEXT,
   created_at TEXT,
+  origin TEXT NOT NULL,
   PRIMARY KEY (namespace, source_type, source_id, target_type, target_id, relation)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX evidence_edges_target ON evidence_edges(namespace, target_type, target_id, relation);

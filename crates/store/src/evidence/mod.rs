@@ -4,10 +4,24 @@
 //! The fields of the records are the columns of the tables that SQL reads, and the keys of the JSON Lines that are imported
 //! and exported.
 
+mod address;
+mod key;
+
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use address::domain;
+pub use key::{EdgePlace, EvidenceKey};
+
+/// The collection of the documents that fragments and claims are.
+pub const EVIDENCE_COLLECTION: &str = "evidence";
+
+/// What the path of a fragment's document begins with.
+pub(crate) const FRAGMENT_PATH: &str = "fragment:";
+/// What the path of a claim's document begins with.
+pub(crate) const CLAIM_PATH: &str = "claim:";
 
 /// The most bytes of a record's text: what SQL reads must fit into one of its values.
 pub const LONGEST_EVIDENCE_TEXT: usize = 32 * 1024;
@@ -195,7 +209,21 @@ pub enum Relation {
     Cites,
 }
 
+impl EvidenceRecord {
+    /// The path of its document, where it is one: `fragment:ID`, `claim:ID`.
+    pub fn path(&self) -> Option<String> {
+        match self {
+            EvidenceRecord::Fragment(fragment) => Some(format!("{FRAGMENT_PATH}{}", fragment.id)),
+            EvidenceRecord::Claim(claim) => Some(format!("{CLAIM_PATH}{}", claim.id)),
+            _ => None,
+        }
+    }
+}
+
 impl NodeType {
+    /// All of them.
+    pub const ALL: [NodeType; 4] = [NodeType::Fragment, NodeType::Claim, NodeType::Page, NodeType::Work];
+
     /// Its name in JSON and SQL.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -205,9 +233,18 @@ impl NodeType {
             NodeType::Work => "work",
         }
     }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<NodeType> {
+        NodeType::ALL.into_iter().find(|node| node.as_str() == name)
+    }
 }
 
 impl Relation {
+    /// All of them.
+    pub const ALL: [Relation; 5] =
+        [Relation::Origin, Relation::Supports, Relation::Refutes, Relation::Neutral, Relation::Cites];
+
     /// Its name in JSON and SQL.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -216,6 +253,20 @@ impl Relation {
             Relation::Refutes => "refutes",
             Relation::Neutral => "neutral",
             Relation::Cites => "cites",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Relation> {
+        Relation::ALL.into_iter().find(|relation| relation.as_str() == name)
+    }
+
+    /// Whether it can lead from the one to the other: `cites` between pages and works, all others from a fragment to a claim.
+    pub fn leads(self, source: NodeType, target: NodeType) -> bool {
+        let cites = |node: NodeType| matches!(node, NodeType::Page | NodeType::Work);
+        match self {
+            Relation::Cites => cites(source) && cites(target),
+            _ => source == NodeType::Fragment && target == NodeType::Claim,
         }
     }
 
