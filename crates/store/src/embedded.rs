@@ -19,6 +19,7 @@ use crate::record::{
 };
 use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
 use crate::semantic::Semantic;
+use crate::sql::{SqlQuery, SqlRows};
 use crate::sqlite::{ContentState, Database, ModelRow, lock};
 use crate::store::{Store, Writing};
 use crate::vectors::cosine;
@@ -400,6 +401,10 @@ impl Store for EmbeddedStore {
 
     fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>> {
         self.database.select(&*self.resolve(filter)?)
+    }
+
+    fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
+        self.database.query_sql(namespace, query, cancelled)
     }
 
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {

@@ -158,6 +158,14 @@ pub enum StoreError {
         /// The identifier as given.
         document: u32,
     },
+    /// A statement that can not be run, or not under its limits.
+    #[error("{error}{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
+    Sql {
+        /// What is wrong.
+        error: String,
+        /// What would do.
+        hint: Option<String>,
+    },
     /// A value that the store can not hold.
     #[error("{what}: {reason}")]
     Invalid {

@@ -62,6 +62,7 @@ mod report;
 mod schema_version;
 mod semantic;
 mod sql;
+mod sql_tables;
 mod sqlite;
 mod stamp;
 mod store;
@@ -92,6 +93,7 @@ pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
 };
 pub use sql::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SqlQuery, SqlRows, SqlValue};
+pub use sql_tables::{SQL_TABLES, SqlColumn, SqlTable};
 pub use store::{Store, Writing};
 pub use usage::{
     JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,

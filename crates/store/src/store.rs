@@ -11,6 +11,7 @@ use crate::record::{
     TextToEmbed,
 };
 use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
+use crate::sql::{SqlQuery, SqlRows};
 
 /// Documents, passages and vectors, and the two legs that search them.
 ///
@@ -131,6 +132,11 @@ pub trait Store: Send + Sync {
 
     /// All passages that pass a filter, ascending.
     fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>>;
+
+    /// Runs a statement that somebody else wrote on the tables of the evidence graph of a namespace
+    /// ([`SQL_TABLES`](crate::SQL_TABLES)): it sees nothing else, changes nothing, and ends within its limits. `cancelled` is
+    /// asked now and then. A statement that can not be run is [`Sql`](crate::StoreError::Sql).
+    fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows>;
 
     /// How far a model's vectors go.
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage>;

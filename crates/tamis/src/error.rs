@@ -73,6 +73,14 @@ pub enum Error {
         /// Why, and what to do.
         reason: String,
     },
+    /// A statement that cannot be run, or not under its limits.
+    #[error("{error}{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
+    Sql {
+        /// What is wrong.
+        error: String,
+        /// What would do.
+        hint: Option<String>,
+    },
     /// A path that several repositories of the index hold.
     #[error("{wanted}: in {} namespaces; say in which: {}", forms.len(), forms.join(", "))]
     Ambiguous {

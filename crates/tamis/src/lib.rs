@@ -17,6 +17,7 @@
 //! - [`Index::remember`] adds a note and [`Index::forget`] has it found no more.
 //! - [`Index::troubleshoot`] answers a trouble from solved issues and the wiki, [`Index::duplicates`] tells which issues are
 //!   likely the same.
+//! - [`Index::query_sql`] runs a statement on the evidence graph, within limits.
 //! - [`hook`] has git keep the index fresh.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
@@ -47,6 +48,7 @@ mod duplicates;
 mod embedding_cache;
 mod error;
 pub mod evaluate;
+mod evidence;
 mod feedback;
 mod get;
 mod git;
@@ -72,6 +74,7 @@ pub use corpus::TextDocument;
 pub use duplicates::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
 pub use embedding_cache::EmbeddingCacheStatus;
 pub use error::Error;
+pub use evidence::{SqlAnswer, SqlRequest};
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
 pub use import::{
@@ -94,7 +97,10 @@ pub use status::{SourceStatus, Status};
 pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
-pub use tamis_store::{Count, Findings, Part, Problem, Progress, Purged, SearchSummary, StoreError, Summary};
+pub use tamis_store::{
+    Count, Findings, LONGEST_SQL_TIME, MOST_SQL_ROWS, Part, Problem, Progress, Purged, SQL_TABLES, SearchSummary,
+    SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary,
+};
 pub use tamis_text as text;
 pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};
 pub use telemetry::{

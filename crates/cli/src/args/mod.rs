@@ -21,6 +21,7 @@ mod recall;
 mod related;
 mod remember;
 mod search;
+mod sql;
 mod stats;
 mod troubleshoot;
 mod values;
@@ -47,6 +48,7 @@ pub use recall::RecallArguments;
 pub use related::RelatedArguments;
 pub use remember::RememberArguments;
 pub use search::SearchArguments;
+pub use sql::{RowsForm, SqlArguments};
 pub use stats::{StatsArguments, local_zone};
 pub use troubleshoot::TroubleshootArguments;
 
@@ -122,6 +124,8 @@ pub enum Command {
     Calibrate(CalibrateArguments),
     /// Tell how well past queries were served, and what another cut would have kept of them
     Stats(StatsArguments),
+    /// Ask the evidence graph in SQL
+    Sql(SqlArguments),
     /// Serve what is indexed to agents, by the Model Context Protocol
     Mcp(McpArguments),
     /// Keep the index fresh by git's hooks

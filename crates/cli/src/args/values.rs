@@ -18,6 +18,16 @@ pub fn limit(text: &str) -> Result<usize, String> {
     whole(text, 1, 1000)
 }
 
+/// Most rows of a table.
+pub fn rows(text: &str) -> Result<usize, String> {
+    whole(text, 1, tamis::MOST_SQL_ROWS)
+}
+
+/// How long a statement may take, in milliseconds.
+pub fn milliseconds(text: &str) -> Result<u64, String> {
+    Ok(whole(text, 1, tamis::LONGEST_SQL_TIME.as_millis() as usize)? as u64)
+}
+
 /// Lines around the best one.
 pub fn context(text: &str) -> Result<usize, String> {
     whole(text, 0, 500)

@@ -20,6 +20,7 @@ mod recall;
 mod related;
 mod remember;
 mod search;
+mod sql;
 mod stats;
 mod status;
 mod troubleshoot;
@@ -55,6 +56,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Feedback(feedback) => feedback::run(feedback, global, output),
         Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
         Command::Stats(stats) => stats::run(stats, global, output),
+        Command::Sql(sql) => sql::run(sql, global, output),
         Command::Mcp(mcp) => mcp::run(mcp, global),
         Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),

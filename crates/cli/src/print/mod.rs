@@ -14,6 +14,7 @@ pub mod report;
 #[cfg(test)]
 pub mod samples;
 pub mod settings;
+pub mod sql;
 pub mod stats;
 pub mod status;
 pub mod table;

@@ -86,6 +86,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 fn open_as_it_is(path: &Path) -> Result<Connection> {
     let failed = |error| StoreError::sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    crate::sqlite::count_memory();
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     let settings = |connection: &Connection| {
         connection.busy_timeout(PATIENCE)?;

@@ -3,11 +3,12 @@
 //! `migrate` makes and upgrades it, `write` changes it (documents in a `batch`, passages named by `names`, what goes kept
 //! by `retired` for a while), `read` answers what people ask, `replay` hands the derived indexes what they lack, `select`
 //! resolves filters, `inspect` counts and checks; `namespaces` and `calibration` keep what is said of them; `evidence` is the
-//! graph of claims and what speaks for and against them.
+//! graph of claims and what speaks for and against them, and `guard` runs statements that somebody else wrote on it.
 
 mod batch;
 mod calibration;
 mod evidence;
+mod guard;
 mod inspect;
 mod migrate;
 mod names;
@@ -19,13 +20,16 @@ mod select;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
+use crate::sql::{SqlQuery, SqlRows};
+use guard::Guard;
 
+pub(crate) use guard::count_memory;
 pub(crate) use migrate::SCHEMA_VERSION;
 pub(crate) use replay::{ContentState, LexicalRow, ModelRow};
 
@@ -87,6 +91,7 @@ pub(crate) struct Database {
     immutable: bool,
     readers: Mutex<Vec<Connection>>,
     writer: Option<Mutex<Connection>>,
+    guard: Arc<Guard>,
 }
 
 impl Database {
@@ -106,6 +111,7 @@ impl Database {
             immutable: false,
             readers: Mutex::default(),
             writer: Some(Mutex::new(writer)),
+            guard: Arc::new(Guard::new(path, false)),
         })
     }
 
@@ -133,7 +139,14 @@ impl Database {
         };
         migrate::require_current(&reader, path).map_err(|fault| fault.at(path))?;
         let instance = instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
-        Ok(Database { path: path.to_owned(), instance, immutable, readers: Mutex::new(vec![reader]), writer: None })
+        Ok(Database {
+            path: path.to_owned(),
+            instance,
+            immutable,
+            readers: Mutex::new(vec![reader]),
+            writer: None,
+            guard: Arc::new(Guard::new(path, immutable)),
+        })
     }
 
     /// The database's file.
@@ -192,6 +205,11 @@ impl Database {
         work(&mut lock(writer)).map_err(|fault| fault.at(&self.path))
     }
 
+    /// Runs a statement of somebody else's on the evidence of a namespace.
+    pub(crate) fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
+        self.guard.query(namespace, query, cancelled)
+    }
+
     /// Bytes on the disk, the log counted.
     pub(crate) fn bytes(&self) -> u64 {
         [self.path.clone(), log_path(&self.path)]
@@ -219,6 +237,7 @@ fn is_denied(error: &rusqlite::Error) -> bool {
 }
 
 fn connect(path: &Path, flags: OpenFlags, immutable: bool) -> rusqlite::Result<Connection> {
+    guard::count_memory();
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = if immutable {
         Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)?
@@ -250,6 +269,11 @@ fn writer_pragmas(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The path as a URI, which is how SQLite is told that a file does not change.
 pub(crate) fn immutable_uri(path: &Path) -> String {
+    file_uri(path, "immutable=1")
+}
+
+/// The path as a URI with a parameter.
+fn file_uri(path: &Path, parameter: &str) -> String {
     use std::fmt::Write;
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -263,7 +287,8 @@ pub(crate) fn immutable_uri(path: &Path) -> String {
             }
         }
     }
-    uri.push_str("?immutable=1");
+    uri.push('?');
+    uri.push_str(parameter);
     uri
 }
 

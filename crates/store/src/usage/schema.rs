@@ -30,6 +30,7 @@ const CHECKPOINT_BYTES: u64 = 2 << 20;
 pub(super) fn open_writable(path: &Path, busy_timeout: Duration) -> Result<Connection> {
     let failed = |error| StoreError::sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    crate::sqlite::count_memory();
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     let settings = |connection: &Connection| {
         connection.busy_timeout(busy_timeout)?;
@@ -53,6 +54,7 @@ pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Conn
     let failed = |error| StoreError::sqlite(path, error);
     let open = |uri: &str, flags: OpenFlags| {
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        crate::sqlite::count_memory();
         let connection = Connection::open_with_flags(uri, flags)?;
         connection.busy_timeout(busy_timeout)?;
         // Opening reads nothing yet.

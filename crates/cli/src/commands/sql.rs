@@ -1,0 +1,62 @@
+//! `tamis sql`: the evidence graph, asked in SQL.
+
+use crate::args::{Global, SqlArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::sql;
+use crate::session::Session;
+use anyhow::{Context, Result, bail};
+use std::io::{Read, Write};
+use std::time::Duration;
+use tamis::{SQL_TABLES, SqlQuery, SqlRequest};
+
+/// The most that is read of a statement on standard input: more than any that can be run.
+const LONGEST_INPUT: u64 = 1 << 20;
+
+/// Runs a statement and prints its rows, or prints the tables that there are.
+///
+/// # Errors
+/// A statement that cannot be read or run, or an index that cannot be read.
+pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let Some(given) = &arguments.sql else {
+        if arguments.form.json {
+            output.json(&SQL_TABLES)?;
+        } else {
+            let mut out = output.styled();
+            sql::print_tables(&mut out, SQL_TABLES)?;
+            out.flush()?;
+        }
+        return Ok(Exit::Found);
+    };
+    let request = SqlRequest {
+        namespace: arguments.namespace.clone(),
+        allowed_namespaces: None,
+        query: SqlQuery {
+            parameters: arguments.parameters.iter().cloned().collect(),
+            limit: arguments.limit,
+            timeout: Duration::from_millis(arguments.timeout),
+            ..SqlQuery::new(statement(given)?)
+        },
+        include_schema: arguments.schema,
+    };
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open_existing(config)?;
+    let answer = index.query_sql(&request)?;
+    sql::print(&answer, &arguments.form, output)?;
+    Ok(Exit::found(answer.row_count > 0))
+}
+
+/// The statement as it is given, or from standard input.
+fn statement(given: &str) -> Result<String> {
+    if given != "-" {
+        return Ok(given.to_owned());
+    }
+    let mut bytes = Vec::new();
+    let mut input = std::io::stdin().lock().take(LONGEST_INPUT + 1);
+    input.read_to_end(&mut bytes).context("standard input: cannot be read")?;
+    if bytes.len() as u64 > LONGEST_INPUT {
+        bail!("standard input: a statement is at most {LONGEST_INPUT} bytes long");
+    }
+    String::from_utf8(bytes).context("standard input: the statement is not UTF-8")
+}

@@ -1,0 +1,117 @@
+//! The tables that a statement of somebody else's sees.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A table that a statement can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SqlTable {
+    /// Its name.
+    pub name: &'static str,
+    /// What one row of it is.
+    pub about: &'static str,
+    /// Its columns, in their order.
+    pub columns: &'static [SqlColumn],
+}
+
+/// A column of a table that a statement can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SqlColumn {
+    /// Its name.
+    pub name: &'static str,
+    /// The type of its values: `text`, `integer`, `real` or `blob`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
+
+const fn text(name: &'static str) -> SqlColumn {
+    SqlColumn { name, kind: "text" }
+}
+
+const fn integer(name: &'static str) -> SqlColumn {
+    SqlColumn { name, kind: "integer" }
+}
+
+const fn real(name: &'static str) -> SqlColumn {
+    SqlColumn { name, kind: "real" }
+}
+
+/// The tables of the evidence graph of a namespace. A statement sees these and nothing else.
+pub const SQL_TABLES: &[SqlTable] = &[
+    SqlTable {
+        name: "tasks",
+        about: "a question that evidence is gathered for",
+        columns: &[text("id"), text("question"), text("status"), text("created_at")],
+    },
+    SqlTable {
+        name: "works",
+        about: "a publication; authors is a JSON array of names",
+        columns: &[
+            text("id"),
+            text("title"),
+            text("authors"),
+            integer("year"),
+            text("venue"),
+            text("doi"),
+            integer("citation_count"),
+        ],
+    },
+    SqlTable {
+        name: "pages",
+        about: "a page that was read; domain is the host of its address; work_id is the work that it is a page of",
+        columns: &[
+            text("id"),
+            text("url"),
+            text("domain"),
+            text("title"),
+            text("work_id"),
+            text("published_at"),
+            text("fetched_at"),
+        ],
+    },
+    SqlTable {
+        name: "fragments",
+        about: "a piece of text from a page; position is its place there, from 0",
+        columns: &[text("id"), text("page_id"), text("text"), text("heading"), integer("position"), text("created_at")],
+    },
+    SqlTable {
+        name: "claims",
+        about: "a statement that evidence speaks for or against; confidence is from 0 to 1",
+        columns: &[
+            text("id"),
+            text("task_id"),
+            text("text"),
+            text("type"),
+            real("confidence"),
+            text("status"),
+            text("created_at"),
+        ],
+    },
+    SqlTable {
+        name: "edges",
+        about: "how a fragment, page or work (source) bears on a claim, page or work (target); relation is origin, supports, \
+                refutes, neutral or cites",
+        columns: &[
+            text("source_type"),
+            text("source_id"),
+            text("target_type"),
+            text("target_id"),
+            text("relation"),
+            real("nli_edge_confidence"),
+            text("note"),
+            text("created_at"),
+        ],
+    },
+    SqlTable {
+        name: "embeddings",
+        about: "the vector of a claim or fragment (target_type) under a model, as little-endian 32-bit floats; a long text has \
+                several",
+        columns: &[
+            text("target_type"),
+            text("target_id"),
+            text("model_id"),
+            SqlColumn { name: "embedding_blob", kind: "blob" },
+            integer("dimension"),
+        ],
+    },
+];
