@@ -19,6 +19,7 @@
 //!   likely the same.
 //! - [`Index::query_sql`] runs a statement on the evidence graph, within limits.
 //! - [`hook`] has git keep the index fresh.
+//! - [`clients`] puts the server for agents into the configuration of a client.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
 //!
 //! ```
@@ -41,6 +42,7 @@
 //! ```
 
 mod calibrate;
+pub mod clients;
 pub mod config;
 mod corpus;
 pub mod dates;
@@ -50,6 +52,7 @@ mod error;
 pub mod evaluate;
 mod evidence;
 mod feedback;
+mod file;
 mod get;
 mod git;
 pub mod hook;

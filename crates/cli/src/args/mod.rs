@@ -14,6 +14,7 @@ mod import;
 mod import_github;
 mod index;
 mod inspect;
+mod install;
 mod mcp;
 mod metadata;
 mod methods;
@@ -42,6 +43,7 @@ pub use import::{
 pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
+pub use install::InstallArguments;
 pub use mcp::McpArguments;
 pub use metadata::MetadataArguments;
 pub use recall::RecallArguments;
@@ -128,6 +130,8 @@ pub enum Command {
     Sql(SqlArguments),
     /// Serve what is indexed to agents, by the Model Context Protocol
     Mcp(McpArguments),
+    /// Put the server for agents into the configuration of a client
+    Install(InstallArguments),
     /// Keep the index fresh by git's hooks
     Hook(HookArguments),
     /// Allow this project's configuration to use the models and directories elsewhere that it names

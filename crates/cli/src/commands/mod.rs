@@ -14,6 +14,7 @@ mod given;
 mod hook;
 mod import;
 mod index;
+mod install;
 mod mcp;
 mod pages;
 mod recall;
@@ -58,6 +59,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Stats(stats) => stats::run(stats, global, output),
         Command::Sql(sql) => sql::run(sql, global, output),
         Command::Mcp(mcp) => mcp::run(mcp, global),
+        Command::Install(install) => install::run(install, global, output),
         Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),
         Command::Completions { shell } => pages::completions(*shell, output),

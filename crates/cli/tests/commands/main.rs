@@ -11,6 +11,7 @@ mod hook;
 mod import;
 mod import_github;
 mod inspect;
+mod install;
 mod metadata;
 mod month;
 mod notes;

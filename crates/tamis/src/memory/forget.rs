@@ -1,11 +1,11 @@
 //! Notes that shall not be found any more: which are meant, and what is done to them.
 
 use super::edit::{Change, change};
-use super::file::{DirectoryLock, edit};
 use super::place::Place;
 use crate::Error;
 use crate::SearchRequest;
 use crate::config::FileCollection;
+use crate::file::{DirectoryLock, edit};
 use crate::get::Named;
 use crate::index::{Index, Observer, Source, is_file};
 use crate::words::words_of;

@@ -14,7 +14,6 @@
 
 mod context;
 mod edit;
-mod file;
 mod forget;
 mod item;
 mod outline;

@@ -1,10 +1,10 @@
 //! Adding a note.
 
 use super::edit::{NewEntry, append};
-use super::file::{DirectoryLock, create, edit};
 use super::item::{checked, checked_topic};
 use super::place::Place;
 use crate::Error;
+use crate::file::{DirectoryLock, create, edit};
 use crate::index::{Index, Observer, RunOptions};
 use jiff::Zoned;
 use jiff::civil::DateTime;

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long to wait for another process that writes notes in the same directory: each does so for milliseconds.
+/// How long to wait for another process that writes in the same directory: each does so for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often a file that somebody saves again and again is read again.
@@ -15,7 +15,7 @@ const TRIES: usize = 5;
 
 /// The right to change the files of a directory, among those who ask for it. Whoever is killed loses it.
 #[derive(Debug)]
-pub(super) struct DirectoryLock {
+pub(crate) struct DirectoryLock {
     _file: File,
 }
 
@@ -35,10 +35,7 @@ impl DirectoryLock {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(Error::path(
-                        directory,
-                        "another process is writing notes here; try again when it is done",
-                    ));
+                    return Err(Error::path(directory, "another process is writing here; try again when it is done"));
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
@@ -75,7 +72,7 @@ fn remove_leftovers(directory: &Path) {
 ///
 /// # Errors
 /// The file cannot be read or written, is not UTF-8, or somebody keeps changing it; or `change` fails.
-pub(super) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), Error>) -> Result<T, Error> {
+pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), Error>) -> Result<T, Error> {
     for _ in 0..TRIES {
         let before = state(path)?;
         let bytes = fs::read(path).map_err(|error| Error::path(path, format!("cannot be read: {error}")))?;
@@ -112,11 +109,7 @@ fn replace(path: &Path, text: &str, before: &Metadata) -> Result<bool, Error> {
 
 fn state(path: &Path) -> Result<Metadata, Error> {
     let metadata = fs::symlink_metadata(path).map_err(|error| Error::path(path, format!("cannot be read: {error}")))?;
-    if metadata.is_file() {
-        Ok(metadata)
-    } else {
-        Err(Error::path(path, "not a regular file; notes are written to none else"))
-    }
+    if metadata.is_file() { Ok(metadata) } else { Err(Error::path(path, "not a regular file; no other is written to")) }
 }
 
 fn same(one: &Metadata, other: &Metadata) -> bool {
@@ -137,7 +130,7 @@ fn sync(directory: &Path) {
 ///
 /// # Errors
 /// It cannot be made.
-pub(super) fn create(path: &Path, text: &str) -> Result<bool, Error> {
+pub(crate) fn create(path: &Path, text: &str) -> Result<bool, Error> {
     let failed = |error: std::io::Error| Error::path(path, format!("cannot be made: {error}"));
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}

@@ -1,0 +1,197 @@
+//! `tamis install`: the server for agents in a client's configuration.
+
+use crate::args::{Global, InstallArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::table::Columns;
+use crate::print::text::visible;
+use crate::session::Session;
+use anyhow::{Context, Result, bail};
+use owo_colors::OwoColorize;
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tamis::Location;
+use tamis::clients::{Client, Entry, EntryOptions, Plan, Scope, Standing, Surroundings, standing};
+
+/// Lines around a change that are shown.
+const CONTEXT: usize = 3;
+
+/// Puts an entry into the files of the clients, takes it out, or lists the clients.
+///
+/// # Errors
+/// A client has no file of the scope, or its file cannot be read or written or has an entry that starts something else. All
+/// clients are looked at before the first file is written.
+pub fn run(arguments: &InstallArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let location = Session::start(global, Vec::new())?.location;
+    let around = Surroundings::here();
+    if arguments.clients.is_empty() {
+        return list(arguments, &location.root, &around, output);
+    }
+    let clients = arguments.clients.iter().filter_map(|name| Client::of_name(name));
+    let plans: Vec<(Client, Scope, Plan)> = clients
+        .map(|client| {
+            let scope = scope(arguments, client);
+            Ok((client, scope, plan(arguments, client, scope, &location, &around)?))
+        })
+        .collect::<Result<_>>()?;
+    for (client, scope, plan) in &plans {
+        if arguments.dry_run {
+            differences(plan, output)?;
+        } else {
+            plan.carry_out()?;
+            tell(*client, *scope, plan, arguments, output)?;
+        }
+    }
+    Ok(Exit::Found)
+}
+
+fn scope(arguments: &InstallArguments, client: Client) -> Scope {
+    match (arguments.project, arguments.user) {
+        (true, _) => Scope::Project,
+        (_, true) => Scope::User,
+        _ => client.scopes()[0],
+    }
+}
+
+fn plan(
+    arguments: &InstallArguments,
+    client: Client,
+    scope: Scope,
+    location: &Location,
+    around: &Surroundings,
+) -> Result<Plan> {
+    let (name, root, force) = (&arguments.name, &location.root, arguments.force);
+    if arguments.remove {
+        return Ok(Plan::remove(client, scope, name, root, force, around)?);
+    }
+    let is_elsewhere = location.directory != Location::at(root, None).directory;
+    if is_elsewhere && Entry::is_for_any_project(client, scope) {
+        bail!(
+            "--index or TAMIS_INDEX: an entry for every project cannot name one index; leave it out, or install into the \
+             project's file with --project"
+        );
+    }
+    let flags = [(arguments.allow_remember, "--allow-remember"), (arguments.allow_feedback, "--allow-feedback")];
+    let options = EntryOptions {
+        project: root.clone(),
+        index: is_elsewhere.then(|| location.directory.clone()),
+        program: std::env::current_exe().context("the path of this program cannot be told")?,
+        flags: flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()).collect(),
+    };
+    let entry = Entry::new(client, scope, &options, around);
+    Ok(Plan::install(client, scope, name, entry, root, force, around)?)
+}
+
+/// What a plan would change, as a unified difference.
+fn differences(plan: &Plan, output: &Output) -> Result<()> {
+    let path = plan.path().to_string_lossy();
+    let path = visible(&path);
+    let mut out = output.styled();
+    if !plan.changes() {
+        writeln!(out, "{path}: as it is")?;
+        return Ok(out.flush()?);
+    }
+    let differences = TextDiff::from_lines(plan.before(), plan.after());
+    writeln!(out, "{}\n{}", format!("--- {path}").bold(), format!("+++ {path}").bold())?;
+    for hunk in differences.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        writeln!(out, "{}", hunk.header().to_string().trim_end().cyan())?;
+        for change in hunk.iter_changes() {
+            let line = format!("{}{}", change.tag(), visible(change.value().trim_end_matches(['\r', '\n'])));
+            match change.tag() {
+                ChangeTag::Delete => writeln!(out, "{}", line.red())?,
+                ChangeTag::Insert => writeln!(out, "{}", line.green())?,
+                ChangeTag::Equal => writeln!(out, "{line}")?,
+            }
+        }
+    }
+    Ok(out.flush()?)
+}
+
+fn tell(client: Client, scope: Scope, plan: &Plan, arguments: &InstallArguments, output: &Output) -> Result<()> {
+    let path = plan.path().to_string_lossy();
+    let path = visible(&path);
+    let mut out = output.plain();
+    match (plan.changes(), arguments.remove) {
+        (false, true) => writeln!(out, "{path}: has no entry {:?}", arguments.name)?,
+        (false, false) => writeln!(out, "{path}: has the entry {:?} already", arguments.name)?,
+        (true, true) => writeln!(out, "{path}: the entry {:?} is taken out", arguments.name)?,
+        (true, false) => writeln!(out, "{path}: has the entry {:?} now", arguments.name)?,
+    }
+    out.flush()?;
+    if plan.changes() && !arguments.remove {
+        output.note(&format!("{}: {}", client.name(), client.next_step()));
+        if Entry::is_for_any_project(client, scope) {
+            output.note(&format!(
+                "{}: it is started in every project that the client is opened in, and indexes each",
+                client.name()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A client in the list.
+#[derive(Debug, Serialize)]
+struct Listed {
+    client: &'static str,
+    /// Whether it seems to be installed here.
+    here: bool,
+    files: Vec<ListedFile>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedFile {
+    scope: Scope,
+    path: PathBuf,
+    entry: Standing,
+}
+
+fn list(arguments: &InstallArguments, root: &Path, around: &Surroundings, output: &Output) -> Result<Exit> {
+    let listed = Client::ALL.map(|client| Listed {
+        client: client.name(),
+        here: client.is_here(around),
+        files: client.scopes().iter().filter_map(|&scope| file(client, scope, arguments, root, around)).collect(),
+    });
+    if arguments.json {
+        output.json(&listed)?;
+        return Ok(Exit::Found);
+    }
+    let mut table = Columns::new(&["CLIENT", "HERE", "SCOPE", "ENTRY", "FILE"]);
+    for client in listed {
+        for (index, file) in client.files.iter().enumerate() {
+            let first = |text: &str| if index == 0 { text.to_owned() } else { String::new() };
+            let entry = match file.entry {
+                Standing::Absent => "-",
+                Standing::Ours => "yes",
+                Standing::Others => "another's",
+                Standing::Unreadable => "unreadable",
+            };
+            let scope = if file.scope == Scope::Project { "project" } else { "user" };
+            table.row([
+                first(client.client),
+                first(if client.here { "yes" } else { "-" }),
+                scope.to_owned(),
+                entry.to_owned(),
+                visible(&file.path.to_string_lossy()).into_owned(),
+            ]);
+        }
+    }
+    let mut out = output.plain();
+    table.write(&mut out)?;
+    out.flush()?;
+    output.note("`tamis install --client CLIENT` puts an entry in, `--dry-run` shows it before");
+    Ok(Exit::Found)
+}
+
+fn file(
+    client: Client,
+    scope: Scope,
+    arguments: &InstallArguments,
+    root: &Path,
+    around: &Surroundings,
+) -> Option<ListedFile> {
+    let (path, entry) = standing(client, scope, &arguments.name, root, around)?;
+    Some(ListedFile { scope, path, entry })
+}

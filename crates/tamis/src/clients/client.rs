@@ -1,0 +1,312 @@
+//! The clients: names, files, and how each knows the project.
+
+use super::place::{Surroundings, System};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// A program that starts servers for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    /// Claude Code.
+    ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Codex, the command and the extension for editors.
+    Codex,
+    /// Copilot on the command line.
+    CopilotCli,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    GeminiCli,
+    /// OpenCode.
+    OpenCode,
+    /// Visual Studio Code.
+    VsCode,
+    /// Windsurf.
+    Windsurf,
+    /// Zed.
+    Zed,
+}
+
+/// Whose configuration a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The project's: it is in the tree, and can be checked in for everyone.
+    Project,
+    /// The user's, for all projects.
+    User,
+}
+
+/// How a client tells the server which project is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// It starts the server in the directory that it was itself started in.
+    Directory,
+    /// It replaces this in the arguments.
+    Variable(&'static str),
+    /// Not at all, or not reliably: the entry has to name the project.
+    Nothing,
+}
+
+/// How a file holds its servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// JSON, maybe with comments: an object of servers under this key.
+    Json(&'static str),
+    /// TOML: a table of servers under this key.
+    Toml(&'static str),
+}
+
+impl Client {
+    /// All of them, by name.
+    pub const ALL: [Client; 10] = [
+        Client::ClaudeCode,
+        Client::ClaudeDesktop,
+        Client::Codex,
+        Client::CopilotCli,
+        Client::Cursor,
+        Client::GeminiCli,
+        Client::OpenCode,
+        Client::VsCode,
+        Client::Windsurf,
+        Client::Zed,
+    ];
+
+    /// The name for a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "claude-code",
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::Codex => "codex",
+            Client::CopilotCli => "copilot-cli",
+            Client::Cursor => "cursor",
+            Client::GeminiCli => "gemini-cli",
+            Client::OpenCode => "opencode",
+            Client::VsCode => "vscode",
+            Client::Windsurf => "windsurf",
+            Client::Zed => "zed",
+        }
+    }
+
+    /// The client of this name.
+    pub fn of_name(name: &str) -> Option<Client> {
+        Client::ALL.into_iter().find(|client| client.name() == name)
+    }
+
+    /// What has to be done in the client before it uses a new entry.
+    pub fn next_step(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "start `claude` anew; it asks once whether to trust a project's servers",
+            Client::ClaudeDesktop => "quit Claude Desktop and start it anew",
+            Client::Codex => "start `codex` anew; it reads a project's file only where the project is trusted",
+            Client::CopilotCli => "start `copilot` anew",
+            Client::Cursor => "switch the server on in Cursor's settings, under MCP",
+            Client::GeminiCli => "start `gemini` anew",
+            Client::OpenCode => "start `opencode` anew",
+            Client::VsCode => "start the server from the line above the entry, or by the command `MCP: List Servers`",
+            Client::Windsurf => "refresh the list of servers in Cascade",
+            Client::Zed => "look at the list of servers in the settings of the agent panel",
+        }
+    }
+
+    /// Whether it has windows: such a program is started by the desktop, often without the shell's search path.
+    pub(super) fn has_windows(self) -> bool {
+        matches!(self, Client::ClaudeDesktop | Client::Cursor | Client::VsCode | Client::Windsurf | Client::Zed)
+    }
+
+    /// The command that starts it from a shell, where there is one.
+    pub(super) fn program(self) -> Option<&'static str> {
+        match self {
+            Client::ClaudeCode => Some("claude"),
+            Client::ClaudeDesktop => None,
+            Client::Codex => Some("codex"),
+            Client::CopilotCli => Some("copilot"),
+            Client::Cursor => Some("cursor"),
+            Client::GeminiCli => Some("gemini"),
+            Client::OpenCode => Some("opencode"),
+            Client::VsCode => Some("code"),
+            Client::Windsurf => Some("windsurf"),
+            Client::Zed => Some("zed"),
+        }
+    }
+
+    pub(super) fn form(self) -> Form {
+        match self {
+            Client::Codex => Form::Toml("mcp_servers"),
+            Client::VsCode => Form::Json("servers"),
+            Client::Zed => Form::Json("context_servers"),
+            Client::OpenCode => Form::Json("mcp"),
+            _ => Form::Json("mcpServers"),
+        }
+    }
+
+    /// How it tells the project to a server that a file of this scope names.
+    pub(super) fn tells(self, scope: Scope) -> Tells {
+        match (self, scope) {
+            (Client::ClaudeCode | Client::Codex | Client::CopilotCli | Client::GeminiCli | Client::OpenCode, _) => {
+                Tells::Directory
+            }
+            // Cursor replaces it by the directory that holds the file: in the user's file that is no project.
+            (Client::Cursor, Scope::Project) | (Client::VsCode, _) => Tells::Variable("${workspaceFolder}"),
+            _ => Tells::Nothing,
+        }
+    }
+
+    /// The scopes that it has a file for, the one that is taken where none is named first. Of the project where it can be: a
+    /// server in the user's file is started in every project, and would index each.
+    pub fn scopes(self) -> &'static [Scope] {
+        match self {
+            Client::ClaudeDesktop | Client::CopilotCli | Client::Windsurf | Client::Zed => &[Scope::User],
+            _ => &[Scope::Project, Scope::User],
+        }
+    }
+
+    /// Its file of a scope; `None` where it has none, or where there is no home directory to look in.
+    pub fn file(self, scope: Scope, project: &Path, around: &Surroundings) -> Option<PathBuf> {
+        if !self.scopes().contains(&scope) {
+            return None;
+        }
+        match scope {
+            Scope::Project => Some(project.join(self.file_in_project(project))),
+            Scope::User => self.file_of_user(around),
+        }
+    }
+
+    fn file_in_project(self, project: &Path) -> &'static str {
+        match self {
+            Client::Codex => ".codex/config.toml",
+            Client::Cursor => ".cursor/mcp.json",
+            Client::GeminiCli => ".gemini/settings.json",
+            Client::OpenCode if project.join("opencode.jsonc").exists() => "opencode.jsonc",
+            Client::OpenCode => "opencode.json",
+            Client::VsCode => ".vscode/mcp.json",
+            _ => ".mcp.json",
+        }
+    }
+
+    fn file_of_user(self, around: &Surroundings) -> Option<PathBuf> {
+        let moved = |variable: &str| around.variable(variable).map(PathBuf::from);
+        let home = |path: &str| around.home().map(|home| home.join(path));
+        match self {
+            Client::ClaudeCode => moved("CLAUDE_CONFIG_DIR").or_else(|| around.home()).map(|d| d.join(".claude.json")),
+            Client::ClaudeDesktop => Some(
+                around.application_data("Claude", Some("Claude_pzs8sxrjxfjjc"))?.join("claude_desktop_config.json"),
+            ),
+            Client::Codex => Some(moved("CODEX_HOME").or_else(|| home(".codex"))?.join("config.toml")),
+            Client::CopilotCli => Some(moved("COPILOT_HOME").or_else(|| home(".copilot"))?.join("mcp-config.json")),
+            Client::Cursor => home(".cursor/mcp.json"),
+            Client::GeminiCli => {
+                Some(moved("GEMINI_CLI_HOME").or_else(|| around.home())?.join(".gemini/settings.json"))
+            }
+            Client::OpenCode => {
+                let directory = around.configuration()?.join("opencode");
+                let commented = directory.join("opencode.jsonc");
+                Some(if commented.exists() { commented } else { directory.join("opencode.json") })
+            }
+            Client::VsCode => Some(around.application_data("Code", None)?.join("User/mcp.json")),
+            Client::Windsurf => home(".codeium/windsurf/mcp_config.json"),
+            Client::Zed if around.system() == System::Windows => {
+                Some(around.application_data("Zed", None)?.join("settings.json"))
+            }
+            Client::Zed => Some(around.configuration()?.join("zed/settings.json")),
+        }
+    }
+
+    /// Whether it seems to be here: something of its own is in the user's directory, or its command on the search path.
+    pub fn is_here(self, around: &Surroundings) -> bool {
+        let own = self.file_of_user(around).is_some_and(|file| match (self, file.parent()) {
+            (Client::ClaudeCode, _) => file.exists(),
+            (Client::VsCode, Some(user)) => user.exists(),
+            (_, Some(directory)) => directory.exists(),
+            _ => false,
+        });
+        own || self.program().is_some_and(|program| around.on_path(program).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user_file(client: Client, system: System, variables: &'static [(&str, &str)]) -> String {
+        let value =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let file = client.file(Scope::User, Path::new("/p"), &Surroundings::new(system, value));
+        file.map(|file| file.to_string_lossy().replace('\\', "/")).unwrap_or_default()
+    }
+
+    #[test]
+    fn each_system_has_its_places_and_variables_move_them() {
+        const HOME: &[(&str, &str)] = &[("HOME", "/h")];
+        const MOVED: &[(&str, &str)] = &[
+            ("HOME", "/h"),
+            ("XDG_CONFIG_HOME", "/x"),
+            ("CLAUDE_CONFIG_DIR", "/c"),
+            ("CODEX_HOME", "/d"),
+            ("COPILOT_HOME", "/o"),
+            ("GEMINI_CLI_HOME", "/g"),
+        ];
+        const WINDOWS: &[(&str, &str)] = &[("USERPROFILE", "U:/a"), ("APPDATA", "U:/a/AppData/Roaming")];
+        let cases = [
+            (Client::ClaudeCode, "/h/.claude.json", "/c/.claude.json", "/h/.claude.json", "U:/a/.claude.json"),
+            (
+                Client::ClaudeDesktop,
+                "/h/.config/Claude/claude_desktop_config.json",
+                "/x/Claude/claude_desktop_config.json",
+                "/h/Library/Application Support/Claude/claude_desktop_config.json",
+                "U:/a/AppData/Roaming/Claude/claude_desktop_config.json",
+            ),
+            (
+                Client::Codex,
+                "/h/.codex/config.toml",
+                "/d/config.toml",
+                "/h/.codex/config.toml",
+                "U:/a/.codex/config.toml",
+            ),
+            (
+                Client::CopilotCli,
+                "/h/.copilot/mcp-config.json",
+                "/o/mcp-config.json",
+                "/h/.copilot/mcp-config.json",
+                "U:/a/.copilot/mcp-config.json",
+            ),
+            (
+                Client::GeminiCli,
+                "/h/.gemini/settings.json",
+                "/g/.gemini/settings.json",
+                "/h/.gemini/settings.json",
+                "U:/a/.gemini/settings.json",
+            ),
+            (
+                Client::OpenCode,
+                "/h/.config/opencode/opencode.json",
+                "/x/opencode/opencode.json",
+                "/h/.config/opencode/opencode.json",
+                "U:/a/.config/opencode/opencode.json",
+            ),
+            (
+                Client::VsCode,
+                "/h/.config/Code/User/mcp.json",
+                "/x/Code/User/mcp.json",
+                "/h/Library/Application Support/Code/User/mcp.json",
+                "U:/a/AppData/Roaming/Code/User/mcp.json",
+            ),
+            (
+                Client::Zed,
+                "/h/.config/zed/settings.json",
+                "/x/zed/settings.json",
+                "/h/.config/zed/settings.json",
+                "U:/a/AppData/Roaming/Zed/settings.json",
+            ),
+        ];
+        for (client, linux, moved, mac, windows) in cases {
+            assert_eq!(user_file(client, System::Linux, HOME), linux);
+            assert_eq!(user_file(client, System::Linux, MOVED), moved);
+            assert_eq!(user_file(client, System::Mac, HOME), mac);
+            assert_eq!(user_file(client, System::Windows, WINDOWS), windows);
+            assert_eq!(user_file(client, System::Linux, &[]), "", "no home, no file");
+        }
+    }
+}

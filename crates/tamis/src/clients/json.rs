@@ -1,0 +1,148 @@
+//! Servers in JSON, maybe with comments: one entry changed, the rest as it was.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
+use serde_json::{Map, Value};
+
+/// What editors and clients read: JSON, comments, and commas after the last element. No more, so that nothing is written into
+/// a file that its client cannot read anyway.
+const READ: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// A mark that some editors put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The server of a name; `None`: there is none.
+///
+/// # Errors
+/// The text is not of this form; the message names the place.
+pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<String, Value>>, String> {
+    let root = parse(text)?;
+    let Some(servers) = held(&root, servers)? else { return Ok(None) };
+    Ok(entry(&servers, name)?.and_then(|entry| match CstNode::from(entry).to_serde_value() {
+        Some(Value::Object(entry)) => Some(entry),
+        _ => None,
+    }))
+}
+
+/// The text with these keys set in the server of a name, which is made where there is none.
+///
+/// # Errors
+/// The text is not of this form, or holds a key twice.
+pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]) -> Result<String, String> {
+    let root = parse(text)?;
+    let mut wanted = value(&root);
+    let Some(object) = root.object_value_or_create() else { return Err("not an object of settings".to_owned()) };
+    let Some(held) = object.object_value_or_create(servers) else { return Err(not_object(servers)) };
+    match entry(&held, name)? {
+        Some(entry) => {
+            for (key, value) in keys {
+                match entry.get(key) {
+                    Some(property) if property.value().and_then(|v| v.to_serde_value()).as_ref() == Some(value) => {}
+                    Some(property) => property.set_value(input(value)),
+                    None => drop(entry.append(key, input(value))),
+                }
+            }
+        }
+        None => {
+            let entry = keys.iter().map(|(key, value)| ((*key).to_owned(), input(value))).collect();
+            held.append(name, CstInputValue::Object(entry));
+        }
+    }
+    let entry = child(child(&mut wanted, servers), name);
+    for (key, value) in keys {
+        *child(entry, key) = value.clone();
+    }
+    checked(text, &root, &wanted)
+}
+
+/// The text without the server of a name, and without the object of servers where that held no other.
+///
+/// # Errors
+/// As [`with`].
+pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, String> {
+    let root = parse(text)?;
+    let mut wanted = value(&root);
+    let Some(held) = held(&root, servers)? else { return Ok(text.to_owned()) };
+    if let Some(property) = held.get(name) {
+        property.remove();
+        let left = child(&mut wanted, servers);
+        if let Value::Object(left) = left {
+            left.remove(name);
+        }
+        // A comment in it is somebody's.
+        let is_bare = !held.children().iter().any(CstNode::is_comment) && held.properties().is_empty();
+        if let (true, Some(property)) = (is_bare, root.object_value().and_then(|object| object.get(servers))) {
+            property.remove();
+            if let Value::Object(wanted) = &mut wanted {
+                wanted.remove(servers);
+            }
+        }
+    }
+    checked(text, &root, &wanted)
+}
+
+fn parse(text: &str) -> Result<CstRootNode, String> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    CstRootNode::parse(text, &READ).map_err(|error| format!("not JSON: {error}"))
+}
+
+fn value(root: &CstRootNode) -> Value {
+    root.to_serde_value().unwrap_or_else(|| Value::Object(Map::new()))
+}
+
+fn held(root: &CstRootNode, servers: &str) -> Result<Option<CstObject>, String> {
+    let Some(value) = root.value() else { return Ok(None) };
+    let object = value.as_object().ok_or("not an object of settings")?;
+    let Some(property) = object.get(servers) else { return Ok(None) };
+    property.object_value().map(Some).ok_or_else(|| not_object(servers))
+}
+
+fn entry(servers: &CstObject, name: &str) -> Result<Option<CstObject>, String> {
+    let Some(property) = servers.get(name) else { return Ok(None) };
+    property.object_value().map(Some).ok_or_else(|| not_object(name))
+}
+
+fn not_object(key: &str) -> String {
+    format!("{key} is not an object")
+}
+
+fn child<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    &mut value[key]
+}
+
+/// The edited text, if it says what it is to say and nothing else has changed.
+fn checked(before: &str, root: &CstRootNode, wanted: &Value) -> Result<String, String> {
+    let mark = before.starts_with(BYTE_ORDER_MARK).then_some(BYTE_ORDER_MARK);
+    let after: String = mark.into_iter().chain(root.to_string().chars()).collect();
+    if value(&parse(&after)?) != *wanted {
+        return Err("a key is there twice, so that it is unclear which one counts; take one away".to_owned());
+    }
+    Ok(after)
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(value) => CstInputValue::Number(value.to_string()),
+        Value::String(value) => CstInputValue::String(value.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(map) => {
+            CstInputValue::Object(map.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+        }
+    }
+}

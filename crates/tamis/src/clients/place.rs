@@ -1,0 +1,104 @@
+//! Where a user's files are, on each system.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A kind of operating system, by where programs keep their files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux and what follows the same conventions.
+    Linux,
+    /// macOS.
+    Mac,
+    /// Windows.
+    Windows,
+}
+
+impl System {
+    /// The one that this runs on.
+    pub fn here() -> System {
+        if cfg!(windows) {
+            System::Windows
+        } else if cfg!(target_os = "macos") {
+            System::Mac
+        } else {
+            System::Linux
+        }
+    }
+}
+
+/// What gives the value of an environment variable.
+type Environment = dyn Fn(&str) -> Option<String>;
+
+/// The system and the environment that say where files are.
+pub struct Surroundings {
+    system: System,
+    environment: Box<Environment>,
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").field("system", &self.system).finish_non_exhaustive()
+    }
+}
+
+impl Surroundings {
+    /// A system, and what gives the value of an environment variable.
+    pub fn new(system: System, environment: impl Fn(&str) -> Option<String> + 'static) -> Surroundings {
+        Surroundings { system, environment: Box::new(environment) }
+    }
+
+    /// Those of this process.
+    pub fn here() -> Surroundings {
+        Surroundings::new(System::here(), |name| std::env::var(name).ok())
+    }
+
+    /// The system.
+    pub fn system(&self) -> System {
+        self.system
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name).filter(|value| !value.is_empty())
+    }
+
+    pub(super) fn home(&self) -> Option<PathBuf> {
+        let windows = || (self.system == System::Windows).then(|| self.variable("USERPROFILE")).flatten();
+        windows().or_else(|| self.variable("HOME")).map(PathBuf::from)
+    }
+
+    /// `~/.config`, or where the user has moved it.
+    pub(super) fn configuration(&self) -> Option<PathBuf> {
+        let moved = || (self.system == System::Linux).then(|| self.variable("XDG_CONFIG_HOME")).flatten();
+        moved().map(PathBuf::from).or_else(|| Some(self.home()?.join(".config")))
+    }
+
+    /// Where an application with windows keeps its files. `package`: its identity where it was installed from the store of
+    /// Windows, which gives such a program a directory of its own in place of the common one.
+    pub(super) fn application_data(&self, name: &str, package: Option<&str>) -> Option<PathBuf> {
+        match self.system {
+            System::Linux => Some(self.configuration()?.join(name)),
+            System::Mac => Some(self.home()?.join("Library/Application Support").join(name)),
+            System::Windows => {
+                let packaged = package.and_then(|package| {
+                    let local = self.variable("LOCALAPPDATA").map(PathBuf::from)?;
+                    let directory = local.join("Packages").join(package).join("LocalCache/Roaming").join(name);
+                    directory.exists().then_some(directory)
+                });
+                let roaming = || match self.variable("APPDATA") {
+                    Some(directory) => Some(PathBuf::from(directory)),
+                    None => Some(self.home()?.join("AppData/Roaming")),
+                };
+                packaged.or_else(|| Some(roaming()?.join(name)))
+            }
+        }
+    }
+
+    /// A program on the search path, as the path names it: a link is not followed, since what it leads to moves with the next
+    /// version.
+    pub(super) fn on_path(&self, program: &str) -> Option<PathBuf> {
+        let name = if self.system == System::Windows { format!("{program}.exe") } else { program.to_owned() };
+        let path = self.variable("PATH")?;
+        std::env::split_paths(&path).map(|directory| directory.join(&name)).find(|file| file.is_file())
+    }
+}

@@ -1,0 +1,97 @@
+//! Servers in TOML: one table changed, the rest as it was.
+
+use serde_json::{Map, Value};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
+
+/// The server of a name; `None`: there is none.
+///
+/// # Errors
+/// The text is not TOML; the message names the place.
+pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<String, Value>>, String> {
+    let document = parse(text)?;
+    let Some(held) = document.get(servers) else { return Ok(None) };
+    let held = held.as_table_like().ok_or_else(|| not_table(servers))?;
+    let Some(entry) = held.get(name) else { return Ok(None) };
+    let entry = entry.as_table_like().ok_or_else(|| not_table(name))?;
+    Ok(Some(entry.iter().filter_map(|(key, item)| Some((key.to_owned(), json(item)?))).collect()))
+}
+
+/// The text with these keys set in the server of a name, which is made where there is none.
+///
+/// # Errors
+/// As [`find`].
+pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]) -> Result<String, String> {
+    let mut document = parse(text)?;
+    if !document.contains_key(servers) {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        document.insert(servers, Item::Table(table));
+    }
+    let held = held(&mut document, servers)?;
+    if !held.contains_key(name) {
+        held.insert(name, Item::Table(Table::new()));
+    }
+    let entry = held.get_mut(name).and_then(Item::as_table_like_mut).ok_or_else(|| not_table(name))?;
+    for (key, wanted) in keys {
+        if entry.get(key).and_then(json).as_ref() != Some(wanted)
+            && let Some(item) = item(wanted)
+        {
+            entry.insert(key, item);
+        }
+    }
+    Ok(as_before(text, &document))
+}
+
+/// The text without the server of a name.
+///
+/// # Errors
+/// As [`find`].
+pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, String> {
+    let mut document = parse(text)?;
+    if !document.contains_key(servers) {
+        return Ok(text.to_owned());
+    }
+    let held = held(&mut document, servers)?;
+    if held.remove(name).is_none() {
+        return Ok(text.to_owned());
+    }
+    if held.is_empty() {
+        document.remove(servers);
+    }
+    Ok(as_before(text, &document))
+}
+
+fn parse(text: &str) -> Result<DocumentMut, String> {
+    text.parse().map_err(|error| format!("not TOML: {error}").trim_end().to_owned())
+}
+
+fn held<'a>(document: &'a mut DocumentMut, servers: &str) -> Result<&'a mut dyn TableLike, String> {
+    document.get_mut(servers).and_then(Item::as_table_like_mut).ok_or_else(|| not_table(servers))
+}
+
+fn not_table(key: &str) -> String {
+    format!("{key} is not a table")
+}
+
+/// The document as text, with the line ends that it had: they are written as single ones.
+fn as_before(before: &str, document: &DocumentMut) -> String {
+    let after = document.to_string();
+    let lines = before.matches('\n').count();
+    if lines > 0 && before.matches("\r\n").count() == lines { after.replace('\n', "\r\n") } else { after }
+}
+
+fn json(item: &Item) -> Option<Value> {
+    if let Some(list) = item.as_array() {
+        return Some(list.iter().filter_map(|value| value.as_str().map(Value::from)).collect());
+    }
+    item.as_str().map(Value::from).or_else(|| item.as_bool().map(Value::from))
+}
+
+fn item(wanted: &Value) -> Option<Item> {
+    match wanted {
+        Value::String(text) => Some(value(text.as_str())),
+        Value::Bool(flag) => Some(value(*flag)),
+        Value::Array(list) => Some(value(list.iter().filter_map(Value::as_str).collect::<Array>())),
+        _ => None,
+    }
+}
