@@ -65,6 +65,18 @@ pub enum Error {
     /// An import from GitHub failed.
     #[error(transparent)]
     Github(#[from] GithubError),
+    /// Similarities were asked for where there are none.
+    #[error("nothing can be compared without vectors: {reason}")]
+    NoVectors {
+        /// Why there are none.
+        reason: String,
+    },
+    /// A view of the evidence graph that is not fit for use.
+    #[error("{reason}")]
+    View {
+        /// Its file and what is wrong there.
+        reason: String,
+    },
     /// A path that is not there or cannot be used.
     #[error("{}: {reason}", path.display())]
     Path {

@@ -17,7 +17,9 @@
 //! - [`Index::remember`] adds a note and [`Index::forget`] has it found no more.
 //! - [`Index::troubleshoot`] answers a trouble from solved issues and the wiki, [`Index::duplicates`] tells which issues are
 //!   likely the same.
-//! - [`Index::query_sql`] runs a statement on the evidence graph, within limits.
+//! - [`Index::query_sql`] runs a statement on the evidence graph, within limits, and [`Index::query_view`] one that has a name.
+//! - [`Index::rank_evidence`] finds the fragments that have to do with a claim, [`Index::vector_search`] the claims or fragments
+//!   that are like a text.
 //! - [`hook`] has git keep the index fresh.
 //! - [`clients`] puts the server for agents into the configuration of a client.
 //! - [`Index::get`], [`Index::status`], [`Index::check`] and [`Index::mend`] look at what is there.
@@ -77,7 +79,10 @@ pub use corpus::TextDocument;
 pub use duplicates::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
 pub use embedding_cache::EmbeddingCacheStatus;
 pub use error::Error;
-pub use evidence::{SqlAnswer, SqlRequest};
+pub use evidence::{
+    EvidenceTarget, ParameterType, RankRequest, RankedClaim, RankedEvidence, RankedFragment, SqlAnswer, SqlRequest,
+    VectorMatch, VectorMatches, VectorSearchRequest, ViewColumn, ViewDescription, ViewParameter, ViewRequest, views,
+};
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
 pub use import::{

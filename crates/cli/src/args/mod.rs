@@ -26,6 +26,7 @@ mod sql;
 mod stats;
 mod troubleshoot;
 mod values;
+mod views;
 
 pub use aim::{AimArguments, refused};
 pub use calibrate::CalibrateArguments;
@@ -53,6 +54,7 @@ pub use search::SearchArguments;
 pub use sql::{RowsForm, SqlArguments};
 pub use stats::{StatsArguments, local_zone};
 pub use troubleshoot::TroubleshootArguments;
+pub use views::{ViewArguments, ViewsArguments};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -128,6 +130,10 @@ pub enum Command {
     Stats(StatsArguments),
     /// Ask the evidence graph in SQL
     Sql(SqlArguments),
+    /// List the questions to the evidence graph that have a name
+    Views(ViewsArguments),
+    /// Ask the evidence graph one of them
+    View(ViewArguments),
     /// Serve what is indexed to agents, by the Model Context Protocol
     Mcp(McpArguments),
     /// Put the server for agents into the configuration of a client

@@ -26,6 +26,7 @@ mod stats;
 mod status;
 mod troubleshoot;
 mod trust;
+mod views;
 
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
@@ -58,6 +59,8 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
         Command::Stats(stats) => stats::run(stats, global, output),
         Command::Sql(sql) => sql::run(sql, global, output),
+        Command::Views(list) => views::list(list, global, output),
+        Command::View(view) => views::run(view, global, output),
         Command::Mcp(mcp) => mcp::run(mcp, global),
         Command::Install(install) => install::run(install, global, output),
         Command::Hook(hook) => hook::run(hook, global, output),

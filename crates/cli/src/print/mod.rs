@@ -20,6 +20,7 @@ pub mod status;
 pub mod table;
 pub mod text;
 pub mod troubleshoot;
+pub mod views;
 
 /// What a printer wrote, without styles.
 #[cfg(test)]

@@ -225,6 +225,7 @@ pub fn keys() -> Vec<Key> {
     keys.extend(super::memory_keys::all());
     keys.extend(super::github_keys::all());
     keys.extend(super::triage_keys::all());
+    keys.extend(super::evidence_keys::all());
     keys.extend(super::threshold_keys::all());
     keys.extend(super::cut_keys::all());
     by_table(keys)
@@ -244,7 +245,7 @@ pub(super) fn by_table(keys: Vec<Key>) -> Vec<Key> {
 }
 
 /// The name among `known` that is nearest to `name`, if any is near.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))

@@ -8,6 +8,7 @@ mod calibrated_file;
 mod collections;
 mod cut_keys;
 mod embedding_cache;
+mod evidence_keys;
 mod github_keys;
 mod import_keys;
 mod keys;
@@ -25,8 +26,10 @@ pub use calibrated::CalibratedConfig;
 pub(crate) use collections::is_name;
 pub use collections::{CollectionDirectory, FileCollection};
 pub use embedding_cache::{EmbeddingCacheConfig, cache_directory};
+pub use evidence_keys::EvidenceConfig;
 pub use github_keys::GithubConfig;
 pub use import_keys::ImportConfig;
+pub(crate) use keys::nearest;
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
 pub use memory_keys::{DecayConfig, DecayMoves, MemoryConfig};
@@ -62,6 +65,8 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// `[triage]`.
     pub triage: TriageConfig,
+    /// `[evidence]`.
+    pub evidence: EvidenceConfig,
     /// `[index]`.
     pub index: IndexConfig,
     /// `[github]`.
@@ -199,6 +204,7 @@ impl Config {
             import: import_keys::import(&read),
             memory: memory_keys::memory(&read)?,
             triage: triage_keys::triage(&read),
+            evidence: evidence_keys::evidence(&read)?,
             index: IndexConfig {
                 models: read.list("index.models"),
                 max_file_bytes: read.count("index.max_file_bytes") as u64,
@@ -236,6 +242,11 @@ impl Config {
     /// The project's configuration file, which need not exist.
     pub(crate) fn project_file(&self) -> Option<&Path> {
         self.project_file.as_deref()
+    }
+
+    /// The user's configuration directory, if there is a home.
+    pub(crate) fn user_directory(&self) -> Option<&Path> {
+        self.user_directory.as_deref()
     }
 
     /// Every key with a value, in the order in which `tamis config` prints them: [`keys`] and those of `[search.thresholds]`

@@ -288,7 +288,7 @@ pub(super) fn decide(
 }
 
 /// What is known of the best candidates in absolute terms, of whatever phrasing.
-fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tamis_cut::Evidence {
+pub(super) fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tamis_cut::Evidence {
     let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
     let candidates: Vec<&Candidate> = gathered.candidates.iter().chain(phrased).collect();
     let best = |score: fn(&Candidate) -> Option<f64>| {

@@ -1,0 +1,51 @@
+//! `tamis views` and `tamis view`: questions to the evidence graph that have a name.
+
+use crate::args::{Global, ViewArguments, ViewsArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::{sql, views};
+use crate::session::Session;
+use anyhow::Result;
+use std::io::Write;
+use std::time::Duration;
+use tamis::{SqlValue, ViewRequest};
+
+/// Lists the views that there are. They need no index.
+///
+/// # Errors
+/// Standard output cannot be written, or there is no directory to start from.
+pub fn list(arguments: &ViewsArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let found = tamis::views(session.user_directory.as_deref());
+    if arguments.json {
+        output.json(&found)?;
+    } else {
+        let mut out = output.styled();
+        views::views(&mut out, &found)?;
+        out.flush()?;
+    }
+    Ok(Exit::Found)
+}
+
+/// Asks a view.
+///
+/// # Errors
+/// A view or a parameter that is not there, a value of another type, no index, or a view that cannot be run.
+pub fn run(arguments: &ViewArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let parameters = arguments.parameters.iter().map(|(name, value)| (name.clone(), SqlValue::Text(value.clone())));
+    let request = ViewRequest {
+        namespace: arguments.namespace.clone(),
+        task: arguments.task.clone(),
+        parameters: parameters.collect(),
+        limit: arguments.limit,
+        timeout: Duration::from_millis(arguments.timeout),
+        now: arguments.now,
+        ..ViewRequest::new(&arguments.view)
+    };
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open_existing(config)?;
+    let answer = index.query_view(&request)?;
+    sql::print(&answer, &arguments.form, output)?;
+    Ok(Exit::found(answer.row_count > 0))
+}

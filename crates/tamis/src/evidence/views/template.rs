@@ -1,0 +1,140 @@
+//! A view's text under the parameters that are given.
+//!
+//! A template cannot carry a value into the text: all that it is told of a parameter is whether it is given, and the formatter,
+//! through which all goes that a template prints, refuses everything. Since a template is a function of a few booleans, all its
+//! texts are made when it is loaded, so that one that would print is found out before it is ever asked.
+
+use super::header::{Header, ViewParameter};
+use super::names::parameters_of;
+use minijinja::value::Value;
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A view that is fit for use.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Template {
+    /// What the file is called in messages.
+    pub name: String,
+    pub header: Header,
+    source: String,
+}
+
+impl Template {
+    /// Reads a view and makes every text that it can have.
+    ///
+    /// # Errors
+    /// What is wrong, in one line, with the place.
+    pub fn load(name: &str, source: &str) -> Result<Template, String> {
+        let header = Header::read(source).map_err(|error| format!("{name}: {error}"))?;
+        let mut template = Template { name: name.to_owned(), header, source: source.to_owned() };
+        let optional: Vec<String> = template.optional().map(|parameter| parameter.name.clone()).collect();
+        for given in 0..1_u32 << optional.len() {
+            let given = optional.iter().enumerate().filter(|(bit, _)| given & (1 << bit) != 0);
+            let given: BTreeSet<&str> = given.map(|(_, name)| name.as_str()).collect();
+            let text = template.text(&given)?;
+            let names = parameters_of(&text).map_err(|error| format!("{name}: {error}"))?;
+            let known = |name: &&str| template.header.parameters.iter().any(|parameter| parameter.name == *name);
+            if let Some(unknown) = names.iter().find(|name| !known(name)) {
+                return Err(format!("{name}: :{unknown} is not among the parameters that the view says it has"));
+            }
+            if given.is_empty() {
+                let required: Vec<String> = names.into_iter().map(str::to_owned).collect();
+                for parameter in &mut template.header.parameters {
+                    parameter.required = parameter.default.is_none() && required.contains(&parameter.name);
+                }
+            }
+        }
+        Ok(template)
+    }
+
+    /// The parameters that may be left out: those that have no default.
+    fn optional(&self) -> impl Iterator<Item = &ViewParameter> {
+        self.header.parameters.iter().filter(|parameter| parameter.default.is_none())
+    }
+
+    /// The statement where these parameters are given, besides those with a default.
+    ///
+    /// # Errors
+    /// The template is not well formed, names what is no parameter, or prints something.
+    pub fn text(&self, given: &BTreeSet<&str>) -> Result<String, String> {
+        let mut environment = Environment::empty();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_formatter(|_, _, _| {
+            let refused = "a template may ask whether a parameter is given ({% if name %}) and must print nothing ({{ … }}); \
+                           write :name, which is bound";
+            Err(Error::new(ErrorKind::InvalidOperation, refused))
+        });
+        let is_given =
+            |parameter: &ViewParameter| parameter.default.is_some() || given.contains(parameter.name.as_str());
+        let parameters = self.header.parameters.iter();
+        let known: BTreeMap<String, bool> =
+            parameters.map(|parameter| (parameter.name.clone(), is_given(parameter))).collect();
+        environment.render_named_str(&self.name, &self.source, Value::from(known)).map_err(|error| {
+            let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+            format!("{}: line {}: {what}", self.name, error.line().unwrap_or(1))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "{#\nanswers = \"a\"\nparameters = [\n  { name = \"task_id\", type = \"text\", is = \"t\" },\n  { name = \"years\", type = \"integer\", default = 3, is = \"y\" },\n]\n#}\n";
+
+    fn load(body: &str) -> Result<Template, String> {
+        Template::load("own.sql.j2", &format!("{HEADER}{body}"))
+    }
+
+    #[test]
+    fn trap_a_template_that_splices_a_parameter_is_refused_with_its_line() {
+        for splicing in [
+            "SELECT *\nFROM claims WHERE task_id = '{{ task_id }}'",
+            "SELECT *\nFROM claims LIMIT {{ years }}",
+            "SELECT *\nFROM {{ \"claims\" }}",
+            "SELECT *\n{% if task_id %}WHERE id = {{ task_id }}{% endif %}",
+            "SELECT *\n{% if not task_id %}{{ 1 }}{% endif %}",
+            "SELECT *\n{% set x = task_id %}{{ x }}",
+            "SELECT *\n{% for x in [task_id] %}{{ x }}{% endfor %}",
+            "SELECT *\n{% with x = task_id %}{{ x ~ 'y' }}{% endwith %}",
+        ] {
+            let error = load(splicing).expect_err(splicing);
+            assert!(error.starts_with("own.sql.j2: line 9: a template may ask"), "{splicing}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_goes_around_the_formatter_is_not_there() {
+        for other in [
+            "{% include task_id %}",
+            "{% macro m() %}x{% endmacro %}",
+            "{% if task_id|upper %}x{% endif %}",
+            "{% if task_id is defined %}x{% endif %}",
+            "{% if range(3) %}x{% endif %}",
+        ] {
+            assert!(load(other).is_err(), "{other}");
+        }
+        let error = load("SELECT 1\n{% if tsak_id %}x{% endif %}").expect_err("no such parameter");
+        assert!(error.starts_with("own.sql.j2: line 9"), "{error}");
+        let error = load("SELECT 1\n{% if task_id %}").expect_err("never closed");
+        assert!(error.starts_with("own.sql.j2: line "), "{error}");
+    }
+
+    #[test]
+    fn parameters_are_whether_they_are_given() {
+        let template =
+            load("SELECT :years{% if task_id %}, :task_id{% elif years %}, 2{% else %}, 3{% endif %}").expect("fit");
+        assert_eq!(template.text(&BTreeSet::new()).expect("a text").trim(), "SELECT :years, 2");
+        assert_eq!(template.text(&BTreeSet::from(["task_id"])).expect("a text").trim(), "SELECT :years, :task_id");
+        assert!(template.header.parameters.iter().all(|parameter| !parameter.required));
+    }
+
+    #[test]
+    fn what_the_text_needs_is_required_and_what_is_not_said_is_refused() {
+        let template = load("SELECT :task_id").expect("fit");
+        assert!(template.header.parameters[0].required);
+        let error = load("SELECT 1{% if task_id %} WHERE x = :task{% endif %}").expect_err("no such parameter");
+        assert_eq!(error, "own.sql.j2: :task is not among the parameters that the view says it has");
+        assert!(load("SELECT ?1").expect_err("by position").contains("written :name"));
+    }
+}
