@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, all_cores, assemble};
+use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
 /// Weights of all-MiniLM-L6-v2 (Apache-2.0), quantised by `cargo xtask distill minilm`; see `models/README.md`.
@@ -141,7 +141,7 @@ impl Embedder for MiniLm {
             texts.iter().enumerate().filter_map(|(at, text)| Some((at, self.tokens(text, &mut ids)?))).unzip();
         let encoded = self
             .encoder
-            .encode(&tokens, self.batching, self.threads)
+            .encode(&tokens, self.batching, self.threads.min(pool_threads()))
             .map_err(|reason| self.failed(texts.len(), reason))?;
         for (at, vector) in known.into_iter().zip(encoded) {
             vectors[at] = vector;

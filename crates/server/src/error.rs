@@ -1,5 +1,6 @@
 //! Why a server stopped that should not have.
 
+use std::net::SocketAddr;
 use thiserror::Error;
 
 /// A server that could not start or go on.
@@ -16,6 +17,29 @@ pub enum ServeError {
     /// The client broke the protocol before a session began.
     #[error("the client did not begin a session: {0}")]
     Handshake(String),
+    /// An address that others reach, and no token.
+    #[error(
+        "{address}: others reach this address, so a token is needed: set TAMIS_MCP_TOKEN, or run `tamis mcp token NAME` and put what \
+         it prints into the user's configuration; or listen on 127.0.0.1"
+    )]
+    Open {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// A token that opens nothing, since it is not secret or cannot be sent.
+    #[error("token {name}: must be {allowed}")]
+    Token {
+        /// What it is called.
+        name: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// No random bytes.
+    #[error("no random bytes for a token: {0}")]
+    Random(String),
+    /// The log could not begin.
+    #[error("the log: {0}")]
+    Log(String),
 }
 
 impl ServeError {

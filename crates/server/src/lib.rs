@@ -1,22 +1,33 @@
 //! The MCP face of Tamis: what the library does, as tools for agents.
 //!
-//! A [`Server`] holds an open index and answers many clients, on standard input and output ([`serve_stdio`]) or over HTTP. One
+//! A [`Server`] holds an open index and answers many clients, on standard input and output ([`serve_on_stdio`]) or over HTTP
+//! ([`serve_on_http`]). One
 //! file of `tools` is one tool: its arguments, the call of the library that it makes, and its answer, as data and as a short
 //! text. No tool searches, cuts or reads by itself.
 //!
 //! The protocol is that of the Model Context Protocol, <https://modelcontextprotocol.io/specification/2026-07-28>, and the
 //! versions before it, as its official library speaks them.
 
+mod background;
 mod caller;
 mod error;
+mod http;
+mod load;
+mod logging;
+mod priority;
 mod reply;
 mod schema;
+mod serve;
 mod service;
+mod signal;
 mod stdio;
 mod tool;
 mod tools;
 
+pub use background::{BackgroundState, Phase};
 pub use caller::Caller;
 pub use error::ServeError;
+pub use http::{HttpOptions, Token, fresh_token, serve_http};
+pub use logging::{LogFormat, start_log};
+pub use serve::{serve_on_http, serve_on_stdio};
 pub use service::{Server, ServerOptions};
-pub use stdio::serve_stdio;

@@ -1,6 +1,8 @@
 //! The server: the tools over one open index, for any number of clients.
 
+use crate::background::{Background, BackgroundState};
 use crate::caller::Caller;
+use crate::load::Load;
 use crate::tool::{Call, Listed};
 use crate::tools;
 use rmcp::ErrorData;
@@ -39,18 +41,47 @@ struct Shared {
     options: ServerOptions,
     tools: Vec<Listed>,
     calls: Arc<Semaphore>,
+    load: Arc<Load>,
+    background: Arc<Background>,
 }
 
 impl Server {
     /// A server of an index.
     pub fn new(index: Arc<Index>, options: ServerOptions) -> Server {
         let calls = Arc::new(Semaphore::new(options.parallel_calls.max(1)));
-        Server { shared: Arc::new(Shared { index, options, tools: tools::all(), calls }) }
+        let (load, background) = <(Arc<Load>, Arc<Background>)>::default();
+        Server { shared: Arc::new(Shared { index, options, tools: tools::all(), calls, load, background }) }
+    }
+
+    /// From now on the index is kept fresh, until [`Server::stop_background`].
+    pub fn start_background(&self) {
+        self.shared.background.start(&self.shared.index, &self.shared.load);
+    }
+
+    /// The index is kept fresh no more. Waits for the next whole step, but not long.
+    pub fn stop_background(&self) {
+        self.shared.background.stop();
+    }
+
+    /// How fresh the index is.
+    pub fn background(&self) -> BackgroundState {
+        self.shared.background.state()
+    }
+
+    /// Who comes without a token.
+    pub(crate) fn anyone(&self) -> &Caller {
+        &self.shared.options.caller
+    }
+
+    /// The calls that are worked on.
+    pub(crate) fn load(&self) -> &Load {
+        &self.shared.load
     }
 
     /// Who calls: the one that the transport found out, else the one that comes without a token.
-    fn caller(&self, _context: &RequestContext<RoleServer>) -> Caller {
-        self.shared.options.caller.clone()
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let parts = context.extensions.get::<hyper::http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get::<Caller>()).unwrap_or(self.anyone()).clone()
     }
 
     fn tools_for<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = &'a Listed> {
@@ -89,12 +120,13 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(format!("{}: no such tool", request.name), None));
         };
         let call = tool.call;
+        let working = self.shared.load.enter();
         let permit = self.shared.calls.clone().acquire_owned().await;
         let shared = self.shared.clone();
         let cancelled = context.ct.clone();
         let arguments = request.arguments.unwrap_or_default();
         let work = move || {
-            let _permit = permit;
+            let (_working, _permit) = (working, permit);
             let observer = Cancelled(cancelled);
             call(&Call { index: &shared.index, caller: &caller, observer: &observer }, arguments)
         };

@@ -4,15 +4,22 @@ use crate::Error;
 use crate::config::{Config, Endpoint, ModelDefinition, Provider};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tamis_embed::{Embedder, LocalModel, MiniLm, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
 
 /// The models of a configuration.
 pub struct Models {
     definitions: BTreeMap<String, ModelDefinition>,
-    loaded: Mutex<HashMap<(String, bool), Arc<dyn Embedder>>>,
+    loaded: Mutex<HashMap<(String, bool), Arc<Place>>>,
     asked: AtomicU32,
+}
+
+/// Where a model is kept. While it is loaded, nobody waits who wants another one.
+#[derive(Default)]
+struct Place {
+    model: OnceLock<Arc<dyn Embedder>>,
+    loading: Mutex<()>,
 }
 
 /// Queries after which a process is taken for one that stays, for which preparing the transformer pays.
@@ -48,16 +55,22 @@ impl Models {
     }
 
     fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         // Only the built-in transformer is prepared differently for the two; prepared for passages it serves both.
         let key = (name.to_owned(), name == "minilm" && purpose == Purpose::Passages);
-        let prepared = loaded.get(&(key.0.clone(), true)).or_else(|| loaded.get(&key));
-        if let Some(model) = prepared {
+        let place = {
+            let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            let prepared = loaded.get(&(key.0.clone(), true)).and_then(|place| place.model.get());
+            if let Some(model) = prepared {
+                return Ok(model.clone());
+            }
+            loaded.entry(key).or_default().clone()
+        };
+        let _loading = place.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = place.model.get() {
             return Ok(model.clone());
         }
         let model = outside_pool(|| self.load(name, purpose))?;
-        loaded.insert(key, model.clone());
-        Ok(model)
+        Ok(place.model.get_or_init(|| model).clone())
     }
 
     /// The identifier under which the vectors of the model called `name` are stored. The built-in models are not loaded

@@ -45,7 +45,7 @@ pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use install::InstallArguments;
-pub use mcp::McpArguments;
+pub use mcp::{LogForm, LogLevel, McpArguments, McpCommand, McpTokenArguments};
 pub use metadata::MetadataArguments;
 pub use recall::RecallArguments;
 pub use related::RelatedArguments;

@@ -1,23 +1,116 @@
 //! `tamis mcp`: what is indexed, for agents.
 
-use crate::args::{Global, McpArguments};
+use crate::args::{Global, LogForm, LogLevel, McpArguments, McpCommand, McpTokenArguments};
 use crate::exit::Exit;
+use crate::output::Output;
 use crate::session::Session;
-use anyhow::Result;
+use anyhow::{Result, bail};
+use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::Arc;
-use tamis_server::{Caller, Server, ServerOptions, serve_stdio};
+use tamis::Index;
+use tamis::config::{McpConfig, McpToken, is_token_name};
+use tamis_server::{
+    Caller, HttpOptions, LogFormat, Server, ServerOptions, Token, fresh_token, serve_on_http, serve_on_stdio, start_log,
+};
 
-/// Serves until the client is gone.
+/// A token in the environment, which may what the server may.
+const TOKEN_VARIABLE: &str = "TAMIS_MCP_TOKEN";
+
+/// Serves until the client is gone or a signal comes.
 ///
 /// # Errors
-/// The index cannot be read or made, or the client breaks the protocol.
-pub fn run(arguments: &McpArguments, global: &Global) -> Result<Exit> {
+/// The index cannot be read or made, the client breaks the protocol, or nothing can be served at the address.
+pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result<Exit> {
+    if let Some(McpCommand::Token(token)) = &arguments.command {
+        return print_token(token, output);
+    }
+    let level = arguments.log.unwrap_or(if arguments.http.is_some() { LogLevel::Info } else { LogLevel::Warn });
+    let format = match arguments.log_format {
+        LogForm::Text => LogFormat::Text,
+        LogForm::Json => LogFormat::Json,
+    };
+    start_log(level.as_str(), format, arguments.log_queries)?;
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
+    let (refresh, mcp) = (config.search.refresh && !arguments.no_refresh, config.mcp.clone());
     let index = Arc::new(session.open(config)?);
     let caller =
         Caller { namespaces: None, may_remember: arguments.allow_remember, may_judge: arguments.allow_feedback };
+    let options = match arguments.http {
+        Some(address) => Some(http_options(address, &mcp, &caller, &index, arguments.log_queries)?),
+        None => None,
+    };
     let parallel_calls = std::thread::available_parallelism().map_or(2, usize::from);
-    serve_stdio(Server::new(index, ServerOptions { parallel_calls, caller }))?;
+    let server = Server::new(index, ServerOptions { parallel_calls, caller });
+    if refresh {
+        server.start_background();
+    }
+    match options {
+        None => serve_on_stdio(server)?,
+        Some(options) => serve_on_http(server, options, |address| {
+            // Programs wait for this line; whoever closed standard error does not.
+            let _ = writeln!(std::io::stderr(), "tamis: serving http://{address}/mcp");
+        })?,
+    }
+    Ok(Exit::Found)
+}
+
+fn http_options(
+    address: SocketAddr,
+    mcp: &McpConfig,
+    anyone: &Caller,
+    index: &Index,
+    log_queries: bool,
+) -> Result<HttpOptions> {
+    let mut tokens = Vec::with_capacity(mcp.tokens.len() + 1);
+    if let Some(token) = std::env::var_os(TOKEN_VARIABLE) {
+        tokens.push(Token::plain(TOKEN_VARIABLE, &token.to_string_lossy(), anyone.clone())?);
+    }
+    let known = index.store().namespaces()?;
+    for McpToken { name, sha256, namespaces, remember, feedback } in &mcp.tokens {
+        for namespace in namespaces.iter().flatten() {
+            if !known.iter().any(|known| known.name == *namespace) && index.namespace() != namespace {
+                tracing::warn!(token = name, namespace = ?namespace, "a token opens a namespace that is not there");
+            }
+        }
+        let caller = Caller {
+            namespaces: namespaces.clone(),
+            may_remember: *remember && anyone.may_remember,
+            may_judge: *feedback && anyone.may_judge,
+        };
+        tokens.push(Token::hashed(name, *sha256, caller));
+    }
+    Ok(HttpOptions {
+        tokens,
+        allowed_hosts: mcp.allowed_hosts.clone(),
+        allowed_origins: mcp.allowed_origins.clone(),
+        requests_per_minute: mcp.requests_per_minute,
+        max_connections: mcp.max_connections,
+        request_timeout: mcp.request_timeout,
+        log_queries,
+        ..HttpOptions::at(address)
+    })
+}
+
+/// Prints a fresh token and what lets it in.
+fn print_token(arguments: &McpTokenArguments, output: &Output) -> Result<Exit> {
+    let McpTokenArguments { name, namespace, remember, feedback } = arguments;
+    if !is_token_name(name) {
+        bail!("{name:?}: must be 1 to 64 letters, digits, - and _");
+    }
+    let (token, sha256) = fresh_token()?;
+    let namespaces = if namespace.is_empty() { "\"all\"".to_owned() } else { serde_json::to_string(namespace)? };
+    let mut out = output.plain();
+    writeln!(out, "{token}")?;
+    writeln!(out)?;
+    writeln!(out, "# It is shown this once. These lines of the user's configuration let it in:")?;
+    writeln!(out, "[[mcp.token]]\nname = \"{name}\"\nsha256 = \"{sha256}\"\nnamespaces = {namespaces}")?;
+    for (given, key) in [(remember, "remember"), (feedback, "feedback")] {
+        if *given {
+            writeln!(out, "{key} = true")?;
+        }
+    }
+    out.flush()?;
     Ok(Exit::Found)
 }

@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Sql(sql) => sql::run(sql, global, output),
         Command::Views(list) => views::list(list, global, output),
         Command::View(view) => views::run(view, global, output),
-        Command::Mcp(mcp) => mcp::run(mcp, global),
+        Command::Mcp(mcp) => mcp::run(mcp, global, output),
         Command::Install(install) => install::run(install, global, output),
         Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),

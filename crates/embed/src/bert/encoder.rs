@@ -43,6 +43,14 @@ pub(crate) fn all_cores() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
+/// The threads of the pool that the caller runs in: whoever runs in a pool of one wants no others to be kept busy.
+pub(crate) fn pool_threads() -> NonZeroUsize {
+    match rayon::current_thread_index() {
+        Some(_) => NonZeroUsize::new(rayon::current_num_threads()).unwrap_or(NonZeroUsize::MIN),
+        None => NonZeroUsize::MAX,
+    }
+}
+
 impl Encoder {
     /// Finds the inputs and the output of a model by the names that BERT exports use.
     ///

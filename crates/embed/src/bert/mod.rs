@@ -7,7 +7,7 @@ mod plan;
 mod weights;
 
 pub(crate) use config::Config;
-pub(crate) use encoder::{Encoder, Pooling, Tokens, all_cores};
+pub(crate) use encoder::{Encoder, Pooling, Tokens, all_cores, pool_threads};
 pub(crate) use graph::assemble;
 pub use plan::Batching;
 pub(crate) use weights::{Weights, floats};

@@ -16,7 +16,7 @@ use std::path::Path;
 use rten::ModelOptions;
 use tokenizers::{Tokenizer, TruncationParams};
 
-use crate::bert::{Batching, Config, Encoder, Tokens, Weights, all_cores, assemble};
+use crate::bert::{Batching, Config, Encoder, Tokens, Weights, all_cores, assemble, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider};
 use files::Files;
 use table::Table;
@@ -140,7 +140,7 @@ impl LocalModel {
         if let Network::Transformer(encoder) = &self.network {
             let encoded = match tokens.as_slice() {
                 [one] => vec![encoder.encode_one(one).map_err(failed)?],
-                many => encoder.encode(many, Batching::default(), all_cores()).map_err(failed)?,
+                many => encoder.encode(many, Batching::default(), all_cores().min(pool_threads())).map_err(failed)?,
             };
             for (at, vector) in known.into_iter().zip(encoded) {
                 vectors[at] = vector;

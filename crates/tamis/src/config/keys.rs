@@ -226,6 +226,7 @@ pub fn keys() -> Vec<Key> {
     keys.extend(super::github_keys::all());
     keys.extend(super::triage_keys::all());
     keys.extend(super::evidence_keys::all());
+    keys.extend(super::mcp_keys::all());
     keys.extend(super::threshold_keys::all());
     keys.extend(super::cut_keys::all());
     by_table(keys)

@@ -3,6 +3,7 @@
 use super::calibrated::{self, CalibratedConfig};
 use super::collections::{Collection, read_collections};
 use super::keys::{Key, keys, nearest};
+use super::mcp_keys::{self, McpToken};
 use super::models::{ModelDefinition, read_models};
 use super::threshold_keys;
 use super::value::Value;
@@ -105,6 +106,18 @@ pub enum ConfigError {
         /// The directory.
         directory: PathBuf,
     },
+    /// A checked-in configuration that says who may reach a server.
+    #[error(
+        "{}: {key}: who may reach a server, and as whom, is for its user to say and not for a project's file; move it to the \
+         user's configuration, ~/.config/tamis/config.toml",
+        path.display()
+    )]
+    UsersOwn {
+        /// The project's configuration file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+    },
 }
 
 fn suggestion(nearest: &Option<String>) -> String {
@@ -127,6 +140,7 @@ pub struct Settings {
     pub(super) models: BTreeMap<String, ModelDefinition>,
     pub(super) collections: Vec<Collection>,
     pub(super) calibrated: Option<CalibratedConfig>,
+    pub(super) tokens: Vec<McpToken>,
 }
 
 /// What there is to read a configuration from. Nothing is read from the process itself, so a test can give its own.
@@ -161,6 +175,7 @@ impl Settings {
             models: BTreeMap::new(),
             collections: Vec::new(),
             calibrated: None,
+            tokens: Vec::new(),
         };
         if let Some(path) = &origins.user {
             settings.file(&table, path, Source::User(path.clone()))?;
@@ -233,6 +248,7 @@ impl Settings {
         if let Some(calibrated) = calibrated::take(&mut document, path, &source)? {
             self.calibrated = Some(calibrated);
         }
+        self.tokens.extend(mcp_keys::take(&mut document, path, &source)?);
         let mut seen = BTreeSet::new();
         let mut leaves = Vec::new();
         flatten(String::new(), &document, &mut leaves);

@@ -13,6 +13,7 @@ mod github_keys;
 mod import_keys;
 mod keys;
 mod layers;
+mod mcp_keys;
 mod memory_keys;
 mod models;
 mod note_keys;
@@ -32,6 +33,7 @@ pub use import_keys::ImportConfig;
 pub(crate) use keys::nearest;
 pub use keys::{Key, keys};
 pub use layers::{ConfigError, Origins, Setting, Settings, Source};
+pub use mcp_keys::{McpConfig, McpToken, is_token_name};
 pub use memory_keys::{DecayConfig, DecayMoves, MemoryConfig};
 pub use models::{Endpoint, ModelDefinition, Provider};
 pub use note_keys::NoteConfig;
@@ -67,6 +69,8 @@ pub struct Config {
     pub triage: TriageConfig,
     /// `[evidence]`.
     pub evidence: EvidenceConfig,
+    /// `[mcp]`.
+    pub mcp: McpConfig,
     /// `[index]`.
     pub index: IndexConfig,
     /// `[github]`.
@@ -164,7 +168,7 @@ impl Config {
     /// # Errors
     /// The first thing wrong, with its place and what is allowed.
     pub fn load(origins: &Origins, user_directory: Option<PathBuf>) -> Result<Self, ConfigError> {
-        let Settings { values, models, calibrated, collections } = Settings::read(origins)?;
+        let Settings { values, models, calibrated, collections, tokens } = Settings::read(origins)?;
         let read = Read(&values);
         let config = Config {
             search: SearchConfig {
@@ -205,6 +209,7 @@ impl Config {
             memory: memory_keys::memory(&read)?,
             triage: triage_keys::triage(&read),
             evidence: evidence_keys::evidence(&read)?,
+            mcp: mcp_keys::mcp(&read, &values, tokens)?,
             index: IndexConfig {
                 models: read.list("index.models"),
                 max_file_bytes: read.count("index.max_file_bytes") as u64,

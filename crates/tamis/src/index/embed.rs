@@ -6,7 +6,7 @@ use super::{Index, Observer, Stage};
 use crate::Error;
 use crate::embedding_cache::{RunCache, remember};
 use std::collections::HashSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tamis_embed::ModelInfo;
 use tamis_store::{Filter, ModelKey, Store, TextHash, TextToEmbed};
 
@@ -15,6 +15,14 @@ const TEXTS_A_BATCH: usize = 1024;
 
 /// The same for a slow model, which shows progress and can be stopped within a batch; each part is committed at once.
 const TEXTS_A_SLOW_BATCH: usize = 64;
+
+/// The same where nobody is to notice.
+const TEXTS_A_SMALL_STEP: usize = 8;
+
+/// Vectors that are kept back, and for how long, where nobody is to notice: after each commit the next search has to find out
+/// anew what the database holds.
+const KEPT_BACK: usize = 512;
+const KEPT_BACK_FOR: Duration = Duration::from_secs(20);
 
 /// Embeds what has no vector yet: the first model always, each other one if it lacks no more than is allowed. What the
 /// cache knows is no work and taken in any case.
@@ -70,6 +78,38 @@ pub(super) fn embed_with(
     run.embed(observer)?;
     run.finish(report);
     report.time(&format!("embed_{name}"), started);
+    Ok(())
+}
+
+/// Embeds what has no vector yet, in small steps between which the observer is told and can wait. The right to write is
+/// taken for each commit and given back.
+pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
+    let mut looked_up = false;
+    for name in &index.config.index.models {
+        let mut run = ModelRun::new(index, name)?;
+        let missing = run.missing()?;
+        if missing == 0 || observer.cancelled() {
+            continue;
+        }
+        let started = Instant::now();
+        observer.stage(Stage::Embed(name.clone()), missing);
+        run.embed_in_small_steps(observer)?;
+        report.interrupted |= observer.cancelled();
+        let missing = run.missing()?;
+        if missing > 0 {
+            report.pending.insert(name.clone(), missing);
+        }
+        looked_up |= run.cache.is_open();
+        if run.finish(report) > 0 && !report.interrupted {
+            report.time(&format!("embed_{name}"), started);
+            let _writing = index.wait_to_write(observer)?;
+            publish(index, observer, report)?;
+        }
+    }
+    if looked_up && !report.interrupted {
+        let _writing = index.wait_to_write(observer)?;
+        remember(index, &report.cached)?;
+    }
     Ok(())
 }
 
@@ -136,6 +176,45 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
+    fn embed_in_small_steps(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+        while !observer.cancelled() {
+            let texts = self.unembedded(TEXTS_A_BATCH)?;
+            if texts.is_empty() {
+                break;
+            }
+            let left = {
+                let _writing = self.index.wait_to_write(observer)?;
+                self.known(&texts)?
+            };
+            observer.advance((texts.len() - left.len()) as u64);
+            let (mut kept, mut since) = (Vec::new(), Instant::now());
+            for part in left.chunks(TEXTS_A_SMALL_STEP) {
+                if observer.cancelled() {
+                    break;
+                }
+                kept.extend(self.made(part)?);
+                observer.advance(part.len() as u64);
+                if kept.len() >= KEPT_BACK || since.elapsed() >= KEPT_BACK_FOR {
+                    self.keep(std::mem::take(&mut kept), observer)?;
+                    since = Instant::now();
+                }
+            }
+            self.keep(kept, observer)?;
+        }
+        Ok(())
+    }
+
+    /// Stores vectors. Where another process is writing for long, the cache still knows them.
+    fn keep(&mut self, rows: Vec<(TextHash, Vec<f32>)>, observer: &dyn Observer) -> Result<(), Error> {
+        let Some((_, first)) = rows.first() else { return Ok(()) };
+        let model = ModelKey { id: self.info.id.clone(), dimension: first.len() };
+        self.cache.put(&model, &rows);
+        let _writing = self.index.wait_to_write(observer)?;
+        self.index.store.put_vectors(&model, &rows)?;
+        self.embedded += rows.len() as u64;
+        Ok(())
+    }
+
     /// Stores the vectors that the cache has; returns the texts of which it has none.
     fn known<'t>(&mut self, texts: &'t [TextToEmbed]) -> Result<Vec<&'t TextToEmbed>, Error> {
         let model = ModelKey { id: self.info.id.clone(), dimension: self.info.dimension };
@@ -150,14 +229,19 @@ impl<'a> ModelRun<'a> {
         Ok(texts.iter().filter(|text| !found.contains(&text.hash)).collect())
     }
 
-    /// Has the model make vectors, stores them, and keeps them for other indexes.
-    fn make(&mut self, texts: &[&TextToEmbed]) -> Result<(), Error> {
+    /// Has the model make vectors.
+    fn made(&self, texts: &[&TextToEmbed]) -> Result<Vec<(TextHash, Vec<f32>)>, Error> {
         let embedder = self.index.models.get_for_passages(self.name)?;
         let inputs: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
         let vectors = embedder.embed_passages(&inputs)?;
-        let dimension = vectors.first().map_or(self.info.dimension, Vec::len);
+        Ok(texts.iter().map(|text| text.hash).zip(vectors).collect())
+    }
+
+    /// Has the model make vectors, stores them, and keeps them for other indexes.
+    fn make(&mut self, texts: &[&TextToEmbed]) -> Result<(), Error> {
+        let rows = self.made(texts)?;
+        let dimension = rows.first().map_or(self.info.dimension, |(_, vector)| vector.len());
         let model = ModelKey { id: self.info.id.clone(), dimension };
-        let rows: Vec<(TextHash, Vec<f32>)> = texts.iter().map(|text| text.hash).zip(vectors).collect();
         self.index.store.put_vectors(&model, &rows)?;
         self.cache.put(&model, &rows);
         self.embedded += rows.len() as u64;

@@ -327,6 +327,17 @@ impl Index {
         run::complete(self, options, observer)
     }
 
+    /// Embeds what has no vector of a model of the configuration yet, in small steps, after each of which the observer is told
+    /// and may wait. Others write in between.
+    ///
+    /// # Errors
+    /// Another process goes on writing, the directory is not writable, or a model fails. What was committed before stays.
+    pub fn embed_missing(&self, observer: &dyn Observer) -> Result<RunReport, Error> {
+        let mut report = RunReport::default();
+        embed::embed_missing(self, observer, &mut report)?;
+        Ok(report)
+    }
+
     /// Brings the index up to date as far as a search should wait for; where that cannot be done, says why and how
     /// stale the index is.
     ///

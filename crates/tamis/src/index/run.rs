@@ -276,6 +276,8 @@ fn commit(
     let by_hash = movable(&plan.delete);
     let (sender, receiver) = sync_channel::<Vec<Outcome>>(2);
     let mut moved: Vec<DocumentId> = Vec::new();
+    // Whoever runs in a pool of one thread wants no others to be kept busy.
+    let alone = rayon::current_num_threads() == 1;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Dropping the sender at the end is what ends the loop below.
@@ -284,8 +286,10 @@ fn commit(
                 if observer.cancelled() {
                     break;
                 }
+                let read =
+                    |(file, known): &(FoundFile, Option<DocumentState>)| outcome(work, file, known.as_ref(), &by_hash);
                 let outcomes =
-                    files.par_iter().map(|(file, known)| outcome(work, file, known.as_ref(), &by_hash)).collect();
+                    if alone { files.iter().map(read).collect() } else { files.par_iter().map(read).collect() };
                 if sender.send(outcomes).is_err() {
                     break;
                 }

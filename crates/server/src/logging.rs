@@ -1,0 +1,37 @@
+//! The log, on standard error.
+
+use crate::error::ServeError;
+use std::io;
+use tracing_subscriber::EnvFilter;
+
+/// How lines of the log are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// Begins to log what is of a level (`error`, `warn`, `info`, `debug`, `trace`, or `off`) or more. What clients say is logged
+/// only `with_queries`: neither are arguments written down, nor does the protocol's library, which may quote messages, say
+/// anything.
+///
+/// # Errors
+/// Something in this process logs already.
+pub fn start_log(level: &str, format: LogFormat, with_queries: bool) -> Result<(), ServeError> {
+    let protocol = if with_queries { level } else { "off" };
+    let filter = EnvFilter::builder().parse_lossy(format!("{level},rmcp={protocol}"));
+    // Whoever closed standard error does not want to know.
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .log_internal_errors(false);
+    let begun = match format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+    begun.map_err(|error| ServeError::Log(error.to_string()))
+}
