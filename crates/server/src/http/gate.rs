@@ -46,13 +46,13 @@ struct Asking {
 }
 
 /// An answer that is none of the protocol's.
-struct Refused(Response<Outgoing>);
+struct Refused(Box<Response<Outgoing>>);
 
 fn refused(status: StatusCode, reason: impl Into<Bytes>) -> Refused {
     let mut response = Response::new(text(reason));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    Refused(response)
+    Refused(Box::new(response))
 }
 
 impl Refused {
@@ -72,7 +72,8 @@ impl Gate {
         };
         let mut record = Record::new(request.method().as_str(), path);
         let mut response = match self.pass(request, path, &link, &mut record).await {
-            Ok(response) | Err(Refused(response)) => response,
+            Ok(response) => response,
+            Err(Refused(response)) => *response,
         };
         record.status = response.status().as_u16();
         let headers = response.headers_mut();
@@ -103,7 +104,7 @@ impl Gate {
                 .with(ALLOW, HeaderValue::from_static(allowed.1)));
         }
         if path == "/health" {
-            return Ok(refused(StatusCode::OK, "ok\n").0);
+            return Ok(*refused(StatusCode::OK, "ok\n").0);
         }
         let asking = self.who(&request, link)?;
         record.token.clone_from(&asking.token);
