@@ -1,7 +1,7 @@
 //! The index kept fresh by the server itself: brought up to date at the start and after each change of the tree, by words and
 //! by the quick model first, then embedded with the better one.
 //!
-//! Both run on a thread each that the system runs when nothing else wants to run, and pause while calls are worked on. The
+//! Both run on a thread each that gives way to others, and pause while calls are worked on. The
 //! right to write is held for a commit only, so that other processes write in between.
 
 use crate::load::Load;

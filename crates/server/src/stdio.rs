@@ -4,10 +4,13 @@ use crate::error::ServeError;
 use crate::service::Server;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::stdio;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncWrite, Stdout, stdin, stdout};
 use tokio_util::sync::CancellationToken;
 
-/// Serves the client on standard input and output until it closes standard input, or until `stop`.
+/// Serves the client on standard input and output until it closes one of them, or until `stop`.
 ///
 /// # Errors
 /// The client breaks the protocol before a session begins.
@@ -15,7 +18,7 @@ pub(crate) async fn serve_stdio(server: Server, stop: CancellationToken) -> Resu
     let failed = |error: String| ServeError::Handshake(error);
     let running = tokio::select! {
         () = stop.cancelled() => return Ok(()),
-        running = server.serve(stdio()) => running,
+        running = server.serve((stdin(), Output { stdout: stdout(), broken: stop.clone() })) => running,
     };
     let running = match running {
         Ok(running) => running,
@@ -26,5 +29,37 @@ pub(crate) async fn serve_stdio(server: Server, stop: CancellationToken) -> Resu
     tokio::select! {
         () = stop.cancelled() => Ok(()),
         ended = running.waiting() => ended.map(drop).map_err(|error| failed(error.to_string())),
+    }
+}
+
+/// Standard output. Whoever reads it no more is gone, even with standard input open.
+struct Output {
+    stdout: Stdout,
+    broken: CancellationToken,
+}
+
+impl Output {
+    fn seen<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if matches!(polled, Poll::Ready(Err(_))) {
+            self.broken.cancel();
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for Output {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stdout).poll_write(context, bytes);
+        self.seen(polled)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stdout).poll_flush(context);
+        self.seen(polled)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stdout).poll_shutdown(context);
+        self.seen(polled)
     }
 }

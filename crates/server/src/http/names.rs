@@ -29,7 +29,8 @@ impl Names {
     pub fn check(&self, uri: &Uri, headers: &HeaderMap, local: IpAddr) -> Result<(), Refusal> {
         let host = single(headers, &HOST).map_err(|()| BAD_HOST)?.ok_or(BAD_HOST)?;
         let host: Authority = host.to_str().ok().and_then(|text| text.parse().ok()).ok_or(BAD_HOST)?;
-        if host.as_str().contains('@') {
+        let has_no_port = host.as_str().len() == host.host().len();
+        if host.as_str().contains('@') || (host.port_u16().is_none() && !has_no_port) {
             return Err(BAD_HOST);
         }
         // What stands in the request's line counts instead of the header: both must be right.

@@ -17,7 +17,7 @@ const TEXTS_A_BATCH: usize = 1024;
 const TEXTS_A_SLOW_BATCH: usize = 64;
 
 /// The same where nobody is to notice.
-const TEXTS_A_SMALL_STEP: usize = 8;
+const TEXTS_A_SMALL_STEP: usize = 4;
 
 /// Vectors that are kept back, and for how long, where nobody is to notice: after each commit the next search has to find out
 /// anew what the database holds.

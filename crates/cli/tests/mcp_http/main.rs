@@ -1,0 +1,239 @@
+//! A server over HTTP against those who mean it ill, over the real binary.
+#![cfg(target_os = "linux")]
+
+mod attacks;
+mod ends;
+mod support;
+
+use serde_json::json;
+use std::time::Duration;
+use support::{SECRET, Server, headers, message, request, tamis, token, two_namespaces};
+
+#[test]
+fn a_good_request_is_answered_and_told_to_nobody_else() {
+    let directory = two_namespaces();
+    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    server.answers(None);
+    let reply = server.call(None, "search", json!({ "query": "oven degrees" }));
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+    assert!(!reply.head.to_lowercase().contains("access-control"), "{reply:?}");
+    let health = server.request("GET /health HTTP/1.1", &[("Host", "localhost")], "");
+    assert_eq!((health.status, health.body.as_str()), (200, "ok\n"));
+    for (line, status) in [
+        ("GET / HTTP/1.1", 404),
+        ("GET /mcp/ HTTP/1.1", 404),
+        ("GET /mcp/../health HTTP/1.1", 404),
+        ("GET /%6dcp HTTP/1.1", 404),
+        ("PUT /mcp HTTP/1.1", 405),
+        ("OPTIONS /mcp HTTP/1.1", 405),
+        ("TRACE /mcp HTTP/1.1", 405),
+        ("POST /health HTTP/1.1", 405),
+    ] {
+        let reply = server.request(line, &[("Host", "localhost")], "");
+        assert_eq!(reply.status, status, "{line}: {reply:?}");
+        assert_eq!(status == 405, reply.header("allow").is_some(), "{line}");
+    }
+}
+
+#[test]
+fn the_log_has_no_query_unless_that_is_asked_for_and_cannot_be_forged() {
+    let directory = two_namespaces();
+    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    server.answers(None);
+    server.rpc(None, "forged\n{\"level\":\"ERROR\"}\u{1b}[2J", json!({}));
+    let params = json!({ "name": "search", "arguments": { "query": "hunter2" } });
+    server.request("POST /mcp HTTP/1.1", &headers(None, "tools/call", &params), &message("tools/call", params.clone()));
+    std::thread::sleep(Duration::from_millis(200));
+    let log = server.log();
+    assert!(!log.contains("how hot") && !log.contains("hunter2") && !log.contains('\u{1b}'), "{log}");
+    let lines: Vec<serde_json::Value> =
+        log.lines().filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).expect(line)).collect();
+    assert_eq!(log.lines().count(), lines.len() + 1, "{log}");
+    let call = lines.iter().find(|line| line["tool"] == "\"search\"").expect("the call");
+    assert_eq!((&call["status"], &call["path"], &call["token"]), (&json!(200), &json!("/mcp"), &json!("-")), "{call}");
+    assert!(call["ms"].as_f64().is_some(), "{call}");
+
+    let mut server = Server::start(directory.path(), &["--no-refresh", "--log-queries"]);
+    server.answers(None);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(server.log().contains("how hot"), "{}", server.log());
+}
+
+#[test]
+fn who_may_come_in_is_told_by_names_origins_and_tokens() {
+    let directory = two_namespaces();
+    let token = token(directory.path(), &["laptop"]);
+    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    server.answers(Some(&token));
+    let port = server.address.port();
+    let own = format!("http://localhost:{port}");
+    let host = format!("localhost:{port}");
+    let with = |changed: &[(&str, &str)]| {
+        let params = json!({ "name": "search", "arguments": { "query": "oven degrees" } });
+        let mut all: Vec<(&str, &str)> = headers(Some(&token), "tools/call", &params);
+        for (name, _) in changed {
+            all.retain(|(other, _)| other != name);
+        }
+        all.extend(changed.iter().filter(|(_, value)| *value != "-"));
+        server.send(&request("POST /mcp HTTP/1.1", &all, &message("tools/call", params)))
+    };
+    assert_eq!(with(&[("Host", &host), ("Origin", &own)]).status, 200);
+    let wrong = [token.as_str(), "x"].concat();
+    let shorter = &token[..token.len() - 1];
+    let long = format!("Bearer {}", "a".repeat(20_000));
+    let longest = format!("Bearer {}", "a".repeat(200_000));
+    let right = format!("Bearer {token}");
+    for (changed, status) in [
+        (vec![("Host", "evil.example")], 403),
+        (vec![("Host", "localhost.evil.example")], 403),
+        (vec![("Host", "10.0.0.1")], 403),
+        (vec![("Host", "-")], 400),
+        (vec![("Host", "localhost"), ("Host", "localhost")], 400),
+        (vec![("Host", "a b")], 400),
+        (vec![("Origin", "null")], 403),
+        (vec![("Origin", "http://evil.example")], 403),
+        (vec![("Origin", "http://localhost:1")], 403),
+        (vec![("Authorization", "-")], 401),
+        (vec![("Authorization", &format!("Bearer {wrong}"))], 401),
+        (vec![("Authorization", &format!("Bearer {shorter}"))], 401),
+        (vec![("Authorization", &format!("Basic {token}"))], 401),
+        (vec![("Authorization", "Bearer")], 401),
+        (vec![("Authorization", &right), ("Authorization", &right)], 401),
+        (vec![("Authorization", &long)], 401),
+        (vec![("Authorization", &longest)], 431),
+    ] {
+        let reply = with(&changed);
+        assert_eq!(reply.status, status, "{:.100?}: {reply:?}", changed);
+        assert_eq!(reply.header("www-authenticate").is_some(), status == 401, "{reply:?}");
+        assert!(!reply.body.contains("220 degrees"), "{reply:?}");
+    }
+    // Also where there is nothing to tell.
+    assert_eq!(server.request("GET /health HTTP/1.1", &[("Host", "evil.example")], "").status, 403);
+    let absolute = "GET http://evil.example/health HTTP/1.1";
+    assert_eq!(server.request(absolute, &[("Host", "localhost")], "").status, 403);
+    server.answers(Some(&token));
+}
+
+#[test]
+fn an_address_that_others_reach_needs_a_token_and_a_short_one_is_refused() {
+    let directory = two_namespaces();
+    let refused = |address: &str, token: Option<&str>| {
+        let mut command = tamis(directory.path());
+        command.args(["mcp", "--http", address, "--no-refresh"]).envs(token.map(|token| ("TAMIS_MCP_TOKEN", token)));
+        let output = command.output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, error) = refused("0.0.0.0:0", None);
+    assert!(code == Some(2) && error.contains("TAMIS_MCP_TOKEN") && error.contains("127.0.0.1"), "{error}");
+    let (code, error) = refused("127.0.0.1:0", Some("hunter2"));
+    assert!(code == Some(2) && error.contains("16 to 512") && !error.contains("hunter2"), "{error}");
+
+    let mut command = tamis(directory.path());
+    command.args(["mcp", "--http", "0.0.0.0:0", "--no-refresh"]).env("TAMIS_MCP_TOKEN", "a-token-that-is-long-enough");
+    let mut server = Server::of(&mut command);
+    server.address.set_ip([127, 0, 0, 1].into());
+    server.answers(Some("a-token-that-is-long-enough"));
+    assert_eq!(server.call(None, "search", json!({ "query": "oven" })).status, 401);
+}
+
+#[test]
+fn a_token_opens_its_namespaces_and_tells_nothing_of_others() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let (open, all) = (token(root, &["narrow", "--namespace", "open"]), token(root, &["wide"]));
+    let server = Server::start(root, &["--no-refresh", "--log", "debug"]);
+    let everything = server.call(Some(&all), "search", json!({ "query": "oven code" }));
+    assert!(everything.body.contains(SECRET), "{everything:?}");
+    let found = server.call(Some(&all), "search", json!({ "query": format!("{SECRET} code") })).json();
+    let secret = found["result"]["structuredContent"]["results"][0]["id"].as_str().expect("an identifier").to_owned();
+    let mut replies = vec![server.call(Some(&open), "search", json!({ "query": "oven code" }))];
+    let list = server.rpc(Some(&open), "tools/list", json!({})).json();
+    let tools: Vec<String> = list["result"]["tools"]
+        .as_array()
+        .expect("tools")
+        .iter()
+        .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
+        .collect();
+    assert!(tools.contains(&"get".to_owned()), "{tools:?}");
+    // Whatever a tool calls its arguments, what is in them opens nothing.
+    for tool in &tools {
+        for value in [secret.as_str(), "secret:note.md", "note.md", SECRET, "secret"] {
+            for key in ["id", "query", "namespace", "sql", "view_name", "task_id", "claim", "text"] {
+                let arguments = json!({ key: value });
+                replies.push(server.call(Some(&open), tool, arguments));
+            }
+        }
+        replies.push(server.call(Some(&open), tool, json!({ "query": "oven code", "namespace": "secret" })));
+        replies.push(server.call(
+            Some(&open),
+            tool,
+            json!({ "sql": "SELECT * FROM fragments", "namespace": "secret" }),
+        ));
+    }
+    for uri in [
+        "tamis://secret/note.md",
+        "tamis:///secret/note.md",
+        "file:///etc/passwd",
+        "tamis://open/../secret/note.md",
+        "tamis://open/%2e%2e/secret/note.md",
+        "tamis://open/note.md\u{0}",
+        "tamis://open/\u{1b}[2J",
+        "../secret/note.md",
+    ] {
+        replies.push(server.rpc(Some(&open), "resources/read", json!({ "uri": uri })));
+    }
+    replies.push(server.rpc(Some(&open), "resources/list", json!({})));
+    replies.push(server.rpc(Some(&open), "resources/templates/list", json!({})));
+    for reply in &replies {
+        // What was asked for may be named in an error, what is there may not.
+        assert!(!reply.body.contains("4711") && !reply.body.contains("Vault"), "{reply:?}");
+    }
+    let mine = server.call(Some(&open), "search", json!({ "query": "how hot should the oven be" }));
+    assert!(mine.body.contains("220 degrees") && !mine.body.contains("secret"), "{mine:?}");
+}
+
+#[test]
+fn a_session_belongs_to_the_token_that_opened_it() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let (one, other) = (token(root, &["one"]), token(root, &["other"]));
+    let mut server = Server::start(root, &["--no-refresh"]);
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let post = |token: &str, session: Option<&str>, body: &str| {
+        let authorization = format!("Bearer {token}");
+        let mut headers = vec![
+            ("Host", "localhost"),
+            ("Accept", "application/json, text/event-stream"),
+            ("Content-Type", "application/json"),
+            ("MCP-Protocol-Version", "2025-06-18"),
+            ("Authorization", &authorization),
+        ];
+        headers.extend(session.map(|session| ("Mcp-Session-Id", session)));
+        server.request("POST /mcp HTTP/1.1", &headers, body)
+    };
+    let opened = post(&one, None, &initialize.to_string());
+    let session = opened.header("mcp-session-id").expect("a session").to_owned();
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
+    assert_eq!(post(&one, Some(&session), &initialized).status, 202);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    let listed = post(&one, Some(&session), &list);
+    assert!(listed.status == 200 && listed.body.contains("\"search\""), "{listed:?}");
+    for method in ["POST", "GET", "DELETE"] {
+        let authorization = format!("Bearer {other}");
+        let headers = [
+            ("Host", "localhost"),
+            ("Accept", "application/json, text/event-stream"),
+            ("Content-Type", "application/json"),
+            ("Authorization", authorization.as_str()),
+            ("Mcp-Session-Id", &session),
+        ];
+        let body = if method == "POST" { list.as_str() } else { "" };
+        let reply = server.request(&format!("{method} /mcp HTTP/1.1"), &headers, body);
+        assert_eq!(reply.status, 404, "{method}: {reply:?}");
+    }
+    assert_eq!(post(&other, Some("00000000-0000-0000-0000-000000000000"), &list).status, 404);
+    assert_eq!(post(&one, Some(&session), &list).status, 200, "it was not ended by another");
+    server.answers(Some(&one));
+}

@@ -1,0 +1,256 @@
+//! A server over an index of two namespaces, and a client that sends whatever bytes it is told to.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What the secret namespace holds and nobody else may read.
+pub const SECRET: &str = "xylophonic";
+
+pub fn tamis(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tamis"));
+    command
+        .current_dir(root)
+        .env("TAMIS_CONFIG_HOME", root.join("user"))
+        .env("TAMIS_CACHE", root.join("cache"))
+        .env("TAMIS_INDEX_MODELS", "static")
+        .env_remove("TAMIS_MCP_TOKEN")
+        .stdin(Stdio::null());
+    command
+}
+
+/// A directory with an index of the namespaces `open` and `secret`.
+pub fn two_namespaces() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = directory.path();
+    for (namespace, text) in [
+        ("open", "# Oven\n\nHeat the oven to 220 degrees before baking bread.\n".to_owned()),
+        ("secret", format!("# Vault\n\nThe {SECRET} oven code is 4711, never bake without it.\n")),
+    ] {
+        fs::create_dir_all(root.join(namespace)).expect("made");
+        fs::write(root.join(namespace).join("note.md"), text).expect("written");
+    }
+    fs::create_dir_all(root.join(".tamis")).expect("made");
+    let indexed = tamis(root).args(["index", "-q", "open", "secret"]).output().expect("it runs");
+    assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
+    directory
+}
+
+/// A fresh token, let in by the user's configuration.
+pub fn token(root: &Path, arguments: &[&str]) -> String {
+    let made = tamis(root).args(["mcp", "token"]).args(arguments).output().expect("it runs");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let text = String::from_utf8(made.stdout).expect("UTF-8");
+    let (token, lines) = text.split_once("\n\n").expect("a token and lines");
+    let user = root.join("user");
+    fs::create_dir_all(&user).expect("made");
+    let file = user.join("config.toml");
+    let before = fs::read_to_string(&file).unwrap_or_default();
+    fs::write(&file, format!("{before}{lines}")).expect("written");
+    token.to_owned()
+}
+
+pub struct Server {
+    pub child: Child,
+    pub address: SocketAddr,
+    log: Arc<Mutex<String>>,
+}
+
+impl Server {
+    pub fn start(root: &Path, arguments: &[&str]) -> Server {
+        Server::of(tamis(root).args(["mcp", "--http", "127.0.0.1:0", "--log-format", "json"]).args(arguments))
+    }
+
+    pub fn of(command: &mut Command) -> Server {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("piped"));
+        let log = Arc::new(Mutex::new(String::new()));
+        let address = loop {
+            let mut line = String::new();
+            assert!(lines.read_line(&mut line).expect("UTF-8") > 0, "it ended: {}", log.lock().unwrap());
+            log.lock().unwrap().push_str(&line);
+            let told =
+                line.strip_prefix("tamis: serving http://").and_then(|rest| rest.trim_end().strip_suffix("/mcp"));
+            if let Some(address) = told {
+                break address.parse().expect("an address");
+            }
+        };
+        let kept = log.clone();
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                let mut log = kept.lock().unwrap();
+                log.push_str(&line);
+                log.push('\n');
+            }
+        });
+        Server { child, address, log }
+    }
+
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+        stream.set_nodelay(true).expect("set");
+        stream
+    }
+
+    /// Sends bytes over a connection of its own and gives what comes back until that is whole or the connection ends.
+    pub fn send(&self, bytes: &[u8]) -> Reply {
+        let mut stream = self.connect();
+        // A server that refuses closes before it has read all.
+        let _ = stream.write_all(bytes);
+        receive(&mut stream)
+    }
+
+    pub fn request(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        self.send(&request(line, headers, body))
+    }
+
+    /// A message of the current protocol version.
+    pub fn rpc(&self, token: Option<&str>, method: &str, params: Value) -> Reply {
+        self.request("POST /mcp HTTP/1.1", &headers(token, method, &params), &message(method, params))
+    }
+
+    pub fn call(&self, token: Option<&str>, tool: &str, arguments: Value) -> Reply {
+        self.rpc(token, "tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Whether it lives and answers a good request.
+    pub fn answers(&mut self, token: Option<&str>) {
+        assert!(self.child.try_wait().expect("its state").is_none(), "it ended: {}", self.log());
+        let reply = self.call(token, "search", json!({ "query": "how hot should the oven be" }));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert!(reply.body.contains("220 degrees"), "{reply:?}");
+    }
+
+    pub fn terminate(&mut self) {
+        // SAFETY: none needed, `kill` is a program.
+        let killed = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().expect("it runs");
+        assert!(killed.success());
+    }
+
+    /// Waits for the end; the exit status and how long it took.
+    pub fn ended(&mut self, most: Duration) -> (Option<i32>, Duration) {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("its state") {
+                return (status.code(), started.elapsed());
+            }
+            assert!(started.elapsed() < most, "it goes on after {most:?}: {}", self.log());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Resident memory in megabytes, at most so far.
+    pub fn peak_megabytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("its state");
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("there");
+        line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<u64>().ok()).expect("a number") / 1024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let log = self.log();
+        if !std::thread::panicking() {
+            assert!(!log.contains("panicked"), "{log}");
+        }
+    }
+}
+
+pub fn message(method: &str, mut params: Value) -> String {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
+}
+
+pub fn headers(token: Option<&str>, method: &str, params: &Value) -> Vec<(&'static str, &'static str)> {
+    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    let mut headers = vec![
+        ("Host", "localhost"),
+        ("Accept", "application/json, text/event-stream"),
+        ("Content-Type", "application/json"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", leak(method.to_owned())),
+    ];
+    if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
+        headers.push(("Mcp-Name", leak(name.to_owned())));
+    }
+    if let Some(token) = token {
+        headers.push(("Authorization", leak(format!("Bearer {token}"))));
+    }
+    headers
+}
+
+pub fn request(line: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+    let mut text = format!("{line}\r\n");
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    if !body.is_empty() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-length")) {
+        text += &format!("Content-Length: {}\r\n", body.len());
+    }
+    format!("{text}\r\n{body}").into_bytes()
+}
+
+#[derive(Debug, Default)]
+pub struct Reply {
+    /// 0: the connection ended without an answer.
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(':'));
+        lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// Reads one answer: to its length where it has one, else to the last chunk or the end.
+pub fn receive(stream: &mut TcpStream) -> Reply {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 65536];
+    loop {
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+            let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+            let mut reply = Reply { status, head, body: String::from_utf8_lossy(&bytes[end + 4..]).into_owned() };
+            let whole = match reply.header("content-length").and_then(|length| length.parse::<usize>().ok()) {
+                Some(length) => bytes.len() >= end + 4 + length,
+                None => bytes.ends_with(b"0\r\n\r\n") || status == 202,
+            };
+            if whole {
+                return reply;
+            }
+            reply.body.clear();
+        }
+        match stream.read(&mut buffer) {
+            Ok(read) if read > 0 => bytes.extend_from_slice(&buffer[..read]),
+            _ => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+                let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+                return Reply { status, head: head.to_owned(), body: body.to_owned() };
+            }
+        }
+    }
+}
