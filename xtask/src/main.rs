@@ -9,7 +9,7 @@ use run::cargo;
 
 const HELP: &str = "\
 cargo xtask test          format, lint, and all tests: unit, property, integration, documentation
-cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios
+cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios; `bench mcp`: of the server
 cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
 cargo xtask distill       remake the static model's token table
 ";

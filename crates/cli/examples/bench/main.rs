@@ -1,20 +1,24 @@
-//! How fast Tamis is on a large tree: `cargo xtask bench [PASSAGES]`.
+//! How fast Tamis is on a large tree: `cargo xtask bench [PASSAGES]`, and `cargo xtask bench mcp [PASSAGES]` for the server.
 //!
 //! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
 //! many passages as asked for (50,000). Each figure is printed with a ratio to a reference measured in the same run,
 //! since machines differ and are noisy: reading and hashing the same bytes for indexing, a plain scan of all vectors for
 //! searching, the runtime's own way to use the transformer for embedding (`examples/throughput.rs` of `tamis-embed`).
 
+mod clients;
+mod mcp;
+mod tree;
+
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tamis::config::{Config, Origins};
 use tamis::{Index, Location, RunOptions, SearchRequest};
 use tamis_embed::{Embedder, MiniLm, Purpose, StaticModel};
 use tamis_store::{Filter, ModelKey, TextHash};
+use tree::{count, grow, median, ms, read_and_hash, stat_all, timed};
 
 const QUESTIONS: [&str; 12] = [
     "how is a stale index detected",
@@ -32,7 +36,11 @@ const QUESTIONS: [&str; 12] = [
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let wanted: u64 = std::env::args().nth(1).map_or(Ok(50_000), |text| text.parse())?;
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if_eq("mcp").is_some() {
+        return mcp::run(arguments.next().map_or(Ok(100_000), |text| text.parse())?);
+    }
+    let wanted: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
     let home = tempfile::tempdir()?;
     let tree = home.path().join("tree");
     let bytes = grow(&tree, wanted * 900)?;
@@ -199,100 +207,4 @@ fn fill(index: &Index, model: &MiniLm) -> Result<(usize, f64), Box<dyn Error>> {
     }
     store.publish(&mut |_| {})?;
     Ok((real.len(), rate))
-}
-
-/// Copies crates' sources until there are about so many bytes of text.
-fn grow(tree: &Path, wanted: u64) -> Result<u64, Box<dyn Error>> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".cargo")));
-    let registries = home.ok_or("no home directory")?.join("registry/src");
-    let mut crates: Vec<PathBuf> = Vec::new();
-    for registry in fs::read_dir(&registries)? {
-        crates.extend(fs::read_dir(registry?.path())?.filter_map(|entry| Some(entry.ok()?.path())));
-    }
-    crates.sort();
-    let mut copied = 0;
-    for (number, source) in crates.iter().enumerate() {
-        if copied >= wanted {
-            break;
-        }
-        let name = source.file_name().ok_or("no name")?.to_string_lossy().into_owned();
-        copied += copy(source, &tree.join(format!("{:03}-{name}", number)))?;
-    }
-    Ok(copied)
-}
-
-/// Copies the files of a tree that people write, and returns their bytes.
-fn copy(from: &Path, to: &Path) -> Result<u64, Box<dyn Error>> {
-    let mut copied = 0;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        let kind = entry.file_type()?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if kind.is_dir() {
-            copied += copy(&entry.path(), &target)?;
-        } else if kind.is_file()
-            && [".rs", ".md", ".toml", ".txt", ".c", ".h", ".py"].iter().any(|end| name.ends_with(end))
-        {
-            let size = entry.metadata()?.len();
-            if size < 200_000 {
-                fs::create_dir_all(to)?;
-                fs::copy(entry.path(), target)?;
-                copied += size;
-            }
-        }
-    }
-    Ok(copied)
-}
-
-fn count(tree: &Path) -> Result<u64, Box<dyn Error>> {
-    let mut files = 0;
-    for entry in fs::read_dir(tree)? {
-        let entry = entry?;
-        files += if entry.file_type()?.is_dir() { count(&entry.path())? } else { 1 };
-    }
-    Ok(files)
-}
-
-fn stat_all(tree: &Path) -> Result<u64, Box<dyn Error>> {
-    let mut size = 0;
-    for entry in fs::read_dir(tree)? {
-        let entry = entry?;
-        size += if entry.file_type()?.is_dir() { stat_all(&entry.path())? } else { entry.metadata()?.len() };
-    }
-    Ok(size)
-}
-
-fn read_and_hash(tree: &Path) -> Result<u64, Box<dyn Error>> {
-    let mut read = 0;
-    for entry in fs::read_dir(tree)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            read += read_and_hash(&entry.path())?;
-        } else {
-            let bytes = fs::read(entry.path())?;
-            std::hint::black_box(blake3::hash(&bytes));
-            read += bytes.len() as u64;
-        }
-    }
-    Ok(read)
-}
-
-fn timed<T>(work: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<(Duration, T), Box<dyn Error>> {
-    let started = Instant::now();
-    let value = work()?;
-    Ok((started.elapsed(), value))
-}
-
-fn median(runs: usize, mut work: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<Duration, Box<dyn Error>> {
-    let mut times = Vec::new();
-    for _ in 0..runs {
-        times.push(timed(&mut work)?.0);
-    }
-    times.sort();
-    Ok(times[runs / 2])
-}
-
-fn ms(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
 }
