@@ -1,5 +1,6 @@
 //! `cargo xtask`: what a person would otherwise do by hand.
 
+mod conformance;
 mod models;
 mod references;
 mod run;
@@ -10,6 +11,7 @@ use run::cargo;
 const HELP: &str = "\
 cargo xtask test          format, lint, and all tests: unit, property, integration, documentation
 cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios; `bench mcp`: of the server
+cargo xtask conformance   drive the server by the protocol's conformance suite, its inspector and official clients (needs npm)
 cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
 cargo xtask distill       remake the static model's token table
 ";
@@ -23,6 +25,7 @@ fn main() -> Result<()> {
     match command {
         "test" => test(),
         "bench" => bench(rest),
+        "conformance" => conformance::run(rest),
         "references" => references::run(),
         "distill" => models::run(rest),
         "help" | "--help" | "-h" => {
@@ -37,7 +40,14 @@ fn main() -> Result<()> {
 fn test() -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    cargo(&["test", "--workspace"])
+    cargo(&["test", "--workspace"])?;
+    match conformance::obstacle() {
+        None => conformance::run(&[]),
+        Some(obstacle) => {
+            println!("conformance is passed over: {obstacle}");
+            Ok(())
+        }
+    }
 }
 
 fn bench(rest: &[String]) -> Result<()> {

@@ -1,0 +1,108 @@
+//! A small project with issues, notes and evidence, indexed anew, and the program that serves it.
+
+use crate::run::root;
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The project and the program.
+#[derive(Debug)]
+pub struct Fixture {
+    /// The root of the project.
+    pub project: PathBuf,
+    /// The program, as the tests have built it.
+    pub binary: PathBuf,
+    home: PathBuf,
+}
+
+impl Fixture {
+    /// Builds the program, copies the project and indexes it.
+    ///
+    /// # Errors
+    /// Any of these fails.
+    pub fn make() -> Result<Fixture> {
+        let work = root().join("target/conformance/work");
+        if work.exists() {
+            fs::remove_dir_all(&work)?;
+        }
+        let fixture = Fixture { project: work.join("mill"), binary: built()?, home: work.join("home") };
+        let committed = root().join("xtask/conformance");
+        copy(&committed.join("project"), &fixture.project)?;
+        // A mark, so that no directory above becomes the root.
+        fs::create_dir_all(fixture.project.join(".git"))?;
+        fs::create_dir_all(&fixture.home)?;
+        let imports = committed.join("imports");
+        fixture.succeeds(&["index", "--quiet"])?;
+        for (what, file) in [("issues", "issues.jsonl"), ("evidence", "evidence.jsonl")] {
+            fixture.succeeds(&["import", what, "--quiet", &imports.join(file).to_string_lossy()])?;
+        }
+        Ok(fixture)
+    }
+
+    /// What the program is run with: nothing that the machine configures, the quick model alone, and no limit that a flood of
+    /// checks would meet.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        vec![
+            ("HOME", text(&self.home)),
+            ("TAMIS_CONFIG_HOME", text(&self.home.join("config"))),
+            ("TAMIS_CACHE", text(&self.home.join("cache"))),
+            ("TAMIS_INDEX_MODELS", "static".to_owned()),
+            ("TAMIS_MCP_REQUESTS_PER_MINUTE", "0".to_owned()),
+        ]
+    }
+
+    /// The program in the project.
+    pub fn tamis(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TAMIS_")) {
+            command.env_remove(name);
+        }
+        command.args(arguments).current_dir(&self.project).envs(self.environment());
+        command
+    }
+
+    fn succeeds(&self, arguments: &[&str]) -> Result<()> {
+        let output = self.tamis(arguments).output().context("the program cannot be started")?;
+        let told = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "tamis {} failed: {told}", arguments.join(" "));
+        Ok(())
+    }
+}
+
+/// Builds the program with the features that the tests have it with, so that nothing is built twice.
+fn built() -> Result<PathBuf> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let arguments =
+        ["test", "--workspace", "--test", "commands", "--no-run", "--message-format=json-render-diagnostics"];
+    eprintln!("$ cargo {}", arguments.join(" "));
+    let output = Command::new(cargo).args(arguments).current_dir(root()).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "the program cannot be built");
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
+        if message["target"]["name"] == "tamis"
+            && message["target"]["kind"][0] == "bin"
+            && message["profile"]["test"] == false
+            && let Some(executable) = message["executable"].as_str()
+        {
+            return Ok(executable.into());
+        }
+    }
+    bail!("cargo did not say where the program is")
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

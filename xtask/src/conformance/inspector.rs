@@ -1,0 +1,78 @@
+//! The inspector's command line: what a person sees who looks at the server by hand.
+
+use super::fixture::Fixture;
+use super::outcome::Outcome;
+use super::server::Server;
+use super::tools::Tools;
+use anyhow::{Context, Result, anyhow};
+use serde_json::Value;
+use std::process::Command;
+use std::time::Instant;
+
+/// What is asked, and the key of the answer that must hold something.
+const ASKED: [(&[&str], &str); 6] = [
+    // With every schema held to what clients take.
+    (&["--method", "tools/list", "--strict"], "tools"),
+    (
+        &["--method", "tools/call", "--tool-name", "search", "--tool-arg", "query=when is a failed job tried again"],
+        "content",
+    ),
+    (&["--method", "resources/list"], "resources"),
+    (&["--method", "resources/templates/list"], "resourceTemplates"),
+    (&["--method", "prompts/list"], "prompts"),
+    (
+        &["--method", "prompts/get", "--prompt-name", "troubleshoot", "--prompt-args", "title=the queue stands still"],
+        "messages",
+    ),
+];
+
+/// Asks over both transports, in the way of both generations of clients.
+///
+/// # Errors
+/// The inspector or the server cannot be started. A question that fails is in the outcome.
+pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
+    let server = Server::start(fixture)?;
+    let over_http = [server.url.as_str(), "--transport", "http"].map(str::to_owned).to_vec();
+    let mut over_stdio = vec![fixture.binary.to_string_lossy().into_owned(), "mcp".to_owned()];
+    over_stdio.extend(["--cwd".to_owned(), fixture.project.to_string_lossy().into_owned()]);
+    over_stdio.extend(
+        fixture.environment().into_iter().flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]),
+    );
+    // Each question starts a Node of its own: both transports at the same time.
+    let mut outcomes = std::thread::scope(|scope| {
+        let over_stdio = scope.spawn(|| asked("inspector, standard streams", "legacy", &over_stdio, tools));
+        let over_http = asked("inspector, HTTP", "modern", &over_http, tools);
+        over_stdio.join().map(|over_stdio| vec![over_stdio, over_http])
+    })
+    .map_err(|_| anyhow!("a question to the inspector panicked"))?;
+    outcomes[1].failures.extend(server.stop()?);
+    Ok(outcomes)
+}
+
+fn asked(name: &str, era: &str, target: &[String], tools: &Tools) -> Outcome {
+    let started = Instant::now();
+    let mut outcome = Outcome { name: name.to_owned(), ..Outcome::default() };
+    for (question, key) in ASKED {
+        let mut command = tools.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+        command.arg("--cli").args(target).args(question).args(["--format", "json", "--protocol-era", era]);
+        // It keeps a catalogue of servers in the home directory.
+        command.env("HOME", tools.directory().join("work"));
+        match answer(&mut command, key) {
+            Ok(()) => outcome.passed += 1,
+            Err(error) => outcome.failures.push(format!("{}: {error:#}", question.join(" "))),
+        }
+    }
+    outcome.took = started.elapsed();
+    outcome
+}
+
+fn answer(command: &mut Command, key: &str) -> Result<()> {
+    let output = command.output().context("the inspector cannot be started")?;
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    anyhow::ensure!(output.status.success(), "{}\n{out}{err}", output.status);
+    let answer: Value = serde_json::from_str(&out).with_context(|| format!("no JSON: {out}"))?;
+    let held = answer.get("result").unwrap_or(&answer);
+    anyhow::ensure!(held[key].as_array().is_some_and(|list| !list.is_empty()), "no {key} in {out}");
+    anyhow::ensure!(held["isError"] != true, "an error: {out}");
+    Ok(())
+}

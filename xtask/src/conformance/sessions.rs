@@ -1,0 +1,73 @@
+//! The sessions in docs/mcp.md: made by a real client from the small project, and held to be what comes out.
+
+use super::fixture::Fixture;
+use super::outcome::Outcome;
+use super::tools::Tools;
+use crate::run::root;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::time::Instant;
+
+/// What stands around them in the page.
+const MARKS: [&str; 2] =
+    ["<!-- sessions: made by `cargo xtask conformance sessions --write` -->", "<!-- sessions end -->"];
+
+/// Makes them anew and compares them with the page, or puts them into it.
+///
+/// # Errors
+/// They cannot be made, or the page has no place for them.
+pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome>> {
+    let started = Instant::now();
+    let mut command = tools.script("sessions.mjs")?;
+    command.arg(&fixture.binary).arg(&fixture.project);
+    command.env("TAMIS_SERVED_WITH", serde_json::to_string(&fixture.environment())?);
+    let output = command.output().context("node cannot be started")?;
+    ensure!(output.status.success(), "the sessions failed: {}", String::from_utf8_lossy(&output.stderr));
+    let made = String::from_utf8(output.stdout)?;
+
+    let path = root().join("docs/mcp.md");
+    let page = fs::read_to_string(&path)?;
+    let begin = page.find(MARKS[0]).context("docs/mcp.md: no mark where the sessions begin")? + MARKS[0].len();
+    let end = page.find(MARKS[1]).context("docs/mcp.md: no mark where the sessions end")?;
+    let mut outcome = Outcome { name: "sessions in docs/mcp.md".to_owned(), ..Outcome::default() };
+    if writes {
+        fs::write(&path, format!("{}\n{}\n{}", &page[..begin], made.trim_end(), &page[end..]))?;
+        outcome.passed = 1;
+    } else {
+        let (shown, made) = (masked(&page[begin..end]), masked(&made));
+        let differs = shown.lines().zip(made.lines()).find(|(shown, made)| shown != made);
+        match differs {
+            Some((shown, made)) => outcome.failures.push(format!(
+                "the page shows\n  {shown}\nand there comes\n  {made}\nmake it anew with `cargo xtask conformance sessions --write`"
+            )),
+            None if shown.lines().count() != made.lines().count() => {
+                outcome.failures.push("there comes more or less than the page shows".to_owned());
+            }
+            None => outcome.passed = shown.lines().count(),
+        }
+    }
+    outcome.took = started.elapsed();
+    Ok(vec![outcome])
+}
+
+/// The text without what is another one each time: figures, days, and the names of searches.
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    let mut word = String::new();
+    let mut before = String::new();
+    for character in text.trim().chars().chain(['\n']) {
+        if character.is_ascii_alphanumeric() || character == '_' {
+            word.push(character);
+            continue;
+        }
+        if !word.is_empty() {
+            let is_name_of_search = before == "query" || before == "query_id" || before == "search";
+            let is_figure = word.chars().any(|character| character.is_ascii_digit());
+            masked.push_str(if is_figure || (is_name_of_search && word.len() == 8) { "#" } else { &word });
+            before = std::mem::take(&mut word);
+        }
+        masked.push(character);
+    }
+    // A figure can have a fraction or none.
+    masked.replace("#.#", "#").replace("-#", "#")
+}
