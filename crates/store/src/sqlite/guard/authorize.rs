@@ -175,6 +175,13 @@ fn is_one_of(names: &[&str], name: &str) -> bool {
 /// What a statement wanted to do, as it says it.
 fn name_of(action: AuthAction<'_>) -> &'static str {
     match action {
+        AuthAction::Insert { table_name }
+        | AuthAction::Update { table_name, .. }
+        | AuthAction::Delete { table_name }
+            if is_reserved(table_name) =>
+        {
+            "changing the schema"
+        }
         AuthAction::Insert { .. } => "INSERT",
         AuthAction::Update { .. } => "UPDATE",
         AuthAction::Delete { .. } => "DELETE",

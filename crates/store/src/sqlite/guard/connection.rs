@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::authorize::{HIDING, Rules, is_visible};
 use super::functions;
 use super::watch::{STRIDE, Watch};
-use super::{COLUMNS, LONGEST_TEXT, LONGEST_VALUE};
+use super::{COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE};
 use crate::sqlite::{MMAP_BYTES, file_uri};
 
 /// How long a statement waits for a lock. Readers wait for nothing but the recovery of a log.
@@ -52,6 +52,8 @@ impl Confined {
         for (name, body) in views(&schema, namespace) {
             transaction.execute_batch(&format!("CREATE TEMP VIEW {} AS {body}", identifier(name)))?;
         }
+        // Names that begin with `sqlite_` can be given only so.
+        transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true)?;
         for name in &hidden {
             let name = identifier(name);
             transaction.execute_batch(&format!("CREATE TEMP VIEW {name} AS SELECT {HIDING}('') AS hidden"))?;
@@ -59,7 +61,6 @@ impl Confined {
         transaction.commit()?;
         // SQLite has the views in memory by now. Their texts go, so that the schema's name stands nowhere. Should SQLite ever
         // read its schema again, nothing is visible any more.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true)?;
         connection.execute("DELETE FROM sqlite_temp_schema", [])?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false)?;
 
@@ -100,17 +101,16 @@ fn version_of(connection: &Connection, schema: &str) -> rusqlite::Result<i64> {
 /// All names that would lead to something else than the visible tables.
 fn names_to_hide(connection: &Connection, schema: &str) -> rusqlite::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
-    let lists = [format!("SELECT name FROM {schema}.sqlite_schema"), "SELECT name FROM pragma_module_list".to_owned()];
+    let tables = format!("SELECT name FROM {schema}.sqlite_schema WHERE type IN ('table', 'view')");
+    let lists = [tables, "SELECT name FROM pragma_module_list".to_owned()];
     for list in lists {
         let mut statement = connection.prepare(&list)?;
         for name in statement.query_map([], |row| row.get::<_, String>(0))? {
             names.insert(name?);
         }
     }
-    // Names with these beginnings are SQLite's; the rules refuse them.
-    names.retain(|name| {
-        !name.starts_with("sqlite_") && !name.starts_with("pragma_") && !name.starts_with("json_") && !is_visible(name)
-    });
+    // What SQLite makes when it is named is refused by the rules.
+    names.retain(|name| !name.starts_with("pragma_") && !name.starts_with("json_") && !is_visible(name));
     Ok(names)
 }
 
@@ -191,10 +191,10 @@ fn restrict(connection: &Connection) -> rusqlite::Result<()> {
         (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_TEXT),
         (Limit::SQLITE_LIMIT_COLUMN, COLUMNS),
-        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
-        (Limit::SQLITE_LIMIT_PARSER_DEPTH, 200),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, DEPTH),
+        (Limit::SQLITE_LIMIT_PARSER_DEPTH, 2 * DEPTH),
         (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
-        (Limit::SQLITE_LIMIT_VDBE_OP, 25_000),
+        (Limit::SQLITE_LIMIT_VDBE_OP, INSTRUCTIONS),
         (Limit::SQLITE_LIMIT_FUNCTION_ARG, 50),
         (Limit::SQLITE_LIMIT_ATTACHED, 0),
         (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),

@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 use super::authorize::FUNCTIONS;
 use super::connection::Confined;
 use super::watch::{Denied, Ended};
-use super::{BYTES, COLUMNS, LONGEST_VALUE};
+use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, memory};
 use crate::error::StoreError;
 use crate::sql::SqlQuery;
 use crate::sql_tables::{SQL_TABLES, SqlTable};
@@ -60,7 +60,10 @@ pub(super) fn explain(confined: &Confined, query: &SqlQuery, path: &Path, error:
     };
     match code_of(&error) {
         Some(ErrorCode::AuthorizationForStatementDenied) => denied(confined.watch.denied()),
-        Some(ErrorCode::OutOfMemory) => self::ended(Ended::Memory, query.timeout),
+        // SQLite says the same of a program that has more instructions than it may.
+        Some(ErrorCode::OutOfMemory) => {
+            self::ended(if memory::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
+        }
         Some(ErrorCode::TooBig) => too_big(),
         // The message may come from a function or from something that runs below the statement.
         _ if message.contains("not authorized") || message.contains("prohibited") => denied(confined.watch.denied()),
@@ -85,6 +88,10 @@ pub(super) fn ended(why: Ended, timeout: Duration) -> StoreError {
         Ended::Memory => refusal(
             format!("the statement takes more than {} MB of memory", BYTES >> 20),
             "sort, group and join fewer rows or shorter values: filter them first, or take substr(text, 1, 200)",
+        ),
+        Ended::Length => refusal(
+            format!("the statement is too large: it has more than {INSTRUCTIONS} instructions"),
+            "pass long lists as a JSON array in a parameter and read it with json_each(:parameter)",
         ),
         Ended::Cancelled => StoreError::Sql { error: "the statement was cancelled".to_owned(), hint: None },
     }
@@ -120,6 +127,12 @@ fn told(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
     }
     if message.starts_with("cannot modify") {
         return refusal(message, ALLOWED);
+    }
+    if ["Recursion limit", "Expression tree is too large", "VIEWs and/or subqueries nested too deep"]
+        .iter()
+        .any(|beginning| message.starts_with(beginning))
+    {
+        return refusal(message, format!("nest no deeper than {DEPTH}; a long OR is shorter as IN (…)"));
     }
     if message.starts_with("too many columns") {
         return refusal(message, format!("name the columns that are needed, at most {COLUMNS}"));

@@ -76,13 +76,15 @@ fn instr(context: &Context<'_>) -> Result<Option<i64>> {
 }
 
 fn replace(context: &Context<'_>) -> Result<Option<String>> {
-    let parts = (bytes(context.get_raw(0)), bytes(context.get_raw(1)), bytes(context.get_raw(2)));
-    let (Some(text), Some(wanted), Some(other)) = parts else {
+    let (Some(text), Some(wanted)) = (bytes(context.get_raw(0)), bytes(context.get_raw(1))) else {
         return Ok(None);
     };
     if wanted.is_empty() {
         return Ok(Some(String::from_utf8_lossy(&text).into_owned()));
     }
+    let Some(other) = bytes(context.get_raw(2)) else {
+        return Ok(None);
+    };
     let mut replaced = Vec::new();
     let mut from = 0;
     for place in memmem::find_iter(&text, wanted.as_ref()) {

@@ -11,9 +11,15 @@ use std::sync::OnceLock;
 
 use rusqlite::ffi;
 
+/// What the system's allocator takes beside a piece of memory, at most: small pieces, such as the rows of a sorter, would
+/// otherwise take twice what is counted.
+const BESIDE: i64 = 24;
+
 thread_local! {
     /// What this thread may take in all and what is left of it, in bytes; `None`: as much as there is.
     static SHARE: Cell<Option<(i64, i64)>> = const { Cell::new(None) };
+    /// Whether it was not enough.
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// SQLite's own allocator.
@@ -72,6 +78,11 @@ pub(super) fn limit_this_thread(bytes: usize) {
     SHARE.set(Some((bytes, bytes)));
 }
 
+/// Whether this thread wanted more than its share.
+pub(super) fn was_refused() -> bool {
+    REFUSED.get()
+}
+
 /// What SQLite holds in the whole process.
 pub(super) fn held_by_process() -> i64 {
     // SAFETY: has no arguments and can be called at any time.
@@ -83,7 +94,10 @@ pub(super) fn held_by_process() -> i64 {
 fn take(bytes: i64) -> bool {
     match SHARE.get() {
         None => true,
-        Some((_, left)) if bytes > left => false,
+        Some((_, left)) if bytes > left => {
+            REFUSED.set(true);
+            false
+        }
         Some((share, left)) => {
             SHARE.set(Some((share, (left - bytes).min(share))));
             true
@@ -99,13 +113,13 @@ fn original() -> Option<&'static Original> {
 // `WRAPPED` is set.
 
 unsafe extern "C" fn allocate(bytes: c_int) -> *mut c_void {
-    let Some(original) = original().filter(|_| take(i64::from(bytes))) else {
+    let Some(original) = original().filter(|_| take(i64::from(bytes) + BESIDE)) else {
         return std::ptr::null_mut();
     };
     // SAFETY: what SQLite would have called itself.
     let given = unsafe { (original.allocate)(bytes) };
     if given.is_null() {
-        take(-i64::from(bytes));
+        take(-i64::from(bytes) - BESIDE);
     } else {
         // What is given is a little more than what was asked for, and is given back as a whole.
         // SAFETY: just given by the original allocator.
@@ -118,7 +132,7 @@ unsafe extern "C" fn free(memory: *mut c_void) {
     if let Some(original) = original().filter(|_| !memory.is_null()) {
         // SAFETY: given by `allocate` or `reallocate`, so by the original allocator.
         unsafe {
-            take(-i64::from((original.size)(memory)));
+            take(-i64::from((original.size)(memory)) - BESIDE);
             (original.free)(memory);
         }
     }
@@ -128,16 +142,16 @@ unsafe extern "C" fn reallocate(memory: *mut c_void, bytes: c_int) -> *mut c_voi
     let Some(original) = original() else {
         return std::ptr::null_mut();
     };
+    // The old piece and the new one may both be there for a moment.
+    let wanted = i64::from(bytes);
+    if !take(wanted) {
+        return std::ptr::null_mut();
+    }
     // SAFETY: given by `allocate` or `reallocate`, so by the original allocator; where it fails, SQLite keeps what it has.
     unsafe {
-        let more = i64::from(bytes) - i64::from((original.size)(memory));
-        if !take(more) {
-            return std::ptr::null_mut();
-        }
+        let before = i64::from((original.size)(memory));
         let given = (original.reallocate)(memory, bytes);
-        if given.is_null() {
-            take(-more);
-        }
+        take(if given.is_null() { -wanted } else { i64::from((original.size)(given)) - wanted - before });
         given
     }
 }

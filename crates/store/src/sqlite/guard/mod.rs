@@ -26,6 +26,8 @@ mod memory;
 mod pattern;
 mod places;
 mod run;
+#[cfg(test)]
+mod tests;
 mod values;
 mod watch;
 
@@ -51,6 +53,10 @@ const LONGEST_TEXT: usize = 32 << 10;
 const LONGEST_VALUE: usize = 128 << 10;
 /// The most columns.
 const COLUMNS: usize = 100;
+/// The deepest expression.
+const DEPTH: usize = 200;
+/// The most instructions of a statement's program.
+const INSTRUCTIONS: usize = 25_000;
 /// Connections kept for the next statement.
 const IDLE: usize = 4;
 /// How often `cancelled` is asked.

@@ -18,7 +18,8 @@ pub(super) enum Ended {
     Time = 1,
     Steps = 2,
     Memory = 3,
-    Cancelled = 4,
+    Length = 4,
+    Cancelled = 5,
 }
 
 /// Something that the statement named and may not have.
@@ -33,9 +34,11 @@ pub(super) enum Denied {
 #[derive(Debug)]
 pub(super) struct Watch {
     born: Instant,
+    /// When it has to end, in nanoseconds since `born`.
     until: AtomicU64,
     steps: AtomicU64,
     most_steps: AtomicU64,
+    /// What SQLite held when it began.
     held: AtomicU64,
     /// How many statements have begun, and the number of the last one that is to stop.
     runs: AtomicU64,
@@ -121,7 +124,7 @@ impl Watch {
 
     /// What ended the statement, when it was this.
     pub(super) fn ended(&self) -> Option<Ended> {
-        [Ended::Time, Ended::Steps, Ended::Memory, Ended::Cancelled]
+        [Ended::Time, Ended::Steps, Ended::Memory, Ended::Length, Ended::Cancelled]
             .into_iter()
             .find(|&why| why as u8 == self.ended.load(Ordering::Relaxed))
     }

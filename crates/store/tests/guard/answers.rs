@@ -1,0 +1,147 @@
+//! What a statement gives: rows, limits, values, and errors that say what would do.
+
+use std::time::Duration;
+
+use tamis_store::{Access, EmbeddedStore, SQL_TABLES, SqlQuery, SqlValue, Store, StoreError};
+
+use crate::common::*;
+
+fn limited(store: &EmbeddedStore, sql: &str, limit: usize) -> tamis_store::SqlRows {
+    store.query_sql(HERE, &SqlQuery { limit, ..SqlQuery::new(sql) }, &|| false).unwrap()
+}
+
+#[test]
+fn trap_truncation_is_told_and_a_limit_of_ones_own_is_none() {
+    let pair = pair();
+    let given = limited(&pair.shared, "SELECT id FROM claims", 10);
+    assert_eq!((given.row_count, given.rows.len(), given.truncated), (10, 10, true));
+    let given = limited(&pair.shared, "SELECT id FROM claims LIMIT 10", 10);
+    assert_eq!((given.row_count, given.truncated), (10, false));
+    let given = limited(&pair.shared, "SELECT id FROM claims LIMIT 7 OFFSET 20", 10);
+    assert_eq!((given.row_count, given.truncated), (5, false));
+    let given = limited(&pair.shared, "SELECT id FROM claims", 25);
+    assert_eq!((given.row_count, given.truncated), (25, false));
+    let given = limited(&pair.shared, "SELECT id FROM claims WHERE 0", 25);
+    assert_eq!((given.columns, given.row_count, given.truncated), (vec!["id".to_owned()], 0, false));
+}
+
+#[test]
+fn values_are_given_as_they_are_and_long_ones_are_marked() {
+    let pair = pair();
+    let given = limited(
+        &pair.shared,
+        "SELECT NULL, 7, 0.5, 'é', x'00ff', CAST(x'66ff6f' AS TEXT), 9e999, -9e999, printf('%.*c', 3000, 'é')",
+        1,
+    );
+    assert_eq!(given.shortened, 1);
+    let [row] = given.rows.as_slice() else { panic!("{given:?}") };
+    let expected = [
+        SqlValue::Null,
+        SqlValue::Integer(7),
+        SqlValue::Real(0.5),
+        text("é"),
+        text("x'00ff'"),
+        text("f\u{fffd}o"),
+        text("Inf"),
+        text("-Inf"),
+    ];
+    assert_eq!(row[..8], expected);
+    assert_eq!(row[8], text(&format!("{}… (3000 characters)", "é".repeat(2000))));
+    let given = limited(&pair.shared, "SELECT CAST(printf('%.*c', 3000, 'a') AS BLOB), x''", 1);
+    let SqlValue::Text(bytes) = &given.rows[0][0] else { panic!("{given:?}") };
+    assert!(bytes.starts_with("x'6161") && bytes.ends_with("61… (3000 bytes)") && bytes.len() < 2100, "{bytes}");
+    assert_eq!((given.rows[0][1].clone(), given.shortened), (text("x''"), 1));
+}
+
+#[test]
+fn an_answer_is_bounded_as_a_whole() {
+    let pair = pair();
+    let wide = vec!["printf('%.*c', 2000, 'x')"; 100].join(", ");
+    let sql = format!("SELECT {wide} FROM claims");
+    let given = limited(&pair.shared, &sql, 25);
+    assert!(given.truncated && given.row_count < 8, "{}", given.row_count);
+}
+
+#[test]
+fn parameters_are_bound_by_name() {
+    let pair = pair();
+    let ask = |sql: &str, parameters: &[(&str, SqlValue)]| {
+        let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        pair.shared.query_sql(HERE, &SqlQuery { parameters, ..SqlQuery::new(sql) }, &|| false)
+    };
+    let sql = "SELECT count(*) FROM claims WHERE id = :id OR confidence > @least OR text = $text";
+    let given = ask(sql, &[("id", text("c1")), ("least", SqlValue::Real(0.235)), ("text", text("claim 3"))]).unwrap();
+    assert_eq!(given.rows, [[SqlValue::Integer(3)]]);
+    let given = ask("SELECT :x, :y, :x", &[("x", text("'; DROP TABLE claims; --"))]).unwrap();
+    assert_eq!(given.rows, [[text("'; DROP TABLE claims; --"), SqlValue::Null, text("'; DROP TABLE claims; --")]]);
+    let error = ask("SELECT :task", &[("tsak", SqlValue::Null)]).unwrap_err().to_string();
+    assert_eq!(error, "the statement has no parameter tsak; did you mean task? it has task");
+    let error = ask("SELECT :x", &[("x", text(&"x".repeat(200_000)))]).unwrap_err().to_string();
+    assert!(error.contains("131072"), "{error}");
+}
+
+#[test]
+fn errors_say_what_would_do() {
+    let pair = pair();
+    let cases = [
+        ("SELECT * FROM clams", "no such table: clams", "did you mean claims? the tables are tasks, works"),
+        ("SELECT tekst FROM claims", "no such column: tekst", "did you mean text? claims has id, task_id, text"),
+        ("SELECT c.confidance FROM claims c", "no such column: c.confidance", "did you mean confidence? claims has"),
+        ("SELECT \"x\" FROM claims", "no such column: \"x\"", "claims has id"),
+        ("SELECT source FROM edges", "no such column: source", "did you mean source_id"),
+        ("SELECT lenght(text) FROM claims", "no such function here: lenght", "did you mean length?"),
+        ("SELECT id\nFROM claims\n WERE 1", "near \"1\": syntax error (line 3, column 7)", ""),
+        ("DROP TABLE claims", "", "one SELECT"),
+    ];
+    for (sql, error, hint) in cases {
+        let (told, meant) = refusal(&pair.shared, sql);
+        assert!(told.starts_with(error) && meant.contains(hint), "{sql}: {told}; {meant}");
+    }
+    for (limit, milliseconds) in [(0, 300), (201, 300), (50, 0), (50, 2001)] {
+        let timeout = Duration::from_millis(milliseconds);
+        let query = SqlQuery { limit, timeout, ..SqlQuery::new("SELECT 1") };
+        let refused = pair.shared.query_sql(HERE, &query, &|| false);
+        assert!(matches!(refused, Err(StoreError::Sql { hint: Some(_), .. })), "{limit} {milliseconds}: {refused:?}");
+    }
+}
+
+#[test]
+fn the_tables_are_what_is_said_of_them() {
+    let pair = pair();
+    for table in SQL_TABLES {
+        let given = limited(&pair.shared, &format!("SELECT * FROM {}", table.name), 200);
+        let said: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        assert_eq!(given.columns, said, "{}", table.name);
+        for column in table.columns {
+            let sql = format!("SELECT DISTINCT typeof({}) FROM {} WHERE 1", column.name, table.name);
+            for row in limited(&pair.shared, &sql, 5).rows {
+                assert!(row == [text(column.kind)] || row == [text("null")], "{}.{}: {row:?}", table.name, column.name);
+            }
+        }
+    }
+    let embedded =
+        "SELECT count(*), count(DISTINCT target_id), min(length(embedding_blob)), max(dimension) FROM embeddings";
+    let number = SqlValue::Integer;
+    assert_eq!(rows(&pair.shared, embedded), [[number(50), number(50), number(8), number(2)]]);
+}
+
+/// An index that is only read, also in a directory that cannot be written.
+#[test]
+fn an_index_that_is_only_read_is_asked_alike() {
+    let pair = pair();
+    let directory = pair.shared.directory().to_owned();
+    let reader = EmbeddedStore::open(&directory, Access::ReadOnly).unwrap();
+    assert_eq!(rows(&reader, "SELECT count(*) FROM claims"), [[SqlValue::Integer(25)]]);
+    drop(reader);
+    drop(pair.shared);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let lock = |mode| std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(mode)).unwrap();
+        lock(0o555);
+        let reader = EmbeddedStore::open(&directory, Access::ReadOnly).unwrap();
+        assert_eq!(rows(&reader, "SELECT count(*) FROM claims"), [[SqlValue::Integer(25)]]);
+        drop(reader);
+        lock(0o755);
+    }
+}

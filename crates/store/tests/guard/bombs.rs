@@ -1,0 +1,221 @@
+//! Statements that want more time or memory than there is.
+
+use std::time::{Duration, Instant};
+
+use tamis_store::{SqlQuery, Store, StoreError};
+
+use crate::common::*;
+
+/// Counts without end.
+const ENDLESS: &str = "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) ";
+
+/// `unit`, many times over.
+fn many(unit: &str, times: usize, between: &str) -> String {
+    vec![unit; times].join(between)
+}
+
+/// Each a statement that would run for ever, or for much too long, or take all memory.
+fn endless() -> Vec<String> {
+    let columns: Vec<String> = (0..99).map(|number| format!("x * 0 + {number}")).collect();
+    let claims: Vec<String> = (0..60).map(|number| format!("claims c{number}")).collect();
+    let doubled: Vec<String> =
+        (0..7).map(|level| format!("t{} AS (SELECT p.x FROM t{level} p, t{level} q)", level + 1)).collect();
+    [
+        "SELECT count(*) FROM t",
+        "SELECT x FROM t ORDER BY -x",
+        "SELECT DISTINCT x FROM t ORDER BY 1",
+        "SELECT count(*) FROM t GROUP BY x",
+        "SELECT row_number() OVER (ORDER BY x % 7, -x) FROM t",
+        "SELECT max(x) OVER (ORDER BY x ROWS BETWEEN 100000 PRECEDING AND 100000 FOLLOWING) FROM t",
+        "SELECT group_concat(x) FROM t",
+        "SELECT json_group_array(printf('%.*c', 1000, 'x')) FROM t",
+        "SELECT json_group_object(x, x) FROM t",
+        "SELECT string_agg(hex(x), ',') FROM t",
+        "SELECT count(DISTINCT printf('%.*c', 100000, 'x') || x) FROM t",
+        "SELECT sum(length(replace(printf('%.*c', 60000, 'x'), 'x', 'yz'))) FROM t",
+        "SELECT x FROM t LIMIT 1 OFFSET 100000000000",
+        "SELECT count(*) FROM t a JOIN t b ON a.x = -b.x",
+        "SELECT count(*) FROM claims WHERE id IN (SELECT 'c' || -x FROM t)",
+        "SELECT sum(json_array_length('[' || replace(printf('%.*c', 30000, 'x'), 'x', '1,') || '1]')) FROM t",
+    ]
+    .into_iter()
+    .map(|rest| format!("{ENDLESS}{rest}"))
+    .chain([
+        format!("{ENDLESS}SELECT x FROM t ORDER BY {}, -x", columns.join(", ")),
+        format!("SELECT count(*) FROM {}", claims.join(", ")),
+        format!("WITH t0 AS (SELECT 1 AS x UNION ALL SELECT 2), {} SELECT count(*) FROM t7", doubled.join(", ")),
+        "WITH RECURSIVE t(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM t UNION ALL SELECT x + 2 FROM t) SELECT count(*) FROM t"
+            .to_owned(),
+        "WITH RECURSIVE t(x) AS (VALUES (1) UNION SELECT x + 1 FROM t) SELECT count(*) FROM t".to_owned(),
+        "WITH RECURSIVE t(s) AS (SELECT 'x' UNION ALL SELECT s || 'y' FROM t) SELECT s FROM t ORDER BY 1".to_owned(),
+        "SELECT count(*) FROM edges a, edges b, edges c, edges d, edges e, edges f, edges g WHERE a.note LIKE b.note".to_owned(),
+        "SELECT printf('%.*c', 100000, 'a') LIKE '%' || printf('%.*c', 900, 'a') || 'b%'".to_owned(),
+        "SELECT printf('%.*c', 100000, 'a') GLOB '*' || printf('%.*c', 900, '?') || 'b*'".to_owned(),
+        "SELECT group_concat(a.text || b.text || c.text || d.text) FROM claims a, claims b, claims c, claims d, claims e".to_owned(),
+    ])
+    .collect()
+}
+
+#[test]
+fn what_has_no_end_is_ended_in_time() {
+    let pair = pair();
+    let before = contents(pair.shared.directory());
+    for sql in endless() {
+        let started = Instant::now();
+        let error = ask_within(&pair.shared, &sql, 250).expect_err(&sql).to_string();
+        let taken = started.elapsed();
+        assert!(
+            ["takes longer than 250 ms", "of memory", "is longer than", "nested too deep"]
+                .iter()
+                .any(|end| error.contains(end)),
+            "{sql}: {error}"
+        );
+        // A tenth is what the guard takes at most; the rest is a machine that is busy.
+        assert!(taken < Duration::from_millis(750), "{sql}: {taken:?}");
+    }
+    // Nothing of it is left: the next one runs as ever.
+    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
+    assert!(before == contents(pair.shared.directory()), "the database changed");
+}
+
+/// The time holds within a fifth, whatever the statement does. Others share this machine, so the best of several counts.
+#[test]
+fn the_time_asked_for_holds() {
+    let pair = pair();
+    let sorting = format!("{ENDLESS}SELECT x FROM t ORDER BY -x");
+    for (sql, timeout) in [("SELECT count(*) FROM t", 50), ("SELECT count(*) FROM t", 400)]
+        .map(|(rest, timeout)| (format!("{ENDLESS}{rest}"), timeout))
+        .into_iter()
+        .chain([(sorting, 200)])
+    {
+        let best = (0..5)
+            .map(|_| {
+                let started = Instant::now();
+                ask_within(&pair.shared, &sql, timeout).expect_err(&sql);
+                started.elapsed()
+            })
+            .min()
+            .unwrap();
+        let asked = Duration::from_millis(timeout);
+        assert!(best >= asked && best <= asked.mul_f64(1.2), "{sql}: {best:?} of {asked:?}");
+    }
+}
+
+/// Statements that are too much before they run.
+#[test]
+fn what_is_too_large_is_refused_at_once() {
+    let pair = pair();
+    let cases = [
+        (format!("SELECT {}1{}", many("(", 3000, ""), many(")", 3000, "")), "nest no deeper"),
+        (format!("SELECT {}", many("1", 3000, "+")), "nest no deeper"),
+        (format!("SELECT {}1", many("NOT ", 3000, "")), "nest no deeper"),
+        (format!("SELECT {}1{}", many("(SELECT ", 500, ""), many(")", 500, "")), "nest no deeper"),
+        (format!("SELECT * FROM {}claims{}", many("(SELECT * FROM ", 300, ""), many(")", 300, "")), "nest no deeper"),
+        (format!("SELECT {}", many("1", 101, ",")), "at most 100"),
+        (many("SELECT 1", 100, " UNION "), "compound"),
+        (format!("VALUES {}", many("(1)", 8000, ",")), "json_each"),
+        (format!("SELECT 1 -- {}", many("x", 40_000, "")), "at most 32768"),
+        (format!("SELECT coalesce({})", many("1", 60, ",")), "too many arguments"),
+        ("SELECT :a, ?200".to_owned(), "variable number"),
+        ("SELECT hex(printf('%.*c', 100000, 'x'))".to_owned(), "131072 bytes"),
+        ("SELECT printf('%1000000000d', 1)".to_owned(), "131072 bytes"),
+        ("SELECT printf('%.1000000000f', 1.5)".to_owned(), "131072 bytes"),
+        ("SELECT replace(printf('%.*c', 100000, 'x'), 'x', 'yz')".to_owned(), "131072 bytes"),
+        (
+            "WITH RECURSIVE t(s) AS (SELECT 'x' UNION ALL SELECT s || s FROM t) SELECT length(s) FROM t".to_owned(),
+            "131072 bytes",
+        ),
+        (format!("SELECT count(*) FROM {}", many("claims", 70, ", ")), "join"),
+        (format!("SELECT printf('%.*c', 1000, 'x') LIKE '{}'", many("%x", 600, "")), "pattern"),
+    ];
+    for (sql, told) in cases {
+        let started = Instant::now();
+        let (error, hint) = refusal(&pair.shared, &sql);
+        let short: String = sql.chars().take(60).collect();
+        assert!(format!("{error}; {hint}").contains(told), "{short}: {error}; {hint}");
+        assert!(started.elapsed() < Duration::from_millis(500), "{short}");
+    }
+}
+
+/// Functions that SQLite has take quadratic time on such arguments: seconds, in one instruction.
+#[test]
+fn trap_one_call_of_a_function_takes_no_quadratic_time() {
+    let pair = pair();
+    for sql in [
+        "SELECT length(trim(printf('%.*c', 130000, 'a'), printf('%.*c', 130000, 'b') || 'a'))",
+        "SELECT instr(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b')",
+        "SELECT length(replace(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b', 'c'))",
+    ] {
+        let started = Instant::now();
+        assert_eq!(rows(&pair.shared, sql).len(), 1, "{sql}");
+        assert!(started.elapsed() < Duration::from_millis(500), "{sql}: {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn whoever_asked_can_stop_waiting() {
+    let pair = pair();
+    let started = Instant::now();
+    let query =
+        SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new(format!("{ENDLESS}SELECT count(*) FROM t")) };
+    let error = pair.shared.query_sql(HERE, &query, &|| started.elapsed() > Duration::from_millis(30)).unwrap_err();
+    assert!(matches!(&error, StoreError::Sql { error, .. } if error.contains("cancelled")), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+/// The resident memory of a process of its own that runs the greediest statements stays under the stated bound: 32 MB a
+/// statement beside what the process has, and no more than four of them at a time.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_stays_under_the_stated_bound() {
+    const VARIABLE: &str = "TAMIS_TEST_GREEDY";
+    let status = |key: &str| -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with(key)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    if std::env::var_os(VARIABLE).is_none() {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "bombs::memory_stays_under_the_stated_bound", "--nocapture"])
+            .env(VARIABLE, "1")
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
+        assert!(child.status.success() && told.contains("greatest"), "{told}");
+        return;
+    }
+    // What is left behind ends by itself; here each statement is to be seen alone.
+    let wait = || {
+        let runs = |task: std::io::Result<std::fs::DirEntry>| {
+            task.and_then(|task| std::fs::read_to_string(task.path().join("comm")))
+                .is_ok_and(|name| name.starts_with("tamis-sql"))
+        };
+        while std::fs::read_dir("/proc/self/task").unwrap().any(runs) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let pair = pair();
+    // Once, so that what is made once is there.
+    rows(&pair.shared, "SELECT count(*) FROM claims");
+    let before = status("VmRSS");
+    let mut greedy = Vec::new();
+    for sql in endless() {
+        let error = ask_within(&pair.shared, &sql, 1000).expect_err(&sql).to_string();
+        if error.contains("of memory") {
+            greedy.push(sql);
+        }
+        wait();
+    }
+    let one = status("VmHWM") - before;
+    assert!(greedy.len() >= 3, "{greedy:?}");
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (pair, greedy) = (&pair, &greedy);
+            scope.spawn(move || ask_within(&pair.shared, &greedy[thread % greedy.len()], 1000).unwrap_err());
+        }
+    });
+    let many = status("VmHWM") - before;
+    println!("greatest: {one} KiB for one, {many} KiB for as many as run at a time");
+    assert!(one < 48 * 1024, "{one} KiB");
+    assert!(many < (4 * 32 + 16) * 1024, "{many} KiB");
+}

@@ -1,0 +1,221 @@
+//! What a statement can see: the evidence of its namespace, whatever it names and however.
+
+use tamis_store::StoreError;
+
+use crate::common::*;
+
+/// Statements that look for more than they may see. On an index that holds nothing else they tell the same.
+const PROBES: &[&str] = &[
+    // Tables of the index by their names, with and without columns, in every place where a table can stand.
+    "SELECT * FROM documents",
+    "SELECT id FROM documents",
+    "SELECT count(*) FROM documents",
+    "SELECT 1 FROM documents",
+    "SELECT rowid FROM documents",
+    "SELECT count(*) FROM evidence_claims",
+    "SELECT text FROM evidence_claims",
+    "SELECT namespace FROM evidence_edges",
+    "SELECT count(*) FROM main.evidence_claims",
+    "SELECT text FROM main.evidence_claims",
+    "SELECT text FROM \"main\".\"evidence_claims\"",
+    "SELECT text FROM [main].[evidence_claims]",
+    "SELECT text FROM `main`.`evidence_claims`",
+    "SELECT text FROM MAIN.EVIDENCE_CLAIMS",
+    "SELECT count(*) FROM temp.evidence_claims",
+    "SELECT text FROM temp.evidence_claims",
+    "SELECT main.evidence_claims.text FROM claims",
+    "SELECT evidence_claims.text FROM claims AS evidence_claims",
+    "SELECT 'c1' IN evidence_claims",
+    "SELECT 'c1' IN main.meta",
+    "SELECT EXISTS (SELECT 1 FROM documents)",
+    "SELECT (SELECT count(*) FROM passages)",
+    "SELECT (SELECT text FROM texts WHERE id = claims.rowid) FROM claims",
+    "SELECT * FROM claims, texts",
+    "SELECT count(*) FROM claims CROSS JOIN texts",
+    "SELECT claims.* FROM claims LEFT JOIN documents ON 1",
+    "SELECT count(*) FROM documents JOIN passages USING (id)",
+    "SELECT count(*) FROM main.documents JOIN main.passages USING (id)",
+    "SELECT count(*) FROM evidence_claims NATURAL JOIN evidence_fragments",
+    "SELECT count(*) FROM evidence_claims JOIN (SELECT 'there' AS namespace) USING (namespace)",
+    "SELECT count(*) FROM main.evidence_claims FULL JOIN (SELECT 'there' AS namespace) USING (namespace)",
+    "SELECT namespace FROM evidence_claims FULL JOIN (SELECT 'there' AS namespace) USING (namespace)",
+    "SELECT count(*) FROM claims JOIN (SELECT 'there' AS namespace) USING (namespace)",
+    "SELECT text FROM (SELECT * FROM evidence_claims) AS claims",
+    "SELECT id FROM claims UNION SELECT path FROM documents",
+    "SELECT id FROM claims ORDER BY (SELECT max(id) FROM documents)",
+    "SELECT id FROM claims LIMIT (SELECT count(*) FROM documents)",
+    "SELECT sum(size) OVER () FROM documents",
+    "VALUES ((SELECT count(*) FROM documents))",
+    "SELECT * FROM claims WHERE namespace = 'there'",
+    "SELECT claims.namespace FROM claims",
+    "SELECT namespace FROM tasks",
+    "SELECT origin FROM claims",
+    "SELECT count(*) FROM meta",
+    "SELECT value FROM meta WHERE key = 'instance'",
+    "SELECT * FROM properties",
+    "SELECT * FROM namespaces",
+    "SELECT count(*) FROM records",
+    "SELECT * FROM attributes",
+    "SELECT vector FROM vectors",
+    // Table expressions, aliases and subqueries with the names of views and tables.
+    "WITH claims AS (SELECT * FROM main.evidence_claims) SELECT count(*) FROM claims",
+    "WITH claims AS (SELECT * FROM evidence_claims) SELECT text FROM claims",
+    "WITH claims AS (SELECT 1 AS id) SELECT count(*) FROM claims",
+    "WITH claims(id) AS (SELECT id FROM temp.claims) SELECT count(*), max(id) FROM claims",
+    "WITH documents AS (SELECT id FROM claims) SELECT count(*) FROM documents",
+    "WITH documents AS (SELECT * FROM documents) SELECT count(*) FROM documents",
+    "WITH RECURSIVE claims(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM claims WHERE id < 5) SELECT count(*) FROM claims",
+    "WITH x AS MATERIALIZED (SELECT * FROM main.evidence_claims) SELECT count(*) FROM x",
+    "WITH x AS NOT MATERIALIZED (SELECT count(*) AS n FROM texts) SELECT n FROM x",
+    "WITH edges AS (SELECT * FROM evidence_edges), claims AS (SELECT * FROM edges) SELECT count(*) FROM claims",
+    "SELECT claims.text FROM main.evidence_claims AS claims",
+    "SELECT count(*) FROM main.evidence_claims AS claims",
+    "SELECT embeddings.text FROM texts AS embeddings",
+    "SELECT (WITH claims AS (SELECT * FROM evidence_claims) SELECT count(*) FROM claims) FROM tasks",
+    // SQLite's own tables.
+    "SELECT * FROM sqlite_schema",
+    "SELECT * FROM sqlite_master",
+    "SELECT sql FROM sqlite_temp_schema",
+    "SELECT sql FROM temp.sqlite_schema",
+    "SELECT count(*) FROM sqlite_schema",
+    "SELECT count(*) FROM sqlite_temp_master",
+    "SELECT count(*) FROM main.sqlite_schema",
+    "SELECT count(*) FROM sqlite_temp_master JOIN (SELECT 'claims' AS name) USING (name)",
+    "SELECT sql FROM sqlite_temp_master JOIN (SELECT 'claims' AS name) USING (name)",
+    "SELECT count(*) FROM sqlite_schema JOIN (SELECT 'documents' AS name) USING (name)",
+    "SELECT * FROM sqlite_schema NATURAL FULL JOIN (SELECT 'documents' AS name)",
+    "SELECT * FROM sqlite_sequence",
+    "SELECT count(*) FROM sqlite_stat1",
+    "SELECT count(*) FROM sqlite_sequence JOIN (SELECT 'documents' AS name) USING (name)",
+    "SELECT count(*) FROM sqlite_sequence JOIN (SELECT value AS seq FROM json_each('[1,2,3,50,80,130,131]')) USING (seq)",
+    "SELECT count(*) FROM main.sqlite_sequence JOIN (SELECT 'documents' AS name) USING (name)",
+    "SELECT count(*) FROM sqlite_stat1 JOIN (SELECT 'documents' AS tbl) USING (tbl)",
+    "SELECT count(*) FROM sqlite_stat4 JOIN (SELECT 'documents' AS tbl) USING (tbl)",
+    // Virtual tables that need no creation.
+    "SELECT * FROM pragma_database_list",
+    "SELECT count(*) FROM pragma_database_list",
+    "SELECT count(*) FROM pragma_database_list JOIN (SELECT 'temp' AS name) USING (name)",
+    "SELECT * FROM pragma_table_info('evidence_claims')",
+    "SELECT count(*) FROM pragma_table_list",
+    "SELECT count(*) FROM pragma_function_list",
+    "SELECT count(*) FROM PRAGMA_TABLE_XINFO('documents')",
+    "SELECT count(*) FROM dbstat",
+    "SELECT * FROM dbstat('main')",
+    "SELECT count(*) FROM main.dbstat",
+    "SELECT count(*) FROM dbstat JOIN (SELECT 'documents' AS name) USING (name)",
+    "SELECT * FROM sqlite_dbpage",
+    "SELECT count(*) FROM sqlite_stmt",
+    "SELECT * FROM bytecode('SELECT 1')",
+    "SELECT * FROM tables_used('SELECT 1')",
+    "SELECT count(*) FROM fts3tokenize",
+    "SELECT count(*) FROM fts5vocab",
+    "SELECT count(*) FROM fts5",
+    "SELECT * FROM rtree",
+    "SELECT * FROM generate_series(1, 3)",
+    // What is allowed, for it is the same on both too.
+    "SELECT count(*), min(text), max(text) FROM claims",
+    "SELECT count(*) FROM temp.claims",
+    "SELECT count(*) FROM fragments JOIN edges ON source_id = fragments.id JOIN claims ON claims.id = target_id",
+    "SELECT target_id, hex(embedding_blob) FROM embeddings ORDER BY 1, 2",
+    "SELECT count(*) FROM embeddings WHERE target_type = 'claim' AND target_id = 'c3'",
+    "SELECT a.value FROM works, json_each(authors) AS a ORDER BY 1",
+    "SELECT count(*) FROM json_tree((SELECT authors FROM works))",
+    "SELECT count(*) FROM claims NATURAL JOIN (SELECT 'c1' AS id)",
+    "SELECT group_concat(id) FROM (SELECT id FROM claims ORDER BY id)",
+];
+
+#[test]
+fn a_statement_tells_the_same_whether_or_not_there_is_another_namespace() {
+    let pair = pair();
+    let before = contents(pair.shared.directory());
+    for sql in PROBES {
+        let shared = ask(&pair.shared, sql).map(|rows| (rows.columns, rows.rows));
+        let alone = ask(&pair.alone, sql).map(|rows| (rows.columns, rows.rows));
+        let (shared, alone) = (format!("{shared:?}"), format!("{alone:?}"));
+        assert_eq!(shared, alone, "{sql}");
+        assert!(!shared.contains(SECRET) && !shared.contains("index_"), "{sql}: {shared}");
+    }
+    assert!(before == contents(pair.shared.directory()), "the database changed");
+}
+
+/// The reader that SQLite's authorizer names is the nearest name in FROM, which can be a table expression of the statement.
+#[test]
+fn trap_a_table_expression_named_like_a_view_does_not_read_for_it() {
+    let pair = pair();
+    for sql in [
+        "WITH claims AS (SELECT * FROM main.evidence_claims) SELECT count(*) FROM claims",
+        "WITH claims AS (SELECT * FROM evidence_claims) SELECT count(*) FROM claims",
+        "SELECT count(*) FROM (SELECT * FROM evidence_claims) AS claims",
+    ] {
+        let (error, hint) = refusal(&pair.shared, sql);
+        assert!(
+            error.starts_with("no such table: ") && hint.contains("the tables are tasks"),
+            "{sql}: {error}; {hint}"
+        );
+    }
+}
+
+/// SQLite asks the authorizer nothing about a column that is only joined by USING.
+#[test]
+fn trap_a_column_that_is_only_joined_by_is_seen_no_more_than_others() {
+    let pair = pair();
+    for (table, column) in [
+        ("evidence_claims", "namespace"),
+        ("main.evidence_claims", "namespace"),
+        ("temp.evidence_claims", "namespace"),
+        ("documents", "path"),
+        ("sqlite_sequence", "name"),
+        ("temp.sqlite_sequence", "seq"),
+        ("sqlite_stat1", "tbl"),
+    ] {
+        let sql = format!("SELECT count(*) FROM {table} JOIN (SELECT 'there' AS {column}) USING ({column})");
+        let (error, _) = refusal(&pair.shared, &sql);
+        assert!(error.starts_with("no such table: ") || error.starts_with("cannot join"), "{sql}: {error}");
+    }
+}
+
+/// A name that is hidden can be given to something of the statement's own.
+#[test]
+fn hidden_names_are_free_for_table_expressions() {
+    let pair = pair();
+    let sql = "WITH models AS (SELECT DISTINCT model_id FROM embeddings) SELECT count(*) FROM models";
+    assert_eq!(rows(&pair.shared, sql), [[tamis_store::SqlValue::Integer(1)]]);
+}
+
+#[test]
+fn namespaces_are_told_apart_by_all_of_their_names() {
+    let pair = pair();
+    for namespace in ["her", "here ", "HERE", "here' OR '1'='1", "'", "there", "", "hör\"e"] {
+        let query = tamis_store::SqlQuery::new("SELECT count(*) FROM claims");
+        let rows = pair.shared.query_sql_of(namespace, &query).unwrap().rows;
+        let expected = if namespace == "there" { 40 } else { 0 };
+        assert_eq!(rows, [[tamis_store::SqlValue::Integer(expected)]], "{namespace:?}");
+    }
+    let refused = pair.shared.query_sql_of("here\0", &tamis_store::SqlQuery::new("SELECT 1"));
+    assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
+}
+
+trait Ask {
+    fn query_sql_of(&self, namespace: &str, query: &tamis_store::SqlQuery) -> Result<tamis_store::SqlRows, StoreError>;
+}
+
+impl<S: tamis_store::Store> Ask for S {
+    fn query_sql_of(&self, namespace: &str, query: &tamis_store::SqlQuery) -> Result<tamis_store::SqlRows, StoreError> {
+        self.query_sql(namespace, query, &|| false)
+    }
+}
+
+/// What is written is seen by the next statement, also where the tables themselves are others.
+#[test]
+fn what_changes_is_seen_at_once() {
+    let pair = pair();
+    let count = || rows(&pair.shared, "SELECT count(*) FROM claims");
+    assert_eq!(count(), [[tamis_store::SqlValue::Integer(25)]]);
+    fill(&pair.shared, HERE, "more ", 30);
+    assert_eq!(count(), [[tamis_store::SqlValue::Integer(30)]]);
+    let other = rusqlite::Connection::open(pair.shared.directory().join("tamis.db")).unwrap();
+    other.execute_batch("CREATE TABLE novelty(x); INSERT INTO novelty VALUES ('hush')").unwrap();
+    assert_eq!(count(), [[tamis_store::SqlValue::Integer(30)]]);
+    let (error, _) = refusal(&pair.shared, "SELECT count(*) FROM novelty");
+    assert_eq!(error, "no such table: novelty");
+}
