@@ -32,6 +32,8 @@ fn endless() -> Vec<String> {
         "SELECT json_group_object(x, x) FROM t",
         "SELECT string_agg(hex(x), ',') FROM t",
         "SELECT count(DISTINCT printf('%.*c', 100000, 'x') || x) FROM t",
+        "SELECT x FROM t ORDER BY printf('%.*c', 100000, 'x') || x",
+        "SELECT x FROM t GROUP BY printf('%.*c', 100000, 'x') || x",
         "SELECT sum(length(replace(printf('%.*c', 60000, 'x'), 'x', 'yz'))) FROM t",
         "SELECT x FROM t LIMIT 1 OFFSET 100000000000",
         "SELECT count(*) FROM t a JOIN t b ON a.x = -b.x",
