@@ -10,3 +10,10 @@ pub struct Caller {
     /// Whether it may judge answers.
     pub may_judge: bool,
 }
+
+impl Caller {
+    /// Whether it may read a namespace.
+    pub fn may_read(&self, namespace: &str) -> bool {
+        self.namespaces.as_ref().is_none_or(|allowed| allowed.iter().any(|one| one == namespace))
+    }
+}

@@ -8,21 +8,31 @@
 //! The protocol is that of the Model Context Protocol, <https://modelcontextprotocol.io/specification/2026-07-28>, and the
 //! versions before it, as its official library speaks them.
 
+mod arguments;
 mod background;
 mod caller;
+mod cursor;
 mod error;
+mod hits;
 mod http;
 mod load;
 mod logging;
+mod page;
 mod priority;
+mod progress;
+mod prompts;
 mod reply;
+mod resources;
 mod schema;
 mod serve;
 mod service;
 mod signal;
 mod stdio;
+mod text;
 mod tool;
 mod tools;
+mod uri;
+mod values;
 
 pub use background::{BackgroundState, Phase};
 pub use caller::Caller;

@@ -28,6 +28,8 @@ fn object(mut schema: Value, answer: bool) -> JsonObject {
     match schema {
         Value::Object(mut schema) => {
             schema.remove("title");
+            // What the type is for in the code says nothing to a client.
+            schema.remove("description");
             schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
             schema
         }
@@ -35,19 +37,10 @@ fn object(mut schema: Value, answer: bool) -> JsonObject {
     }
 }
 
-/// Puts what is referred to in its place, and takes null out of unions.
+/// Puts what is referred to in its place, takes null out of unions, and leaves formats out that are no part of the standard.
 fn plain(schema: &mut Value, definitions: &Value, answer: bool) {
     match schema {
         Value::Object(object) => {
-            if let Some(name) =
-                object.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix("#/$defs/"))
-                && let Some(Value::Object(definition)) = definitions.get(name)
-            {
-                let described = object.remove("description");
-                let mut definition = definition.clone();
-                definition.extend(described.map(|text| ("description".to_owned(), text)));
-                *object = definition;
-            }
             let mut nullable = Vec::new();
             if let Some(Value::Object(properties)) = object.get("properties") {
                 nullable =
@@ -57,6 +50,17 @@ fn plain(schema: &mut Value, definitions: &Value, answer: bool) {
                 required.retain(|name| !nullable.iter().any(|nullable| name == nullable));
             }
             without_null_type(object);
+            // What came in can be a reference itself.
+            while let Some(definition) = referred(object, definitions) {
+                object.remove("$ref");
+                for (key, value) in definition {
+                    object.entry(key).or_insert(value);
+                }
+                without_null_type(object);
+            }
+            if object.get("format").and_then(Value::as_str).is_some_and(|format| OF_NUMBERS.contains(&format)) {
+                object.remove("format");
+            }
             for value in object.values_mut() {
                 plain(value, definitions, answer);
             }
@@ -64,6 +68,15 @@ fn plain(schema: &mut Value, definitions: &Value, answer: bool) {
         Value::Array(values) => values.iter_mut().for_each(|value| plain(value, definitions, answer)),
         _ => {}
     }
+}
+
+/// Names that say how wide a number is; clients that check formats do not know them.
+const OF_NUMBERS: [&str; 11] =
+    ["uint", "uint8", "uint16", "uint32", "uint64", "int", "int8", "int32", "int64", "float", "double"];
+
+fn referred(object: &JsonObject, definitions: &Value) -> Option<JsonObject> {
+    let name = object.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+    definitions.get(name)?.as_object().cloned()
 }
 
 fn takes_null(schema: &Value) -> bool {

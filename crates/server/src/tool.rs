@@ -1,14 +1,17 @@
 //! What a tool is: a name, a description, arguments and an answer with their schemas, and a call of the library.
 
+use crate::arguments;
+use crate::background::{BackgroundState, Phase};
 use crate::caller::Caller;
-use crate::reply::Reply;
+use crate::cursor::Place;
+use crate::reply::{Refused, Reply};
 use crate::schema;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tamis::{Error, Index, Observer};
+use tamis::{Index, Observer};
 
 /// What a tool does to what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub(crate) trait Tool {
     }
 
     /// Calls the library. Runs on a thread that may block.
-    fn call(call: &Call<'_>, arguments: Self::Arguments) -> Result<Reply<Self::Answer>, Error>;
+    fn call(call: &Call<'_>, arguments: Self::Arguments) -> Result<Reply<Self::Answer>, Refused>;
 }
 
 /// What a call works with.
@@ -51,13 +54,48 @@ pub(crate) struct Call<'a> {
     pub caller: &'a Caller,
     /// Takes progress, and says whether the client has cancelled the call.
     pub observer: &'a dyn Observer,
+    /// How fresh the index is.
+    pub state: &'a BackgroundState,
+    /// Where a list goes on.
+    pub place: Place,
+}
+
+impl Call<'_> {
+    /// The namespaces that the caller may read.
+    pub fn allowed(&self) -> Option<Vec<String>> {
+        self.caller.namespaces.clone()
+    }
+
+    /// Whether the caller may read a namespace.
+    pub fn may_read(&self, namespace: &str) -> bool {
+        self.caller.may_read(namespace)
+    }
+
+    /// What the client should know of the index that answers come from.
+    pub fn warnings(&self) -> Vec<String> {
+        let BackgroundState { phase, done, total, reason, .. } = self.state;
+        // How much there is to index, and where, tells of what lies beside what the caller may read.
+        let told = self.caller.namespaces.is_none();
+        let warning = match phase {
+            Phase::Indexing if told && *total > 0 => {
+                format!("the index is being brought up to date ({done} of {total} so far): new text is not found yet")
+            }
+            Phase::Indexing => "the index is being brought up to date: new text is not found yet".to_owned(),
+            Phase::Failed => match reason {
+                Some(reason) if told => format!("the index could not be brought up to date: {reason}"),
+                _ => "the index could not be brought up to date: new text is not found".to_owned(),
+            },
+            Phase::Off | Phase::Embedding | Phase::Fresh => return Vec::new(),
+        };
+        vec![warning]
+    }
 }
 
 /// A tool as it is kept in a list.
 pub(crate) struct Listed {
     pub described: Described,
     pub is_for: fn(&Caller) -> bool,
-    pub call: fn(&Call<'_>, JsonObject) -> CallToolResult,
+    call: fn(&mut Call<'_>, JsonObject) -> Result<CallToolResult, Refused>,
 }
 
 impl Listed {
@@ -79,21 +117,23 @@ impl Listed {
     pub fn name(&self) -> &str {
         &self.described.name
     }
-}
 
-/// What was wrong with a call is told as its result, so that an agent reads it and mends the call.
-fn called<T: Tool>(call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
-    match answered::<T>(call, arguments) {
-        Ok(result) => result,
-        Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
+    /// The answer of a call. What was wrong with it is told as its result, so that an agent reads it and mends the call.
+    pub fn answer(&self, call: &mut Call<'_>, arguments: JsonObject) -> CallToolResult {
+        let checked = arguments::checked(self.name(), &self.described.input_schema, arguments).map_err(Refused);
+        match checked.and_then(|arguments| (self.call)(call, arguments)) {
+            Ok(result) => result,
+            Err(Refused(message)) => CallToolResult::error(vec![ContentBlock::text(message)]),
+        }
     }
 }
 
-fn answered<T: Tool>(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, String> {
-    let arguments: T::Arguments =
-        serde_json::from_value(Value::Object(arguments)).map_err(|error| format!("{}: {error}", T::NAME))?;
-    let reply = T::call(call, arguments).map_err(|error| error.to_string())?;
-    let answer = serde_json::to_value(&reply.answer).map_err(|error| error.to_string())?;
+fn called<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
+    call.place = Place::of(T::NAME, &arguments).map_err(Refused)?;
+    let odd = |error: serde_json::Error| Refused(format!("{}: {error}", T::NAME));
+    let arguments: T::Arguments = serde_json::from_value(Value::Object(arguments)).map_err(odd)?;
+    let reply = T::call(call, arguments)?;
+    let answer = serde_json::to_value(&reply.answer).map_err(odd)?;
     let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);
     result.structured_content = Some(schema::without_nulls(answer));
     Ok(result)

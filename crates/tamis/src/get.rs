@@ -11,7 +11,7 @@ use std::path::{Component, Path};
 use tamis_store::{Store, StoredPassage};
 
 /// How many passages whose identifiers begin alike are looked at, to tell whether a beginning fits one that may be read.
-const MOST_ALIKE: usize = 1000;
+pub(crate) const MOST_ALIKE: usize = 1000;
 
 /// Some lines of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -64,6 +64,18 @@ impl Index {
             }),
             Named::Lines(place, lines) => self.lines(place, lines, allowed),
         }
+    }
+
+    /// A whole document by its namespace and its path as the index has them: neither is read as anything else, so that what is
+    /// not indexed cannot be named. For a caller who may read these namespaces only (`None`: all).
+    ///
+    /// # Errors
+    /// There is no such document, or it may not be read; the two are told alike.
+    pub fn document_allowed(&self, namespace: &str, path: &str, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
+        let missing = || Error::NotFound { wanted: path.to_owned(), nearest: None };
+        let state = if readable(allowed, namespace) { self.store.document(namespace, path)? } else { None };
+        state.filter(|state| state.passages > 0).ok_or_else(missing)?;
+        self.lines(DocumentPlace { namespace: namespace.to_owned(), path: path.to_owned() }, None, allowed)
     }
 
     /// What `wanted` names in the namespaces that may be read, in the forms that [`Index::get`] takes. The document is there;
@@ -222,7 +234,7 @@ impl Index {
 }
 
 /// Whether a caller may read a namespace.
-fn readable(allowed: Option<&[String]>, namespace: &str) -> bool {
+pub(crate) fn readable(allowed: Option<&[String]>, namespace: &str) -> bool {
     allowed.is_none_or(|allowed| allowed.iter().any(|one| one == namespace))
 }
 

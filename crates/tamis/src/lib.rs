@@ -106,8 +106,8 @@ pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
 pub use tamis_store::{
-    Count, Findings, LONGEST_SQL_TIME, MOST_SQL_ROWS, Part, Problem, Progress, Purged, SQL_TABLES, SearchSummary,
-    SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary,
+    Count, DocumentState, Filter, Findings, LONGEST_SQL_TIME, MOST_SQL_ROWS, Part, Problem, Progress, Purged,
+    SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary,
 };
 pub use tamis_text as text;
 pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};

@@ -1,31 +1,160 @@
 //! `get`: the full text of a result.
 
-use crate::reply::Reply;
+use crate::cursor::{CHANGED, listed};
+use crate::page::{More, json_length, max_chars};
+use crate::reply::{Refused, Reply};
+use crate::text::{clean, fenced, first, line};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use tamis::{Error, Excerpt};
+use serde::{Deserialize, Serialize};
 
 pub(crate) struct Get;
 
-/// What to read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The `id` of a result, or `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
+    /// The id of a result, or PATH, PATH:LINE or PATH:FIRST-LAST; NAMESPACE: may stand in front.
+    #[schemars(length(min = 1, max = 4000))]
     id: String,
+    /// Most characters of the answer, 1000 to 100000.
+    #[schemars(range(min = 1000, max = 100_000))]
+    #[serde(default = "max_chars")]
+    max_chars: usize,
+    /// Where to go on: next_cursor of the last answer to the same arguments (default: from the beginning).
+    #[allow(dead_code)]
+    cursor: Option<String>,
+}
+
+/// Lines of a document.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Lines {
+    /// The repository or project it belongs to.
+    namespace: String,
+    /// Path of the document.
+    path: String,
+    /// First line given, from 1.
+    start_line: u32,
+    /// Last line given, included.
+    end_line: u32,
+    /// Last line of what was asked for.
+    last_line: u32,
+    /// Identifier of the passage, where one was asked for.
+    id: Option<String>,
+    /// Qualified name of the symbol, where a passage was asked for that has one.
+    symbol: Option<String>,
+    /// The lines as they are indexed.
+    text: String,
+    /// Lines that come after these are counted; `cursor` gives them.
+    #[serde(flatten)]
+    more: More,
 }
 
 impl Tool for Get {
     const NAME: &'static str = "get";
     const TITLE: &'static str = "Get";
-    const DESCRIPTION: &'static str = "The full text of a result of another tool, or of lines of a document.";
+    const DESCRIPTION: &'static str = "The full text of a result of another tool, by its id, or of a document or some of its \
+        lines, by path. Take it when a snippet is not enough; take search when the path is not known.";
     type Arguments = Arguments;
-    type Answer = Excerpt;
+    type Answer = Lines;
 
-    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Excerpt>, Error> {
+    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Lines>, Refused> {
         let excerpt = call.index.get_allowed(&arguments.id, call.caller.namespaces.as_deref())?;
-        let text = format!("{}:{}-{}\n{}", excerpt.path, excerpt.start_line, excerpt.end_line, excerpt.text);
-        Ok(Reply::new(excerpt, text))
+        let whole = clean(&excerpt.text);
+        let names = listed([excerpt.namespace.as_str(), excerpt.path.as_str(), whole.as_str()].into_iter());
+        let mut more = More { warnings: call.warnings(), ..More::default() };
+        if call.place.has_changed(&names) {
+            more.warnings.push(CHANGED.to_owned());
+        }
+        let before = first(&whole, call.place.start);
+        let rest = &whole[before.len()..];
+        let start_line = excerpt.start_line + newlines(before);
+        let mut lines = Lines {
+            namespace: excerpt.namespace,
+            path: clean(&excerpt.path),
+            start_line,
+            end_line: excerpt.end_line,
+            last_line: excerpt.end_line,
+            id: excerpt.id,
+            symbol: excerpt.symbol.as_deref().map(line),
+            text: String::new(),
+            more,
+        };
+        // A fence is as long as the longest run of backticks, which are at most the text itself.
+        let around = head(&lines).chars().count() + notes(&lines).chars().count() + CURSOR + 2 * backticks(&whole);
+        let text_room = arguments.max_chars.saturating_sub(around).max(LEAST);
+        let json_room = arguments.max_chars.saturating_sub(json_length(&lines) + CURSOR).max(LEAST);
+        lines.text = beginning(rest, text_room, json_room).to_owned();
+        let end = before.len() + lines.text.len();
+        let mut tail = String::new();
+        if end < whole.len() {
+            lines.end_line = (start_line + newlines(lines.text.trim_end_matches('\n'))).min(lines.last_line);
+            let cursor = call.place.next(whole[..end].chars().count(), &names);
+            lines.more.remaining = whole[end..].lines().count();
+            tail = format!(
+                "{} more lines: the same arguments with cursor = \"{cursor}\" give them.\n",
+                lines.more.remaining
+            );
+            lines.more.next_cursor = Some(cursor);
+        }
+        let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), notes(&lines));
+        Ok(Reply::new(lines, text))
+    }
+}
+
+/// Characters that a cursor, its line and the lines of a fence take.
+const CURSOR: usize = 280;
+
+/// Characters of text in any case.
+const LEAST: usize = 200;
+
+fn head(lines: &Lines) -> String {
+    let id = lines.id.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
+    let symbol = lines.symbol.as_ref().map(|symbol| format!(" {symbol}")).unwrap_or_default();
+    let Lines { start_line, end_line, .. } = lines;
+    format!("{}:{}:{start_line}-{end_line}{id}{symbol}\n", line(&lines.namespace), line(&lines.path))
+}
+
+fn notes(lines: &Lines) -> String {
+    lines.more.warnings.iter().map(|warning| format!("Note: {}\n", clean(warning))).collect()
+}
+
+fn newlines(text: &str) -> u32 {
+    u32::try_from(text.matches('\n').count()).unwrap_or(u32::MAX)
+}
+
+fn backticks(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
+}
+
+/// As much of the beginning as fits, whole lines where one fits.
+fn beginning(text: &str, text_room: usize, json_room: usize) -> &str {
+    let mut part = first(text, text_room);
+    loop {
+        // The quotation marks are counted with the rest of the answer.
+        let over = (json_length(&part) - 2).saturating_sub(json_room);
+        if over == 0 {
+            break;
+        }
+        let shorter = part.chars().count().saturating_sub(over);
+        part = first(part, shorter.max(part.chars().count() / 2).min(part.chars().count() - 1));
+    }
+    if part.len() == text.len() {
+        return part;
+    }
+    part.rfind('\n').map_or(part, |end| &part[..=end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_lines_where_one_fits() {
+        assert_eq!(beginning("one\ntwo\nthree", 9, 99), "one\ntwo\n");
+        assert_eq!(beginning("one\ntwo\nthree", 99, 99), "one\ntwo\nthree");
+        assert_eq!(beginning("äääääää", 3, 99), "äää");
+        let escaped = "\"".repeat(100);
+        assert_eq!(beginning(&escaped, 99, 40).len(), 20);
+        assert_eq!(beginning("", 10, 10), "");
     }
 }

@@ -1,11 +1,101 @@
 //! One file a tool.
 
+mod explain_cut;
+mod feedback;
 mod get;
+mod get_status;
+mod memory_search;
+mod related;
+mod remember;
 mod search;
+mod troubleshoot;
 
 use crate::tool::Listed;
 
 /// All tools, in the order in which they are listed.
 pub(crate) fn all() -> Vec<Listed> {
-    vec![Listed::of::<search::Search>(), Listed::of::<get::Get>()]
+    vec![
+        Listed::of::<search::Search>(),
+        Listed::of::<get::Get>(),
+        Listed::of::<related::Related>(),
+        Listed::of::<troubleshoot::Troubleshoot>(),
+        Listed::of::<memory_search::MemorySearch>(),
+        Listed::of::<remember::Remember>(),
+        Listed::of::<explain_cut::ExplainCut>(),
+        Listed::of::<feedback::Feedback>(),
+        Listed::of::<get_status::GetStatus>(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    /// What some clients refuse, wherever it stands in a schema.
+    fn refused(schema: &Value, path: &str, found: &mut Vec<String>) {
+        match schema {
+            Value::Object(object) => {
+                for (key, value) in object {
+                    let path = format!("{path}/{key}");
+                    let kind = key == "type" && !path.ends_with("/properties/type");
+                    if ["$ref", "$defs", "anyOf", "oneOf", "allOf"].contains(&key.as_str())
+                        || (kind && !value.is_string())
+                    {
+                        found.push(path.clone());
+                    }
+                    refused(value, &path, found);
+                }
+            }
+            Value::Array(values) => values.iter().for_each(|value| refused(value, path, found)),
+            Value::Null => found.push(format!("{path}: null")),
+            Value::String(text) if text == "null" => found.push(format!("{path}: null")),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn trap_no_schema_has_unions_references_or_nulls() {
+        for tool in all() {
+            let input = Value::Object((*tool.described.input_schema).clone());
+            let output = Value::Object((*tool.described.output_schema.clone().expect("one")).clone());
+            for (what, schema) in [("input", &input), ("output", &output)] {
+                let mut found = Vec::new();
+                refused(schema, what, &mut found);
+                assert!(found.is_empty(), "{}: {found:?}\n{schema:#}", tool.name());
+                assert_eq!(schema["type"], "object", "{}", tool.name());
+            }
+            assert_eq!(input["additionalProperties"], false, "{}", tool.name());
+        }
+    }
+
+    #[test]
+    fn every_argument_is_described_in_a_line_and_every_tool_says_when_to_take_it() {
+        for tool in all() {
+            let name = tool.name();
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
+            let description = tool.described.description.clone().unwrap_or_default();
+            assert!((60..700).contains(&description.len()), "{name}: {description}");
+            let schema = &tool.described.input_schema;
+            let arguments = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+            assert!(arguments.len() <= 12, "{name} takes {} arguments", arguments.len());
+            let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+            for (argument, schema) in arguments {
+                let described = schema["description"].as_str().unwrap_or_default();
+                assert!(
+                    !described.is_empty() && described.len() < 140 && !described.contains('\n'),
+                    "{name}.{argument}"
+                );
+                let optional = !required.iter().any(|name| *name == argument);
+                let told = schema.get("default").is_some() || described.contains("(default: ");
+                assert!(!optional || told, "{name}.{argument} has no default: {schema}");
+                if ["integer", "number"].contains(&schema["type"].as_str().unwrap_or_default()) {
+                    assert!(
+                        schema.get("minimum").is_some() && schema.get("maximum").is_some(),
+                        "{name}.{argument}: {schema}"
+                    );
+                }
+            }
+        }
+    }
 }

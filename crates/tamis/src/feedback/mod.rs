@@ -17,6 +17,7 @@ pub use import::ImportReport;
 pub(crate) use usage::Usage;
 
 use crate::Error;
+use crate::get::{MOST_ALIKE, readable};
 use crate::index::Index;
 use serde::Serialize;
 use tamis_store::{RecordedSearch, SearchSummary, Store, UsageLog};
@@ -55,14 +56,30 @@ impl Index {
     /// # Errors
     /// No search of that identifier is recorded, a passage is not in the index, or the log cannot be written.
     pub fn feedback(&self, query_id: &str, passages: &[&str], relevance: Label) -> Result<Vec<Judged>, Error> {
+        self.feedback_allowed(query_id, passages, relevance, None)
+    }
+
+    /// [`Index::feedback`] by a caller who may read these namespaces only (`None`: all): a search of others, and a passage of
+    /// others, is as if it were not there.
+    ///
+    /// # Errors
+    /// As [`Index::feedback`].
+    pub fn feedback_allowed(
+        &self,
+        query_id: &str,
+        passages: &[&str],
+        relevance: Label,
+        allowed: Option<&[String]>,
+    ) -> Result<Vec<Judged>, Error> {
         let log = self.usage.log()?;
-        let search = log.search(query_id)?.map_or_else(|| Err(self.unknown_query(log, query_id)), Ok)?;
+        let unknown = || self.unknown_query(log, query_id, allowed);
+        let search = log.search(query_id)?.filter(|search| is_readable(search, allowed)).ok_or_else(unknown)?;
         let judged: Vec<Judged> =
-            passages.iter().map(|wanted| self.judged(&search, wanted, relevance)).collect::<Result<_, _>>()?;
+            passages.iter().map(|wanted| self.judged(&search, wanted, relevance, allowed)).collect::<Result<_, _>>()?;
         let relevant = relevance == Label::Relevant;
         let said: Vec<(&str, bool)> = judged.iter().map(|judged| (judged.passage.as_str(), relevant)).collect();
         // Another process may have forgotten it in between.
-        log.judge(query_id, &said, usage::now_ms())?.ok_or_else(|| self.unknown_query(log, query_id))?;
+        log.judge(query_id, &said, usage::now_ms())?.ok_or_else(unknown)?;
         Ok(judged)
     }
 
@@ -80,7 +97,7 @@ impl Index {
     /// No search of that identifier is recorded, or the log cannot be written.
     pub fn forget_search(&self, query_id: &str) -> Result<(), Error> {
         let log = self.usage.log()?;
-        if log.forget(query_id)? { Ok(()) } else { Err(self.unknown_query(log, query_id)) }
+        if log.forget(query_id)? { Ok(()) } else { Err(self.unknown_query(log, query_id, None)) }
     }
 
     /// Why the last search could not be recorded; `None` when it was, or when recording is off.
@@ -88,15 +105,27 @@ impl Index {
         self.usage.problem()
     }
 
-    fn judged(&self, search: &RecordedSearch, wanted: &str, relevance: Label) -> Result<Judged, Error> {
-        let (passage, rank) = self.passage_of(search, wanted)?;
+    fn judged(
+        &self,
+        search: &RecordedSearch,
+        wanted: &str,
+        relevance: Label,
+        allowed: Option<&[String]>,
+    ) -> Result<Judged, Error> {
+        let (passage, rank) = self.passage_of(search, wanted, allowed)?;
         let found = self.store.find(&passage, 1)?.into_iter().find(|found| found.id == passage);
+        let found = found.filter(|found| readable(allowed, &found.namespace));
         let place = found.map(|found| (found.path, found.start_line));
         Ok(Judged { passage, place, relevance, rank })
     }
 
     /// The identifier that `wanted` names, and its rank from 1 where it was a candidate.
-    fn passage_of(&self, search: &RecordedSearch, wanted: &str) -> Result<(String, Option<usize>), Error> {
+    fn passage_of(
+        &self,
+        search: &RecordedSearch,
+        wanted: &str,
+        allowed: Option<&[String]>,
+    ) -> Result<(String, Option<usize>), Error> {
         let candidates = &search.candidates;
         let digits = !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit());
         if digits && wanted.len() < SHORTEST_PREFIX {
@@ -122,15 +151,18 @@ impl Index {
             (None, []) => {}
             (None, _) => return Err(ambiguous(wanted)),
         }
-        match self.store.find(&prefix, 2)?.as_slice() {
+        let mut found = self.store.find(&prefix, MOST_ALIKE)?;
+        found.retain(|passage| readable(allowed, &passage.namespace));
+        match found.as_slice() {
             [] => Err(Error::NotFound { wanted: wanted.to_owned(), nearest: None }),
             [passage] => Ok((passage.id.clone(), None)),
             _ => Err(ambiguous(wanted)),
         }
     }
 
-    fn unknown_query(&self, log: &UsageLog, query_id: &str) -> Error {
-        let recent = log.recent(1000).unwrap_or_default();
+    fn unknown_query(&self, log: &UsageLog, query_id: &str, allowed: Option<&[String]>) -> Error {
+        // What others searched is not told.
+        let recent = if allowed.is_none() { log.recent(1000).unwrap_or_default() } else { Vec::new() };
         let nearest = recent
             .iter()
             .map(|search| (strsim::normalized_damerau_levenshtein(query_id, &search.id), &search.id))
@@ -145,6 +177,11 @@ impl Index {
         }
         Error::argument("query id", query_id, allowed)
     }
+}
+
+/// Whether a caller may read all that a search was of.
+fn is_readable(search: &RecordedSearch, allowed: Option<&[String]>) -> bool {
+    readable(allowed, &search.namespace) || search.namespace.split(',').all(|namespace| readable(allowed, namespace))
 }
 
 /// Digits from which a text is the beginning of an identifier; fewer are a rank.

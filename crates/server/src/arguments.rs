@@ -1,0 +1,200 @@
+//! The arguments of a call, held to the schema that clients are told: what does not fit is refused with what does.
+
+use rmcp::model::JsonObject;
+use serde_json::{Number, Value};
+
+/// How much alike a name must be to be offered in place of another.
+const ALIKE: f64 = 0.6;
+
+/// The arguments as the schema of a tool has them: null is as if it were not given, `5.0` is the whole number 5.
+///
+/// # Errors
+/// An unknown argument, a wrong type, a value out of range, or one that is missing, each with what is allowed.
+pub(crate) fn checked(tool: &str, schema: &JsonObject, given: JsonObject) -> Result<JsonObject, String> {
+    let nothing = JsonObject::new();
+    let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+    let mut arguments = JsonObject::new();
+    for (name, value) in given {
+        let Some(wanted) = known.get(&name) else { return Err(unknown(tool, known, &name)) };
+        if !value.is_null() {
+            let value = whole(value, wanted);
+            fits(&value, wanted).map_err(|allowed| format!("{name} = {}: must be {allowed}", shown(&value)))?;
+            arguments.insert(name, value);
+        }
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    match required.into_iter().find(|name| !arguments.contains_key(*name)) {
+        Some(missing) => {
+            let meant = known.get(missing).and_then(|wanted| wanted.get("description")).and_then(Value::as_str);
+            Err(format!("{tool} needs {missing}: {}", meant.unwrap_or_default()))
+        }
+        None => Ok(arguments),
+    }
+}
+
+fn unknown(tool: &str, known: &JsonObject, name: &str) -> String {
+    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+    let nearest = nearest(name, names.iter().copied());
+    let hint = nearest.map(|nearest| format!(" (did you mean {nearest}?)")).unwrap_or_default();
+    let takes = if names.is_empty() { "no arguments".to_owned() } else { names.join(", ") };
+    format!("{}: no argument of {tool}{hint}; it takes {takes}", shown(&Value::String(name.to_owned())))
+}
+
+/// The most similar of some names, where one is similar at all.
+pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |other: &str| {
+        let same_start = !name.is_empty() && (other.starts_with(name) || name.starts_with(other));
+        strsim::normalized_damerau_levenshtein(name, other).max(if same_start { ALIKE } else { 0.0 })
+    };
+    names
+        .map(|other| (likeness(other), other))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, other)| other)
+}
+
+/// A whole number that is written with a fraction of 0, as some clients write all numbers.
+fn whole(value: Value, wanted: &Value) -> Value {
+    let number = value.as_f64().filter(|number| wanted["type"] == "integer" && number.fract() == 0.0);
+    match number.filter(|number| value.is_f64() && number.abs() < 9e15) {
+        Some(number) => Value::Number(Number::from(number as i64)),
+        None => value,
+    }
+}
+
+/// # Errors
+/// What is allowed instead.
+fn fits(value: &Value, wanted: &Value) -> Result<(), String> {
+    let words = || allowed(wanted);
+    let fits = match wanted.get("type").and_then(Value::as_str) {
+        Some("string") => value.as_str().is_some_and(|text| {
+            let length = text.chars().count() as f64;
+            number(wanted, "minLength").is_none_or(|least| length >= least)
+                && number(wanted, "maxLength").is_none_or(|most| length <= most)
+        }),
+        Some("integer") => value.as_i64().is_some_and(|number| in_range(number as f64, wanted)),
+        Some("number") => value.as_f64().is_some_and(|number| in_range(number, wanted)),
+        Some("boolean") => value.is_boolean(),
+        Some("object") => value.is_object(),
+        Some("array") => value.as_array().is_some_and(|values| {
+            number(wanted, "maxItems").is_none_or(|most| values.len() as f64 <= most)
+                && number(wanted, "minItems").is_none_or(|least| values.len() as f64 >= least)
+                && values.iter().all(|value| wanted.get("items").is_none_or(|items| fits(value, items).is_ok()))
+        }),
+        _ => true,
+    };
+    let listed = wanted.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(value));
+    if fits && listed { Ok(()) } else { Err(words()) }
+}
+
+fn number(wanted: &Value, key: &str) -> Option<f64> {
+    wanted.get(key).and_then(Value::as_f64)
+}
+
+fn in_range(value: f64, wanted: &Value) -> bool {
+    number(wanted, "minimum").is_none_or(|least| value >= least)
+        && number(wanted, "maximum").is_none_or(|most| value <= most)
+}
+
+/// What a value may be, in words.
+fn allowed(wanted: &Value) -> String {
+    if let Some(values) = wanted.get("enum").and_then(Value::as_array) {
+        let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+        return format!("one of {}", names.join(", "));
+    }
+    let range = |least: &str, most: &str| match (wanted.get(least), wanted.get(most)) {
+        (Some(least), Some(most)) => format!(" from {least} to {most}"),
+        (Some(least), None) => format!(" of at least {least}"),
+        (None, Some(most)) => format!(" of at most {most}"),
+        (None, None) => String::new(),
+    };
+    match wanted.get("type").and_then(Value::as_str) {
+        Some("integer") => format!("a whole number{}", range("minimum", "maximum")),
+        Some("number") => format!("a number{}", range("minimum", "maximum")),
+        Some("boolean") => "true or false".to_owned(),
+        Some("object") => "an object".to_owned(),
+        Some("string") => match range("minLength", "maxLength") {
+            any if any.is_empty() => "a text".to_owned(),
+            range => format!("a text{range} characters").replacen(" from ", " of ", 1),
+        },
+        Some("array") => {
+            let items = wanted.get("items").map_or_else(|| "values".to_owned(), allowed);
+            let count = match range("minItems", "maxItems") {
+                any if any.is_empty() => String::new(),
+                range => format!("{range} entries, each").replacen(" from ", " of ", 1),
+            };
+            format!(
+                "a list{}{items}",
+                if count.is_empty() { " of which each is ".to_owned() } else { format!("{count} ") }
+            )
+        }
+        _ => "another value".to_owned(),
+    }
+}
+
+/// A value in a message: its beginning.
+fn shown(value: &Value) -> String {
+    const LONGEST: usize = 80;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(given: Value) -> Result<JsonObject, String> {
+        let schema = json!({
+            "properties": {
+                "query": { "type": "string", "description": "What to look for.", "maxLength": 10 },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 50 },
+                "floor": { "type": "number", "minimum": 0, "maximum": 1 },
+                "want": { "type": "string", "enum": ["one", "some", "all"] },
+                "paths": { "type": "array", "items": { "type": "string" }, "maxItems": 2 },
+                "relevant": { "type": "boolean" },
+            },
+            "required": ["query"],
+        });
+        let (Value::Object(schema), Value::Object(given)) = (schema, given) else { panic!("objects") };
+        checked("search", &schema, given)
+    }
+
+    #[test]
+    fn what_fits_is_taken_and_null_is_as_if_not_given() {
+        let taken = check(json!({ "query": "x", "limit": 5.0, "floor": 1, "want": null, "paths": [] })).expect("fits");
+        assert_eq!(Value::Object(taken), json!({ "query": "x", "limit": 5, "floor": 1, "paths": [] }));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_what_does() {
+        for (given, said) in [
+            (json!({}), "search needs query: What to look for."),
+            (json!({ "query": null }), "search needs query"),
+            (json!({ "query": "x", "limt": 5 }), "\"limt\": no argument of search (did you mean limit?); it takes "),
+            (json!({ "query": "x", "zzz": 5 }), "\"zzz\": no argument of search; it takes "),
+            (json!({ "query": "x", "limit": 51 }), "limit = 51: must be a whole number from 1 to 50"),
+            (json!({ "query": "x", "limit": "5" }), "limit = \"5\": must be a whole number"),
+            (json!({ "query": "x", "limit": 1.5 }), "limit = 1.5: must be a whole number"),
+            (json!({ "query": "x", "limit": 1e300 }), "must be a whole number from 1 to 50"),
+            (json!({ "query": "x", "floor": -0.1 }), "must be a number from 0 to 1"),
+            (json!({ "query": "x", "want": "many" }), "want = \"many\": must be one of one, some, all"),
+            (json!({ "query": "x", "paths": ["a", 5] }), "must be a list of at most 2 entries, each a text"),
+            (json!({ "query": "x", "paths": ["a", "b", "c"] }), "must be a list of at most 2"),
+            (json!({ "query": "x", "relevant": 1 }), "relevant = 1: must be true or false"),
+            (json!({ "query": "far too long" }), "must be a text of at most 10 characters"),
+        ] {
+            let error = check(given.clone()).expect_err("refused");
+            assert!(error.contains(said), "{given}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_message_never_holds_a_whole_long_value() {
+        let error = check(json!({ "query": "ä".repeat(5000) })).expect_err("refused");
+        assert!(error.chars().count() < 200, "{error}");
+    }
+}

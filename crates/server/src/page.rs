@@ -1,0 +1,234 @@
+//! How much of an answer is given: what fits into so many characters, whole entry by whole entry.
+
+use crate::cursor::{CHANGED, Place};
+use crate::reply::Reply;
+use crate::text::{clean, first};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Characters of an answer where nothing else is asked.
+pub(crate) const MAX_CHARS: usize = 10_000;
+
+/// The default of `max_chars`, as the argument's description has it.
+pub(crate) fn max_chars() -> usize {
+    MAX_CHARS
+}
+
+/// Characters that a cursor and the line that tells of it take.
+const CURSOR: usize = 260;
+
+/// What stands where the rest of a text was left out.
+const REST: &str = " […]";
+
+/// One entry of a list.
+pub(crate) trait Entry: Serialize {
+    /// Its text.
+    fn text(&self) -> String;
+    /// Its longest part, which is shortened where the entry alone is more than fits.
+    fn body(&mut self) -> &mut String;
+    /// Marks it as shortened.
+    fn mark(&mut self);
+}
+
+/// What every list of an answer says of itself.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct More {
+    /// Entries that come after these; `cursor` gives them.
+    pub remaining: usize,
+    /// The `cursor` that gives them, with the same arguments; absent where these are the last.
+    pub next_cursor: Option<String>,
+    /// What one should know of the answer, such as words alone that were searched.
+    pub warnings: Vec<String>,
+}
+
+/// An answer that is a list.
+pub(crate) trait Listing: Serialize {
+    /// Its entries.
+    type Entry: Entry;
+    /// Where they stand.
+    fn entries(&mut self) -> &mut Vec<Self::Entry>;
+    /// What is said of the list.
+    fn more(&mut self) -> &mut More;
+}
+
+/// The answer with those of its entries from `place` on that fit, and its text: the entries, then `tail`. `listed` names what is
+/// listed in all. Neither the text nor the JSON is longer than `max_chars`, as far as what is not an entry leaves room.
+pub(crate) fn fitted<L: Listing>(mut answer: L, tail: &str, place: &Place, listed: &str, max_chars: usize) -> Reply<L> {
+    let entries = std::mem::take(answer.entries());
+    if place.has_changed(listed) {
+        answer.more().warnings.push(CHANGED.to_owned());
+    }
+    let tail = clean(tail);
+    let warnings: String = answer.more().warnings.iter().map(|warning| format!("Note: {}\n", clean(warning))).collect();
+    let around = tail.chars().count() + warnings.chars().count() + CURSOR;
+    let mut text_room = max_chars.saturating_sub(around);
+    let mut json_room = max_chars.saturating_sub(json_length(&answer) + CURSOR);
+
+    let all = entries.len();
+    let mut text = String::new();
+    for mut entry in entries.into_iter().skip(place.start) {
+        if answer.entries().is_empty() {
+            shorten(&mut entry, text_room, json_room);
+        }
+        let shown = entry.text();
+        let (characters, json) = (shown.chars().count(), json_length(&entry) + 1);
+        if (characters > text_room || json > json_room) && !answer.entries().is_empty() {
+            break;
+        }
+        text_room = text_room.saturating_sub(characters);
+        json_room = json_room.saturating_sub(json);
+        text.push_str(&shown);
+        answer.entries().push(entry);
+    }
+    let end = place.start + answer.entries().len();
+    let remaining = all.saturating_sub(end);
+    text.push_str(&tail);
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&warnings);
+    if remaining > 0 {
+        let cursor = place.next(end, listed);
+        text.push_str(&format!("{remaining} more: the same arguments with cursor = \"{cursor}\" give them.\n"));
+        answer.more().next_cursor = Some(cursor);
+    }
+    answer.more().remaining = remaining;
+    Reply::new(answer, text)
+}
+
+/// Makes an entry that is too long by itself as long as what there is room for, and marks it.
+fn shorten<E: Entry>(entry: &mut E, text_room: usize, json_room: usize) {
+    let over = |entry: &E| {
+        let text = entry.text().chars().count().saturating_sub(text_room);
+        text.max((json_length(entry) + 1).saturating_sub(json_room))
+    };
+    let mut over_by = over(entry);
+    if over_by == 0 {
+        return;
+    }
+    entry.mark();
+    while over_by > 0 {
+        let body = entry.body();
+        let length = body.trim_end_matches(REST).chars().count();
+        if length == 0 {
+            return;
+        }
+        // A character can take several in JSON, never fewer than one.
+        let keep = length.saturating_sub(over_by.max(REST.chars().count()));
+        let mut short = first(body, keep).to_owned();
+        short.push_str(REST);
+        *body = short;
+        over_by = over(entry);
+    }
+}
+
+/// Characters of the JSON form.
+pub(crate) fn json_length(value: &(impl Serialize + ?Sized)) -> usize {
+    serde_json::to_string(value).map_or(0, |json| json.chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cursor;
+    use rmcp::model::JsonObject;
+    use serde_json::json;
+
+    #[derive(Serialize)]
+    struct One {
+        body: String,
+        shortened: bool,
+    }
+
+    impl Entry for One {
+        fn text(&self) -> String {
+            format!("{}\n", self.body)
+        }
+        fn body(&mut self) -> &mut String {
+            &mut self.body
+        }
+        fn mark(&mut self) {
+            self.shortened = true;
+        }
+    }
+
+    #[derive(Serialize, Default)]
+    struct List {
+        results: Vec<One>,
+        more: More,
+    }
+
+    impl Listing for List {
+        type Entry = One;
+        fn entries(&mut self) -> &mut Vec<One> {
+            &mut self.results
+        }
+        fn more(&mut self) -> &mut More {
+            &mut self.more
+        }
+    }
+
+    fn list(bodies: &[String]) -> List {
+        let results = bodies.iter().map(|body| One { body: body.clone(), shortened: false }).collect();
+        List { results, more: More::default() }
+    }
+
+    fn place(cursor: Option<&str>) -> Place {
+        let mut arguments = JsonObject::new();
+        if let Some(cursor) = cursor {
+            arguments.insert("cursor".into(), json!(cursor));
+        }
+        Place::of("test", &arguments).expect("a cursor")
+    }
+
+    #[test]
+    fn pages_give_every_entry_once_and_stay_within_the_bound() {
+        let bodies: Vec<String> = (0..40).map(|number| format!("{number} {}", "ä\"\n".repeat(number))).collect();
+        let names = cursor::listed(bodies.iter().map(String::as_str));
+        for max_chars in [700, 1000, 5000, 100_000] {
+            let mut seen = Vec::new();
+            let mut cursor: Option<String> = None;
+            loop {
+                let reply = fitted(list(&bodies), "the reason", &place(cursor.as_deref()), &names, max_chars);
+                assert!(reply.text.chars().count() <= max_chars, "{max_chars}: {}", reply.text.chars().count());
+                assert!(json_length(&reply.answer) <= max_chars, "{max_chars}: {}", json_length(&reply.answer));
+                assert!(!reply.answer.results.is_empty());
+                seen.extend(reply.answer.results.into_iter().map(|one| one.body));
+                cursor = reply.answer.more.next_cursor;
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(seen, bodies, "{max_chars}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_is_too_long_alone_is_shortened_and_marked() {
+        for body in ["ä".repeat(9000), "\"\\\u{1}".repeat(9000)] {
+            let bodies = [body, "second".to_owned()];
+            let reply = fitted(list(&bodies), "", &place(None), "0000000000000000", 1000);
+            let [one] = reply.answer.results.as_slice() else { panic!("one entry") };
+            assert!(one.shortened && one.body.ends_with(REST) && !one.body.starts_with(REST), "{}", one.body);
+            assert!(reply.text.chars().count() <= 1000 && json_length(&reply.answer) <= 1000);
+            assert_eq!(reply.answer.more.remaining, 1);
+        }
+    }
+
+    #[test]
+    fn a_page_of_something_that_changed_says_so() {
+        let bodies: Vec<String> = (0..9).map(|number| format!("{number}{}", "x".repeat(200))).collect();
+        let reply = fitted(list(&bodies), "", &place(None), "0000000000000000", 1000);
+        let cursor = reply.answer.more.next_cursor.expect("more");
+        let reply = fitted(list(&bodies), "", &place(Some(&cursor)), "1111111111111111", 1000);
+        assert!(reply.text.contains("has changed since") && reply.answer.more.warnings.len() == 1, "{}", reply.text);
+    }
+
+    #[test]
+    fn past_the_end_there_is_nothing() {
+        let bodies = ["x".to_owned()];
+        let cursor = place(None).next(7, "0000000000000000");
+        let reply = fitted(list(&bodies), "", &place(Some(&cursor)), "0000000000000000", 1000);
+        assert!(reply.answer.results.is_empty() && reply.answer.more.next_cursor.is_none());
+    }
+}

@@ -1,0 +1,151 @@
+//! Progress of a call, told to the client that asked for it, and the client's wish to stop.
+
+use crate::background::BackgroundState;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RoleServer};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tamis::{Observer, Stage};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Progress is told no more often than this, except that a stage begins.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How far a call is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Report {
+    /// Steps done in all stages so far: what the protocol wants to grow.
+    done: u64,
+    /// The same when the present stage ends, where that is known.
+    total: Option<u64>,
+    message: String,
+}
+
+/// What the library sees of a client while it works on a call.
+pub(crate) struct Reporter {
+    cancelled: CancellationToken,
+    state: Mutex<State>,
+    reports: Option<watch::Sender<Report>>,
+}
+
+struct State {
+    report: Report,
+    told: Option<Instant>,
+}
+
+impl Reporter {
+    /// A reporter, and where its reports arrive if they are wanted.
+    pub fn new(cancelled: CancellationToken, wanted: bool) -> (Reporter, watch::Receiver<Report>) {
+        let (sender, receiver) = watch::channel(Report::default());
+        let state = Mutex::new(State { report: Report::default(), told: None });
+        (Reporter { cancelled, state, reports: wanted.then_some(sender) }, receiver)
+    }
+
+    /// Tells how far the making of the index is that a call waits for.
+    pub fn indexing(&self, state: &BackgroundState) {
+        let told = self.state.lock().unwrap_or_else(PoisonError::into_inner).report.done;
+        if state.done + 1 > told {
+            self.change(false, |report| {
+                report.done = state.done + 1;
+                report.total = (state.total >= state.done && state.total > 0).then_some(state.total + 1);
+                report.message = "indexing".to_owned();
+            });
+        }
+    }
+
+    fn change(&self, at_once: bool, change: impl FnOnce(&mut Report)) {
+        let Some(reports) = &self.reports else { return };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state.report);
+        let now = Instant::now();
+        if at_once || state.told.is_none_or(|told| now - told >= PAUSE) {
+            state.told = Some(now);
+            reports.send_replace(state.report.clone());
+        }
+    }
+}
+
+impl Observer for Reporter {
+    fn stage(&self, stage: Stage, total: u64) {
+        self.change(true, |report| {
+            // Each stage is a step of its own, so that the number grows in any case.
+            report.done += 1;
+            report.total = (total > 0).then_some(report.done + total);
+            report.message = words(&stage);
+        });
+    }
+
+    fn advance(&self, steps: u64) {
+        self.change(false, |report| {
+            report.done += steps;
+            report.total = report.total.filter(|total| *total >= report.done);
+        });
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.is_cancelled()
+    }
+}
+
+fn words(stage: &Stage) -> String {
+    match stage {
+        Stage::Walk => "listing files".to_owned(),
+        Stage::Read => "reading files".to_owned(),
+        Stage::Publish => "bringing the index up to date".to_owned(),
+        Stage::Embed(model) => format!("embedding with {model}"),
+        Stage::Import => "importing".to_owned(),
+        Stage::Fetch(what) => format!("fetching {what}"),
+        Stage::Wait(until) => format!("waiting until {until}"),
+        Stage::Answer => "answering".to_owned(),
+        Stage::Calibrate => "measuring".to_owned(),
+    }
+}
+
+/// Tells a client what arrives, until the reporter is gone.
+pub(crate) async fn tell(peer: Peer<RoleServer>, token: Option<ProgressToken>, mut reports: watch::Receiver<Report>) {
+    let Some(token) = token else { return };
+    while reports.changed().await.is_ok() {
+        let report = reports.borrow_and_update().clone();
+        let mut told = ProgressNotificationParam::new(token.clone(), report.done as f64).with_message(report.message);
+        told.total = report.total.map(|total| total as f64);
+        if peer.notify_progress(told).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_grows_over_all_stages() {
+        let (reporter, reports) = Reporter::new(CancellationToken::new(), true);
+        let mut last = 0;
+        let mut seen = |message: &str| {
+            let report = reports.borrow().clone();
+            assert!(report.done > last && report.message == message, "{report:?}");
+            assert!(report.total.is_none_or(|total| total >= report.done), "{report:?}");
+            last = report.done;
+        };
+        reporter.stage(Stage::Walk, 0);
+        seen("listing files");
+        reporter.stage(Stage::Read, 3);
+        seen("reading files");
+        reporter.advance(5);
+        std::thread::sleep(PAUSE);
+        reporter.advance(1);
+        seen("reading files");
+        reporter.stage(Stage::Embed("static".into()), 10);
+        seen("embedding with static");
+    }
+
+    #[test]
+    fn nobody_is_told_who_did_not_ask() {
+        let (reporter, reports) = Reporter::new(CancellationToken::new(), false);
+        reporter.stage(Stage::Walk, 0);
+        assert_eq!(*reports.borrow(), Report::default());
+        assert!(!reporter.cancelled());
+    }
+}

@@ -1,0 +1,169 @@
+//! `get_status`: what is indexed, and how fresh it is.
+
+use crate::reply::{Refused, Reply};
+use crate::text::{clean, line};
+use crate::tool::{Call, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use tamis::{Error, Filter, Status};
+
+pub(crate) struct GetStatus;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The repository or project, by name (default: all).
+    namespace: Option<String>,
+}
+
+/// What is indexed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct State {
+    /// Documents.
+    documents: u64,
+    /// Their passages.
+    passages: u64,
+    /// Files that have changed since they were indexed.
+    stale: u64,
+    /// By repository or project.
+    namespaces: Vec<Namespace>,
+    /// By kind of text.
+    collections: Vec<Share>,
+    /// Models, and how many passages each has embedded.
+    models: Vec<Model>,
+    /// What one should know, such as a directory that is gone.
+    warnings: Vec<String>,
+}
+
+/// A repository or project.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Namespace {
+    /// Its name.
+    name: String,
+    /// Its documents.
+    documents: u64,
+    /// Their passages.
+    passages: u64,
+    /// Files that have changed since they were indexed; absent where it has no directory.
+    stale: Option<u64>,
+}
+
+/// A kind of text.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Share {
+    /// Its name, as the argument collections takes it.
+    name: String,
+    /// Its documents.
+    documents: u64,
+    /// Their passages.
+    passages: u64,
+}
+
+/// A model.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Model {
+    /// Its name.
+    id: String,
+    /// Passages that have a vector of it.
+    embedded: u64,
+}
+
+impl Tool for GetStatus {
+    const NAME: &'static str = "get_status";
+    const TITLE: &'static str = "Status";
+    const DESCRIPTION: &'static str = "What is indexed here: repositories, kinds of text, counts, models, and how many files have \
+        changed since. Take it to learn which collections and namespaces there are, or when results seem old.";
+    type Arguments = Arguments;
+    type Answer = State;
+
+    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<State>, Refused> {
+        let names = namespaces(call, arguments.namespace.as_deref())?;
+        let mut answer = state(call, &names)?;
+        answer.warnings.splice(0..0, call.warnings());
+        let text = text(&answer);
+        Ok(Reply::new(answer, text))
+    }
+}
+
+/// The namespaces that are told of: the one named, or all that the caller may read.
+///
+/// # Errors
+/// There is none of that name; one that may not be read is told alike.
+fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refused> {
+    let known = call.index.store().namespaces().map_err(Error::from)?;
+    let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
+    if let Some(wanted) = wanted {
+        if !names.iter().any(|name| name == wanted) {
+            return Err(Refused::argument("namespace", wanted, format!("one of {}", names.join(", "))));
+        }
+        names.retain(|name| name == wanted);
+    }
+    Ok(names)
+}
+
+/// Counts of these namespaces and of no other.
+fn state(call: &Call<'_>, names: &[String]) -> Result<State, Refused> {
+    let status: Status = call.index.status()?;
+    let store = call.index.store();
+    let mut collections: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut namespaces = Vec::with_capacity(names.len());
+    for name in names {
+        let mut namespace = Namespace { name: name.clone(), documents: 0, passages: 0, stale: None };
+        let documents = store.documents(name).map_err(Error::from)?;
+        for document in documents.into_iter().filter(|document| document.passages > 0) {
+            let passages = u64::from(document.passages);
+            namespace.documents += 1;
+            namespace.passages += passages;
+            let count = collections.entry(document.collection).or_default();
+            *count = (count.0 + 1, count.1 + passages);
+        }
+        namespace.stale = status.sources.iter().find(|source| source.namespace == *name).map(|source| source.stale);
+        namespaces.push(namespace);
+    }
+    let sources = status.sources.iter().filter(|source| names.contains(&source.namespace));
+    let filter = Filter { namespaces: names.to_vec(), ..Filter::default() };
+    let models = status.summary.models.iter().map(|model| {
+        let id = model.model.id.clone();
+        // A filter without namespaces would let all through.
+        let embedded = if names.is_empty() { 0 } else { store.coverage(&id, &filter).map_err(Error::from)?.embedded };
+        Ok::<Model, Refused>(Model { id, embedded })
+    });
+    Ok(State {
+        documents: namespaces.iter().map(|namespace| namespace.documents).sum(),
+        passages: namespaces.iter().map(|namespace| namespace.passages).sum(),
+        stale: namespaces.iter().filter_map(|namespace| namespace.stale).sum(),
+        models: models.collect::<Result<_, _>>()?,
+        warnings: sources.filter_map(|source| source.remark.clone()).collect(),
+        namespaces,
+        collections: collections
+            .into_iter()
+            .map(|(name, (documents, passages))| Share { name, documents, passages })
+            .collect(),
+    })
+}
+
+fn text(state: &State) -> String {
+    let State { documents, passages, stale, .. } = state;
+    let fresh = if *stale == 0 { "up to date".to_owned() } else { format!("{stale} files changed since") };
+    let mut text = format!("{documents} documents in {passages} passages, {fresh}.\n");
+    let list = |text: &mut String, what: &str, entries: Vec<String>| {
+        if !entries.is_empty() {
+            let _ = writeln!(text, "{what}: {}", entries.join(", "));
+        }
+    };
+    let counted = |name: &str, documents: u64, passages: u64| {
+        format!("{} ({documents} documents, {passages} passages)", line(name))
+    };
+    let namespaces = state.namespaces.iter().map(|one| counted(&one.name, one.documents, one.passages));
+    list(&mut text, "namespaces", namespaces.collect());
+    let collections = state.collections.iter().map(|one| counted(&one.name, one.documents, one.passages));
+    list(&mut text, "collections", collections.collect());
+    let models = state.models.iter().map(|model| format!("{} ({} of {passages} embedded)", model.id, model.embedded));
+    list(&mut text, "models", models.collect());
+    for warning in &state.warnings {
+        let _ = writeln!(text, "Note: {}", clean(warning));
+    }
+    text
+}
