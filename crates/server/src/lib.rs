@@ -23,6 +23,7 @@ mod progress;
 mod prompts;
 mod reply;
 mod resources;
+mod rows;
 mod schema;
 mod serve;
 mod service;

@@ -2,7 +2,7 @@
 
 use crate::cursor::{CHANGED, Place};
 use crate::reply::Reply;
-use crate::text::{clean, first};
+use crate::text::clean;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -100,26 +100,37 @@ pub(crate) fn fitted<L: Listing>(mut answer: L, tail: &str, place: &Place, liste
 fn shorten<E: Entry>(entry: &mut E, text_room: usize, json_room: usize) {
     let over = |entry: &E| {
         let text = entry.text().chars().count().saturating_sub(text_room);
-        text.max((json_length(entry) + 1).saturating_sub(json_room))
+        (text, (json_length(entry) + 1).saturating_sub(json_room))
     };
-    let mut over_by = over(entry);
-    if over_by == 0 {
+    if over(entry) == (0, 0) {
         return;
     }
     entry.mark();
-    while over_by > 0 {
-        let body = entry.body();
-        let length = body.trim_end_matches(REST).chars().count();
-        if length == 0 {
-            return;
+    // The mark takes room as well.
+    let (text, json) = over(entry);
+    let body = entry.body();
+    let left = |length: usize, over: usize| length.saturating_sub(over + REST.chars().count());
+    let mut short =
+        fitting(body, left(body.chars().count(), text), left(json_length(body.as_str()) - 2, json)).to_owned();
+    short.push_str(REST);
+    *body = short;
+}
+
+/// The longest beginning of a text that has no more characters than these, as it is and as it is written in JSON.
+pub(crate) fn fitting(text: &str, mut text_room: usize, mut json_room: usize) -> &str {
+    for (at, character) in text.char_indices() {
+        let width = match character {
+            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+            '\0'..='\u{1f}' => 6,
+            _ => 1,
+        };
+        if text_room == 0 || width > json_room {
+            return &text[..at];
         }
-        // A character can take several in JSON, never fewer than one.
-        let keep = length.saturating_sub(over_by.max(REST.chars().count()));
-        let mut short = first(body, keep).to_owned();
-        short.push_str(REST);
-        *body = short;
-        over_by = over(entry);
+        text_room -= 1;
+        json_room -= width;
     }
+    text
 }
 
 /// Characters of the JSON form.
@@ -213,6 +224,17 @@ mod tests {
             assert!(reply.text.chars().count() <= 1000 && json_length(&reply.answer) <= 1000);
             assert_eq!(reply.answer.more.remaining, 1);
         }
+    }
+
+    #[test]
+    fn the_width_of_a_character_is_that_of_its_json() {
+        for character in ('\0'..'\u{2100}').chain(['\u{1f600}']) {
+            let text = character.to_string();
+            let width = json_length(text.as_str()) - 2;
+            assert_eq!(fitting(&text, 1, width), text, "{character:?}");
+            assert_eq!(fitting(&text, 1, width - 1), "", "{character:?}");
+        }
+        assert_eq!(fitting("äöü", 2, 99), "äö");
     }
 
     #[test]

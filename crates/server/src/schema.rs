@@ -41,6 +41,15 @@ fn object(mut schema: Value, answer: bool) -> JsonObject {
 fn plain(schema: &mut Value, definitions: &Value, answer: bool) {
     match schema {
         Value::Object(object) => {
+            without_null_type(object);
+            // What is referred to can be a reference itself.
+            while let Some(definition) = referred(object, definitions) {
+                object.remove("$ref");
+                for (key, value) in definition {
+                    object.entry(key).or_insert(value);
+                }
+                without_null_type(object);
+            }
             let mut nullable = Vec::new();
             if let Some(Value::Object(properties)) = object.get("properties") {
                 nullable =
@@ -48,15 +57,6 @@ fn plain(schema: &mut Value, definitions: &Value, answer: bool) {
             }
             if answer && let Some(Value::Array(required)) = object.get_mut("required") {
                 required.retain(|name| !nullable.iter().any(|nullable| name == nullable));
-            }
-            without_null_type(object);
-            // What came in can be a reference itself.
-            while let Some(definition) = referred(object, definitions) {
-                object.remove("$ref");
-                for (key, value) in definition {
-                    object.entry(key).or_insert(value);
-                }
-                without_null_type(object);
             }
             if object.get("format").and_then(Value::as_str).is_some_and(|format| OF_NUMBERS.contains(&format)) {
                 object.remove("format");

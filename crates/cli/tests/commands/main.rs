@@ -12,6 +12,7 @@ mod import;
 mod import_github;
 mod inspect;
 mod install;
+mod mcp;
 mod metadata;
 mod month;
 mod notes;

@@ -101,6 +101,20 @@ impl Tree {
         command
     }
 
+    /// The same as a process whose streams a test holds.
+    pub fn process(&self, arguments: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("TAMIS_") {
+                command.env_remove(name);
+            }
+        }
+        command.args(arguments).current_dir(self.root());
+        command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
+        command.env("TAMIS_CACHE", self.home().join("cache"));
+        command
+    }
+
     /// What the binary prints on standard output, which must be JSON.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.tamis(arguments).output().expect("runs");

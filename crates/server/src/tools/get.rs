@@ -1,7 +1,7 @@
 //! `get`: the full text of a result.
 
 use crate::cursor::{CHANGED, listed};
-use crate::page::{More, json_length, max_chars};
+use crate::page::{More, fitting, json_length, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, fenced, first, line};
 use crate::tool::{Call, Tool};
@@ -128,16 +128,7 @@ fn backticks(text: &str) -> usize {
 
 /// As much of the beginning as fits, whole lines where one fits.
 fn beginning(text: &str, text_room: usize, json_room: usize) -> &str {
-    let mut part = first(text, text_room);
-    loop {
-        // The quotation marks are counted with the rest of the answer.
-        let over = (json_length(&part) - 2).saturating_sub(json_room);
-        if over == 0 {
-            break;
-        }
-        let shorter = part.chars().count().saturating_sub(over);
-        part = first(part, shorter.max(part.chars().count() / 2).min(part.chars().count() - 1));
-    }
+    let part = fitting(text, text_room, json_room);
     if part.len() == text.len() {
         return part;
     }

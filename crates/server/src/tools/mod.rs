@@ -5,6 +5,7 @@ mod feedback;
 mod get;
 mod get_status;
 mod memory_search;
+mod query_sql;
 mod related;
 mod remember;
 mod search;
@@ -21,6 +22,7 @@ pub(crate) fn all() -> Vec<Listed> {
         Listed::of::<troubleshoot::Troubleshoot>(),
         Listed::of::<memory_search::MemorySearch>(),
         Listed::of::<remember::Remember>(),
+        Listed::of::<query_sql::QuerySql>(),
         Listed::of::<explain_cut::ExplainCut>(),
         Listed::of::<feedback::Feedback>(),
         Listed::of::<get_status::GetStatus>(),

@@ -53,6 +53,14 @@ impl Index {
     /// # Errors
     /// A limit or namespace that is not allowed; [`Error::Sql`] where the statement cannot be run; a store that fails.
     pub fn query_sql(&self, request: &SqlRequest) -> Result<SqlAnswer, Error> {
+        self.query_sql_until(request, &|| false)
+    }
+
+    /// [`Index::query_sql`] that ends early, with an error, when `cancelled` says so.
+    ///
+    /// # Errors
+    /// As [`Index::query_sql`].
+    pub fn query_sql_until(&self, request: &SqlRequest, cancelled: &dyn Fn() -> bool) -> Result<SqlAnswer, Error> {
         let query = &request.query;
         if !(1..=MOST_SQL_ROWS).contains(&query.limit) {
             return Err(Error::argument("limit", query.limit.to_string(), format!("from 1 to {MOST_SQL_ROWS}")));
@@ -62,7 +70,7 @@ impl Index {
             return Err(Error::argument("timeout_ms", query.timeout.as_millis().to_string(), allowed));
         }
         let namespace = self.evidence_namespace(request.namespace.as_deref(), request.allowed_namespaces.as_deref())?;
-        let rows = self.store.query_sql(&namespace, query, &|| false).map_err(|error| match error {
+        let rows = self.store.query_sql(&namespace, query, cancelled).map_err(|error| match error {
             StoreError::Sql { error, hint } => Error::Sql { error, hint },
             other => Error::Store(other),
         })?;

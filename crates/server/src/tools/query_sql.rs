@@ -1,0 +1,63 @@
+//! `query_sql`: a question of one's own to the evidence graph.
+
+use crate::reply::{Refused, Reply};
+use crate::rows::Rows;
+use crate::tool::{Call, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+use tamis::{SqlQuery, SqlRequest};
+
+pub(crate) struct QuerySql;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. Its own LIMIT stands.
+    #[schemars(length(min = 1))]
+    sql: String,
+    /// Most rows, 1 to 200.
+    #[schemars(range(min = 1, max = 200))]
+    #[serde(default = "limit")]
+    limit: usize,
+    /// Most milliseconds that it may take, 1 to 2000.
+    #[schemars(range(min = 1, max = 2000))]
+    #[serde(default = "timeout_ms")]
+    timeout_ms: u64,
+    /// Whether the tables with their columns come with the answer.
+    #[serde(default)]
+    include_schema: bool,
+    /// The repository or project whose evidence it is, by name (default: the one here).
+    namespace: Option<String>,
+}
+
+/// Most rows where nothing else is asked.
+pub(super) fn limit() -> usize {
+    50
+}
+
+fn timeout_ms() -> u64 {
+    300
+}
+
+impl Tool for QuerySql {
+    const NAME: &'static str = "query_sql";
+    const TITLE: &'static str = "Query evidence";
+    const DESCRIPTION: &'static str = "Ask the evidence graph (claims, fragments of pages, and which support or refute which) by \
+        one SQL SELECT of SQLite's dialect; it only reads, within limits of rows and time. Take query_view where list_views has \
+        the question already, vector_search to find claims or fragments by meaning.";
+    type Arguments = Arguments;
+    type Answer = Rows;
+
+    fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Rows>, Refused> {
+        let timeout = Duration::from_millis(arguments.timeout_ms);
+        let request = SqlRequest {
+            namespace: arguments.namespace,
+            allowed_namespaces: call.allowed(),
+            query: SqlQuery { limit: arguments.limit, timeout, ..SqlQuery::new(arguments.sql) },
+            include_schema: arguments.include_schema,
+        };
+        let answer = call.index.query_sql_until(&request, &|| call.observer.cancelled())?;
+        Ok(Rows::reply(answer))
+    }
+}

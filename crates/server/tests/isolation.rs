@@ -1,0 +1,153 @@
+//! A caller who may read one of two namespaces learns nothing of the other, by any tool.
+
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, PaginatedRequestParams, ReadResourceRequestParams};
+use rmcp::service::{RoleClient, RunningService};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use tamis::config::Config;
+use tamis::{Index, Location, RunOptions, SourceSettings};
+use tamis_server::{Caller, Server, ServerOptions};
+
+type Session = RunningService<RoleClient, ()>;
+
+/// An index of two repositories that hold files of the same names.
+fn index(directory: &Path) -> Arc<Index> {
+    for (repository, animal) in [("open", "walrus"), ("sealed", "narwhal")] {
+        let root = directory.join(repository);
+        std::fs::create_dir_all(root.join("src")).expect("made");
+        let page = format!("# The {animal}\n\nThe {animal} of {repository} lives in cold water and sings.\n");
+        std::fs::write(root.join("animal.md"), page).expect("written");
+        let code = format!("/// Sings like a {animal}.\npub fn sing_{animal}() -> u32 {{\n    42\n}}\n");
+        std::fs::write(root.join("src/song.rs"), code).expect("written");
+        std::fs::write(root.join(format!("{animal}.md")), format!("# {animal}\n\nOnly {repository} has this.\n"))
+            .expect("written");
+    }
+    let mut config = Config::built_in();
+    config.index.models = vec!["static".into()];
+    let mut index = Index::open(Location::at(directory, None), config).expect("opens");
+    let roots = ["open", "sealed"].map(|name| directory.join(name));
+    index.add_sources(&roots, &SourceSettings::default()).expect("added");
+    index.refresh(RunOptions::WHOLE, &()).expect("indexed");
+    Arc::new(index)
+}
+
+async fn session(index: &Arc<Index>, namespaces: Option<Vec<String>>) -> Session {
+    let caller = Caller { namespaces, may_remember: true, may_judge: true };
+    let server = Server::new(index.clone(), ServerOptions { parallel_calls: 2, caller });
+    let (here, there) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move {
+        let running = server.serve(there).await.expect("a session");
+        let _ = running.waiting().await;
+    });
+    ().serve(here).await.expect("a session")
+}
+
+async fn call(session: &Session, tool: &'static str, arguments: Value) -> Value {
+    let Value::Object(arguments) = arguments else { panic!("an object") };
+    let request = CallToolRequestParams::new(tool).with_arguments(arguments);
+    match session.call_tool(request).await {
+        Ok(result) => serde_json::to_value(result).expect("JSON"),
+        Err(error) => json!({ "refused": error.to_string() }),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trap_what_a_caller_may_not_read_is_as_if_it_were_not_there() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let root = directory.path().canonicalize().expect("a path");
+    let index = index(&root);
+    let all = session(&index, None).await;
+    let some = session(&index, Some(vec!["open".to_owned()])).await;
+
+    // Of each namespace a passage and a search, as someone who may read everything sees them.
+    let found = call(&all, "search", json!({ "query": "narwhal", "namespace": "sealed" })).await;
+    let id = found["structuredContent"]["results"][0]["id"].as_str().expect("found").to_owned();
+    let query_id = found["structuredContent"]["query_id"].as_str().expect("recorded").to_owned();
+    let own = call(&some, "search", json!({ "query": "walrus" })).await;
+    let own_query = own["structuredContent"]["query_id"].as_str().expect("recorded").to_owned();
+    assert_eq!(own["structuredContent"]["results"][0]["namespace"], "open", "{own}");
+
+    let note = json!({ "text": "x", "namespace": "sealed" });
+    for (tool, arguments) in [
+        ("search", json!({ "query": "narwhal sings in cold water", "want": "all" })),
+        ("search", json!({ "query": "narwhal", "namespace": "sealed" })),
+        ("search", json!({ "query": "song", "paths": ["**"], "collections": ["code"] })),
+        ("memory_search", json!({ "query": "narwhal" })),
+        ("memory_search", json!({ "query": "narwhal", "namespace": "sealed" })),
+        ("explain_cut", json!({ "query": "narwhal", "cut": "fixed:k=9", "around": 20 })),
+        ("explain_cut", json!({ "query": "narwhal", "namespace": "sealed" })),
+        ("get", json!({ "id": id })),
+        ("get", json!({ "id": &id[..4] })),
+        ("get", json!({ "id": "narwhal.md" })),
+        ("get", json!({ "id": "narwhale.md" })),
+        ("get", json!({ "id": "sealed:animal.md" })),
+        ("get", json!({ "id": root.join("sealed/animal.md") })),
+        ("related", json!({ "id": id })),
+        ("related", json!({ "id": "src/song.rs:2" })),
+        ("related", json!({ "id": "sealed:src/song.rs:2" })),
+        ("troubleshoot", json!({ "title": "The narwhal does not sing" })),
+        ("troubleshoot", json!({ "title": "The narwhal does not sing", "namespace": "sealed" })),
+        ("remember", note),
+        ("feedback", json!({ "query_id": query_id, "ids": ["1"], "relevant": true })),
+        ("feedback", json!({ "query_id": format!("{}x", &query_id[1..]), "ids": ["1"], "relevant": true })),
+        ("feedback", json!({ "query_id": own_query, "ids": [id], "relevant": true })),
+        ("get_status", json!({})),
+        ("get_status", json!({ "namespace": "sealed" })),
+        ("query_sql", json!({ "sql": "SELECT * FROM claims", "namespace": "sealed" })),
+        ("query_sql", json!({ "sql": "SELECT name FROM sqlite_schema" })),
+    ] {
+        let answer = call(&some, tool, arguments.clone()).await;
+        let mut told = answer.to_string();
+        // What the caller said itself comes back in messages and is no news.
+        if let Some(values) = arguments.as_object() {
+            for value in values.values().filter_map(Value::as_str) {
+                told = told.replace(value, "");
+                told = told.replace(value.rsplit_once(':').map_or(value, |(path, _)| path), "");
+            }
+        }
+        for secret in ["narwhal", "sealed", query_id.as_str()] {
+            assert!(!told.to_lowercase().contains(secret), "{tool} {arguments} tells {secret}: {answer}");
+        }
+    }
+
+    let resources = some.list_resources(Some(PaginatedRequestParams::default())).await.expect("a list");
+    assert_eq!(resources.resources.len(), 3, "{resources:?}");
+    assert!(resources.resources.iter().all(|one| one.uri.starts_with("tamis://open/")), "{resources:?}");
+    for uri in ["tamis://sealed/animal.md", "tamis://open/../sealed/animal.md", "tamis://open/sealed:animal.md"] {
+        assert!(some.read_resource(ReadResourceRequestParams::new(uri)).await.is_err(), "{uri}");
+    }
+    let read = some.read_resource(ReadResourceRequestParams::new("tamis://open/animal.md")).await.expect("a page");
+    assert!(serde_json::to_string(&read).expect("JSON").contains("walrus of open"));
+
+    // A note goes where the caller may write, and nowhere else.
+    let noted = call(&some, "remember", json!({ "text": "The walrus sang on Monday." })).await;
+    assert_eq!(noted["structuredContent"]["namespace"], "open", "{noted}");
+    assert!(!root.join("sealed/memory").exists());
+
+    // Who may read everything still finds all of it.
+    let everything = call(&all, "get_status", json!({})).await.to_string();
+    assert!(everything.contains("sealed") && everything.contains("open"), "{everything}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_may_read_nothing_is_told_nothing() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let index = index(&directory.path().canonicalize().expect("a path"));
+    let nobody = session(&index, Some(Vec::new())).await;
+    for (tool, arguments) in [
+        ("search", json!({ "query": "walrus" })),
+        ("get", json!({ "id": "walrus.md" })),
+        ("get_status", json!({})),
+        ("remember", json!({ "text": "x" })),
+        ("troubleshoot", json!({ "title": "song" })),
+    ] {
+        let answer = call(&nobody, tool, arguments.clone()).await.to_string();
+        for secret in ["sealed", "narwhal", "\"open\"", "cold water"] {
+            assert!(!answer.contains(secret), "{tool} {arguments}: {answer}");
+        }
+    }
+    let listed = nobody.list_resources(None).await.expect("a list");
+    assert!(listed.resources.is_empty());
+}
