@@ -133,13 +133,13 @@ impl Server {
         let _stop = cancelled.clone().drop_guard();
         let token = context.meta.get_progress_token();
         let (reporter, reports) = Reporter::new(cancelled.clone(), token.is_some());
-        let begun = async {
-            // What waits for the index is no load, so that the index is not kept waiting for it.
-            let state = self.settle(&reporter).await;
-            let working = self.shared.load.enter();
-            Some((state, working, self.shared.calls.clone().acquire_owned().await.ok()?))
-        };
-        let working = async {
+        let working = async move {
+            let begun = async {
+                // What waits for the index is no load, so that the index is not kept waiting for it.
+                let state = self.settle(&reporter).await;
+                let working = self.shared.load.enter();
+                Some((state, working, self.shared.calls.clone().acquire_owned().await.ok()?))
+            };
             let (state, working, permit) = tokio::select! {
                 begun = begun => begun?,
                 () = cancelled.cancelled() => return None,
