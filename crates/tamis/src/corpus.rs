@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::index::{FILE_COLLECTIONS, Index};
-use tamis_store::{Applied, Change, NewDocument, NewPassage, Store, TextForm};
+use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, Store, TextForm};
 use tamis_text::Options;
 
 /// A document given as text.
@@ -23,12 +23,13 @@ impl Index {
     /// [`Index::complete`].
     ///
     /// # Errors
-    /// A collection that belongs to the files of the tree, an index that is not writable, or another process that is
+    /// A collection that belongs to the files of the tree or to evidence, an index that is not writable, or another process that is
     /// writing.
     pub fn put_documents(&self, documents: &[TextDocument]) -> Result<Applied, Error> {
-        if let Some(taken) = documents.iter().find(|document| FILE_COLLECTIONS.contains(&document.collection.as_str()))
-        {
-            let allowed = format!("another name than those of files, {}", FILE_COLLECTIONS.join(", "));
+        let is_taken = |collection: &str| FILE_COLLECTIONS.contains(&collection) || collection == EVIDENCE_COLLECTION;
+        if let Some(taken) = documents.iter().find(|document| is_taken(&document.collection)) {
+            let files = FILE_COLLECTIONS.join(", ");
+            let allowed = format!("another name than those of files, {files}, and than {EVIDENCE_COLLECTION}");
             return Err(Error::argument("collection", format!("{:?}", taken.collection), allowed));
         }
         let changes: Vec<Change> = documents.iter().map(|document| Change::Put(self.text_document(document))).collect();

@@ -14,6 +14,8 @@
 //! - [`Index::related`] goes on from a hit: what is like it, what it uses, what uses it.
 //! - [`Index::import_issues`], [`Index::import_pages`] and [`Index::import_conversations`] bring in what is no file;
 //!   [`Index::imported`] lists it.
+//! - [`Index::import_evidence`] brings in claims and what speaks for and against them, [`Index::export_evidence`] gives them back
+//!   and [`Index::evidence_summary`] counts them.
 //! - [`Index::remember`] adds a note and [`Index::forget`] has it found no more.
 //! - [`Index::troubleshoot`] answers a trouble from solved issues and the wiki, [`Index::duplicates`] tells which issues are
 //!   likely the same.
@@ -86,9 +88,10 @@ pub use evidence::{
 pub use feedback::{ImportReport, Judged, Label};
 pub use get::Excerpt;
 pub use import::{
-    Clock, ConversationImport, GITHUB_API, GithubAccess, GithubError, GithubImport, GithubReport, ImportInput,
-    ImportSummary, Imported, ImportedLog, ImportedWiki, IssueImport, IssueStates, LARGEST_IMPORT, PageImport,
-    Repository, Stopped, SystemClock, TOKEN_VARIABLES, Token, UnreadableRecord, is_imported,
+    Clock, ConversationImport, EvidenceImport, EvidenceLine, GITHUB_API, GithubAccess, GithubError, GithubImport,
+    GithubReport, ImportInput, ImportSummary, Imported, ImportedLog, ImportedWiki, IssueImport, IssueStates,
+    LARGEST_IMPORT, PageImport, RecordCounts, Repository, Stopped, SystemClock, TOKEN_VARIABLES, Token,
+    UnreadableRecord, is_imported,
 };
 pub use index::{
     Freshness, Index, Observer, RunOptions, RunReport, Source, SourceReport, SourceSettings, SourceState, Stage, watch,
@@ -106,8 +109,9 @@ pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
 pub use tamis_store::{
-    Count, DocumentState, Filter, Findings, LONGEST_SQL_TIME, MOST_SQL_ROWS, Part, Problem, Progress, Purged,
-    SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary,
+    Claim, Count, DocumentState, Edge, EvidenceKey, EvidenceRecord, EvidenceSummary, Filter, Findings, Fragment,
+    LONGEST_EVIDENCE_TEXT, LONGEST_SQL_TIME, MOST_SQL_ROWS, NodeType, Page, Part, Problem, Progress, Purged, Relation,
+    SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary, Task, Work,
 };
 pub use tamis_text as text;
 pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};

@@ -7,7 +7,7 @@ use crate::index::{Index, SKIPPED, SourceState};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tamis_store::{Findings, Progress, Summary};
+use tamis_store::{EvidenceSummary, Findings, Progress, Summary};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +28,9 @@ pub struct Status {
     pub sources: Vec<SourceStatus>,
     /// What was imported, by where it came from.
     pub imported: Vec<Imported>,
+    /// The evidence of each namespace that has any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<EvidenceSummary>,
     /// The user's cache of vectors, where there is one that can be read.
     pub embedding_cache: Option<EmbeddingCacheStatus>,
     /// What the store holds.
@@ -106,6 +109,7 @@ impl Index {
             notes,
             sources,
             imported: self.imported()?,
+            evidence: self.evidence_summaries()?,
             // One that cannot be read is passed over by runs as well; the doctor says why.
             embedding_cache: self.embedding_cache().unwrap_or_default(),
             summary,

@@ -39,5 +39,9 @@ named! {
         Note = "note",
         /// Turns of a conversation.
         Turns = "turns",
+        /// A piece of a page that speaks for or against a claim, or may.
+        Fragment = "fragment",
+        /// A statement that may be true or not.
+        Claim = "claim",
     }
 }

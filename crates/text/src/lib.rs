@@ -43,6 +43,7 @@ mod prose;
 mod read;
 mod role;
 mod skip;
+mod statement;
 mod tokens;
 mod wiki;
 
@@ -62,5 +63,6 @@ pub use notes::{Entry, FORGOTTEN, NoteOptions, entries, forgotten_mark, read_not
 pub use read::read;
 pub use role::{Role, role};
 pub use skip::{Limits, Skip, skip_by_content, skip_by_path};
+pub use statement::read_statement;
 pub use tokens::estimate_tokens;
 pub use wiki::{WikiDump, WikiDumpError, WikiDumpOptions, WikiPage, WikiSite, read_page, read_wiki_dump};

@@ -17,6 +17,7 @@ Examples:
   tamis import github OWNER/REPO                   a repository's issues, live; later only what has changed
   tamis import wiki dump.xml                       the pages of a MediaWiki
   tamis import conversations session.jsonl         a log of turns: time, speaker, text
+  tamis import evidence graph.jsonl                claims, and what speaks for and against them
   tamis import --list                              what was imported, and from where
   tamis import --remove github:OWNER/REPO          take it out again
 
@@ -54,6 +55,8 @@ pub enum ImportWhat {
     Wiki(ImportWikiArguments),
     /// Logs of conversations: turns of a time, a speaker and a text
     Conversations(ImportConversationsArguments),
+    /// Claims, and the fragments of pages that speak for and against them
+    Evidence(ImportEvidenceArguments),
 }
 
 /// Flags of `tamis import issues`.
@@ -111,6 +114,25 @@ pub struct ImportConversationsArguments {
     /// What to call the log, in place of its file's name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Flags of every import.
+    #[command(flatten)]
+    pub common: ImportFlags,
+}
+
+/// Flags of `tamis import evidence`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis import evidence graph.jsonl            lines of {\"record\": \"task\" | \"work\" | \"page\" | \"fragment\" | \"claim\" | \"edge\", …}
+  tamis search --collection evidence --kind claim \"does folic acid help\"
+  tamis get claim:c1
+  tamis evidence export                        the same records, given back
+
+A record takes the place of the one of the same name. Lines may refer to later ones. docs/evidence.md has the fields.")]
+pub struct ImportEvidenceArguments {
+    /// Files of JSON Lines, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
     /// Flags of every import.
     #[command(flatten)]
     pub common: ImportFlags,

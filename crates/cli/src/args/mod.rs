@@ -5,6 +5,7 @@ mod calibrate;
 mod cut;
 mod duplicates;
 mod eval;
+mod evidence;
 mod feedback;
 mod forget;
 mod form;
@@ -33,13 +34,15 @@ pub use calibrate::CalibrateArguments;
 pub use cut::CutArguments;
 pub use duplicates::DuplicatesArguments;
 pub use eval::EvalArguments;
+pub use evidence::{EvidenceAction, EvidenceAddArguments, EvidenceArguments, EvidenceExportArguments};
 pub use feedback::FeedbackArguments;
 pub use forget::ForgetArguments;
 pub use form::{FormArguments, ScopeArguments};
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
 pub use import::{
-    ImportArguments, ImportConversationsArguments, ImportFlags, ImportIssuesArguments, ImportWhat, ImportWikiArguments,
+    ImportArguments, ImportConversationsArguments, ImportEvidenceArguments, ImportIssuesArguments, ImportWhat,
+    ImportWikiArguments,
 };
 pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
@@ -96,7 +99,7 @@ pub enum Command {
     Search(Box<SearchArguments>),
     /// Bring the index up to date, with every model
     Index(IndexArguments),
-    /// Bring in what is no file of the tree: issues, wikis, conversations
+    /// Bring in what is no file of the tree: issues, wikis, conversations, evidence
     Import(ImportArguments),
     /// Show what the index holds and how fresh it is
     Status(StatusArguments),
@@ -108,6 +111,8 @@ pub enum Command {
     Troubleshoot(TroubleshootArguments),
     /// Tell which issues are likely the same as one, which can be none
     Duplicates(DuplicatesArguments),
+    /// Work on claims and what speaks for and against them
+    Evidence(Box<EvidenceArguments>),
     /// Note something down, to be found at once
     Remember(RememberArguments),
     /// Answer a question from notes and conversations

@@ -6,6 +6,7 @@ mod cut;
 mod doctor;
 mod duplicates;
 mod eval;
+mod evidence;
 mod feedback;
 mod forget;
 mod fresh;
@@ -48,6 +49,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Related(related) => related::run(related, global, output),
         Command::Troubleshoot(troubleshoot) => troubleshoot::run(troubleshoot, global, output),
         Command::Duplicates(duplicates) => duplicates::run(duplicates, global, output),
+        Command::Evidence(evidence) => evidence::run(evidence, global, output),
         Command::Remember(remember) => remember::run(remember, global, output),
         Command::Recall(recall) => recall::run(recall, global, output),
         Command::Forget(forget) => forget::run(forget, global, output),

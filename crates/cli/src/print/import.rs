@@ -46,6 +46,15 @@ pub fn summary(
         embedded(out, run)?;
     }
     let ImportSummary { origin, namespace, collection, .. } = summary;
+    let changed = summary.records.iter().filter(|(_, counts)| counts.added + counts.updated > 0);
+    for (kind, counts) in changed {
+        let parts = [(counts.added, "added"), (counts.updated, "updated"), (counts.unchanged, "as they were")];
+        let told = parts
+            .iter()
+            .filter(|(records, _)| *records > 0)
+            .map(|(records, what)| format!("{} {what}", count(*records)));
+        writeln!(out, "  {kind}: {}", told.collect::<Vec<_>>().join(", "))?;
+    }
     let into = format!("{}, namespace {}, collection {collection}", visible(origin), visible(namespace));
     writeln!(out, "  from {into}")?;
     if !summary.without_issue.is_empty() {
@@ -99,6 +108,7 @@ fn changes(summary: &ImportSummary) -> String {
         "issues" => "issue",
         "wiki" => "page",
         "sessions" => "session",
+        "evidence" => "record",
         _ => "document",
     };
     let documents = counted(summary.documents(), noun);

@@ -42,6 +42,7 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
         writeln!(out)?;
         super::import::list(out, &status.imported)?;
     }
+    evidence(out, status)?;
     for (heading, counts) in [("collection", &summary.collections), ("language", &summary.languages)] {
         let mut table = Columns::new(&[heading, ">documents", ">passages"]);
         let mut counts: Vec<_> = counts.iter().collect();
@@ -81,6 +82,27 @@ fn sources(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     for source in &status.sources {
         if let Some(remark) = &source.remark {
             writeln!(out, " {}: {}", visible(&source.namespace), visible(remark).yellow())?;
+        }
+    }
+    Ok(())
+}
+
+/// The evidence of each namespace that has any.
+fn evidence(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+    for found in &status.evidence {
+        let of = if status.evidence.len() == 1 { String::new() } else { format!(" of {}", visible(&found.namespace)) };
+        let graph =
+            [(found.tasks, "task"), (found.claims, "claim"), (found.fragments, "fragment"), (found.pages, "page")];
+        let graph: Vec<String> = graph.iter().map(|(number, noun)| counted(*number, noun)).collect();
+        let stands = [(found.supporting, "supporting"), (found.refuting, "refuting"), (found.neutral, "neutral")];
+        let stands: Vec<String> = stands.iter().map(|(number, stand)| format!("{} {stand}", count(*number))).collect();
+        writeln!(out, "\n  evidence{of}: {}; edges to claims: {}", graph.join(", "), stands.join(", "))?;
+        let mut table = Columns::new(&["domain", ">pages", ">fragments"]);
+        for domain in &found.top_domains {
+            table.row([visible(&domain.name).into_owned(), count(domain.documents), count(domain.passages)]);
+        }
+        if !found.top_domains.is_empty() {
+            table.write(out)?;
         }
     }
     Ok(())

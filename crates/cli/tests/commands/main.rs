@@ -6,6 +6,7 @@ mod cut;
 mod doctor;
 mod errors;
 mod eval;
+mod evidence;
 mod feedback;
 mod hook;
 mod import;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Edge, EvidenceRecord, NodeType, Relation};
+use super::{CLAIM_PATH, Edge, EvidenceRecord, FRAGMENT_PATH, NodeType, Relation};
 
 /// What tells a record from all others of its namespace. Two records of one key can not be there together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +40,12 @@ pub enum EdgePlace {
 }
 
 impl EvidenceKey {
+    /// The key of the record whose document has this path ([`EvidenceRecord::path`]), where one could.
+    pub fn of_path(path: &str) -> Option<EvidenceKey> {
+        let fragment = path.strip_prefix(FRAGMENT_PATH).map(|id| EvidenceKey::Fragment(id.to_owned()));
+        fragment.or_else(|| path.strip_prefix(CLAIM_PATH).map(|id| EvidenceKey::Claim(id.to_owned())))
+    }
+
     /// The key of a record that an edge can start from or lead to.
     pub fn node(kind: NodeType, id: impl Into<String>) -> EvidenceKey {
         let id = id.into();

@@ -213,10 +213,24 @@ impl EvidenceRecord {
     /// The path of its document, where it is one: `fragment:ID`, `claim:ID`.
     pub fn path(&self) -> Option<String> {
         match self {
-            EvidenceRecord::Fragment(fragment) => Some(format!("{FRAGMENT_PATH}{}", fragment.id)),
-            EvidenceRecord::Claim(claim) => Some(format!("{CLAIM_PATH}{}", claim.id)),
+            EvidenceRecord::Fragment(fragment) => Some(Fragment::path(&fragment.id)),
+            EvidenceRecord::Claim(claim) => Some(Claim::path(&claim.id)),
             _ => None,
         }
+    }
+}
+
+impl Fragment {
+    /// The path of the document of the fragment with this identifier.
+    pub fn path(id: &str) -> String {
+        format!("{FRAGMENT_PATH}{id}")
+    }
+}
+
+impl Claim {
+    /// The path of the document of the claim with this identifier.
+    pub fn path(id: &str) -> String {
+        format!("{CLAIM_PATH}{id}")
     }
 }
 

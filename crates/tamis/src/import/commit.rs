@@ -9,6 +9,7 @@ use tamis_store::{Change, DocumentState, NewDocument, Store, TextForm};
 use tamis_text::{Category, Document, Options};
 
 /// Where the documents of an import go, and how they are divided.
+#[derive(Clone)]
 pub(super) struct Target<'a> {
     pub namespace: &'a str,
     pub collection: &'a str,

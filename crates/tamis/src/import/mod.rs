@@ -1,4 +1,4 @@
-//! What is no file of the tree: issues, wiki pages of a dump, and logs of conversations, brought into the index.
+//! What is no file of the tree: issues, wiki pages of a dump, logs of conversations and evidence, brought into the index.
 //!
 //! An import reads its input whole, compares it with what is stored, and commits all changes in one transaction: it is done
 //! or nothing is. The same input again changes nothing. Documents say where they came from (their *origin*); runs of the
@@ -30,6 +30,7 @@
 
 mod commit;
 mod conversations;
+mod evidence;
 mod github;
 mod input;
 mod issues;
@@ -40,6 +41,7 @@ mod rendered;
 mod summary;
 
 pub use conversations::{ConversationImport, ImportedLog};
+pub use evidence::{EvidenceImport, EvidenceLine};
 pub use github::{
     Clock, GITHUB_API, GithubAccess, GithubError, GithubImport, GithubReport, IssueStates, Repository, Stopped,
     SystemClock, TOKEN_VARIABLES, Token,
@@ -49,7 +51,7 @@ pub use issues::IssueImport;
 pub use origins::Imported;
 pub use pages::{ImportedWiki, PageImport};
 pub(crate) use summary::listed;
-pub use summary::{ImportSummary, UnreadableRecord};
+pub use summary::{ImportSummary, RecordCounts, UnreadableRecord};
 
 /// The collection of issues and pull requests.
 pub(crate) const ISSUES: &str = "issues";
@@ -61,7 +63,7 @@ const SESSIONS: &str = "sessions";
 const WIKI: &str = "wiki";
 
 /// What paths of imported documents begin with: no file is called so.
-const PATHS: [&str; 3] = ["issue:", "wiki:", "session:"];
+const PATHS: [&str; 5] = ["issue:", "wiki:", "session:", "fragment:", "claim:"];
 
 /// Whether a path is that of an imported document, not of a file.
 pub fn is_imported(path: &str) -> bool {

@@ -6,7 +6,7 @@ use crate::index::{Index, Observer};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use tamis_store::{Change, Origin, Store};
+use tamis_store::{Origin, Store};
 
 /// What came from one place into one collection of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -15,9 +15,9 @@ pub struct Imported {
     pub origin: String,
     /// The namespace.
     pub namespace: String,
-    /// The collection: `issues`, `wiki` or `sessions`.
+    /// The collection: `issues`, `wiki`, `sessions` or `evidence`.
     pub collection: String,
-    /// Issues, pages or sessions.
+    /// Issues, pages, sessions, or fragments and claims.
     pub documents: u64,
     /// Their passages.
     pub passages: u64,
@@ -68,7 +68,8 @@ impl Index {
         Err(Error::argument("origin", value, allowed))
     }
 
-    /// Takes out all that came from an origin, of one namespace where it is named, in one transaction. A namespace without a
+    /// Takes out all that came from an origin, of one namespace where it is named, in one transaction; of evidence that is no
+    /// document what nothing else refers to. A namespace without a
     /// directory of which nothing is left goes with it. Vectors stay for what comes back. Returns what was taken out.
     ///
     /// # Errors
@@ -82,21 +83,16 @@ impl Index {
         let _writing = self.wait_to_write(observer)?;
         let found = self.imported_from(origin, namespace)?;
         let namespaces: BTreeSet<&String> = found.iter().map(|one| &one.namespace).collect();
-        let mut changes = Vec::new();
-        for namespace in &namespaces {
-            let of_origin = self.store.documents(namespace)?.into_iter();
-            let of_origin = of_origin.filter(|document| document.origin.as_deref() == Some(origin));
-            changes.extend(of_origin.map(|document| Change::Delete { document: document.document }));
-        }
         // What a live import remembers goes first: without it, the next one starts anew.
         for namespace in &namespaces {
             self.store.set_property(&state_property(namespace, origin), "")?;
         }
-        self.store.apply(&changes)?;
+        self.store.remove_origin(origin, &namespaces.iter().map(|name| (*name).clone()).collect::<Vec<_>>())?;
         let sources = self.sources();
         for namespace in self.store.namespaces()? {
             let has_directory = sources.iter().any(|source| source.namespace == namespace.name);
-            if namespaces.contains(&namespace.name) && namespace.documents == 0 && !has_directory {
+            let is_empty = namespace.documents == 0 && self.store.evidence_summary(&namespace.name, None)?.is_empty();
+            if namespaces.contains(&namespace.name) && is_empty && !has_directory {
                 self.store.remove_namespace(&namespace.name)?;
             }
         }

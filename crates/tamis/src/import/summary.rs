@@ -13,9 +13,9 @@ pub struct ImportSummary {
     pub origin: String,
     /// The namespace they are in.
     pub namespace: String,
-    /// The collection: `issues`, `wiki` or `sessions`.
+    /// The collection: `issues`, `wiki`, `sessions` or `evidence`.
     pub collection: String,
-    /// Documents that are new.
+    /// Documents that are new; of evidence records, as below.
     pub added: u64,
     /// Documents that are others now.
     pub updated: u64,
@@ -27,6 +27,9 @@ pub struct ImportSummary {
     pub comments: u64,
     /// Passages written.
     pub passages: u64,
+    /// Records of evidence by kind: `task`, `work`, `page`, `fragment`, `claim`, `edge`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub records: BTreeMap<String, RecordCounts>,
     /// Comments whose issue is neither given nor stored, and which are left out, by its number.
     pub without_issue: BTreeMap<u64, u64>,
     /// Records that are none of what is imported and were left out, by kind: pages that only lead to another, turns that
@@ -62,6 +65,17 @@ impl ImportSummary {
     pub(super) fn time(&mut self, stage: &str, since: Instant) {
         *self.timings_ms.entry(stage.to_owned()).or_default() += since.elapsed().as_secs_f64() * 1000.0;
     }
+}
+
+/// What an import did to records of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecordCounts {
+    /// Records that are new.
+    pub added: u64,
+    /// Records that are others now.
+    pub updated: u64,
+    /// Records that are as they were.
+    pub unchanged: u64,
 }
 
 /// A record of an input that could not be read.

@@ -21,5 +21,7 @@ pub fn run(arguments: &ImportConversationsArguments, global: &Global, output: &O
         let namespace = flags.namespace.clone();
         Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    run_import(flags, global, output, read, |index, import, progress| index.import_conversations(&import, progress))
+    run_import(flags.json, global, output, read, |index, import, progress| {
+        index.import_conversations(&import, progress)
+    })
 }

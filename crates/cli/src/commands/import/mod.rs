@@ -1,10 +1,13 @@
 //! `tamis import`: what is no file of the tree, listed, brought in and taken out.
 
 mod conversations;
+mod evidence;
 mod github;
 mod issues;
 mod run;
 mod wiki;
+
+pub use run::run_import;
 
 use crate::args::{Global, ImportArguments, ImportWhat};
 use crate::exit::Exit;
@@ -26,6 +29,7 @@ pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Res
         (Some(ImportWhat::Issues(issues)), _) => issues::run(issues, global, output),
         (Some(ImportWhat::Wiki(wiki)), _) => wiki::run(wiki, global, output),
         (Some(ImportWhat::Conversations(logs)), _) => conversations::run(logs, global, output),
+        (Some(ImportWhat::Evidence(graph)), _) => evidence::run(graph, global, output),
         (Some(ImportWhat::Github(github)), _) => github::run(github, global, output),
         (None, Some(origin)) => remove(origin, arguments, global, output),
         (None, None) => list(arguments, global, output),

@@ -1,6 +1,6 @@
 //! What every import does: read what is named, import it, publish and embed it, and say what was done.
 
-use crate::args::{Global, ImportFlags};
+use crate::args::Global;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -60,7 +60,7 @@ struct Report<'a> {
 
 /// Imports, publishes and embeds, and says what was done.
 pub fn run_import<I>(
-    flags: &ImportFlags,
+    json: bool,
     global: &Global,
     output: &Output,
     read: impl FnOnce(&Config) -> Result<I>,
@@ -80,7 +80,7 @@ pub fn run_import<I>(
         false => Some(index.complete(RunOptions::WHOLE, &progress)?),
     };
     progress.clear();
-    if flags.json {
+    if json {
         output.json(&Report { summary: &summary, index: completed.as_ref() })?;
     } else {
         let mut out = output.styled();

@@ -34,5 +34,5 @@ pub fn run(arguments: &ImportWikiArguments, global: &Global, output: &Output) ->
         }
         Ok(import)
     };
-    run_import(flags, global, output, read, |index, import, progress| index.import_pages(import, progress))
+    run_import(flags.json, global, output, read, |index, import, progress| index.import_pages(import, progress))
 }

@@ -31,7 +31,7 @@ impl Database {
                 (EDGES, edge),
             ] {
                 let order = match select {
-                    EDGES => "source_type, source_id, target_type, target_id, relation",
+                    EDGES => "source_type, source_id, target_type, target_id, relation <> 'origin'",
                     _ => "id",
                 };
                 let sql = format!("{select} WHERE namespace = ?1 ORDER BY {order}");

@@ -1,0 +1,30 @@
+//! `tamis evidence export`: all records, given back.
+
+use crate::args::{EvidenceExportArguments, Global};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::text::{counted, visible};
+use crate::session::Session;
+use anyhow::Result;
+use std::io::Write;
+
+/// Writes the records of a namespace, to a file whole or not at all.
+///
+/// # Errors
+/// There is no index or no such namespace, or the file cannot be written.
+pub fn run(arguments: &EvidenceExportArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let config = session.config()?;
+    let index = session.open_existing(config)?;
+    let namespace = arguments.namespace.as_deref();
+    let Some(file) = &arguments.file else {
+        let mut out = output.plain();
+        let records = index.export_evidence(namespace, &mut out)?;
+        return Ok(Exit::found(records > 0));
+    };
+    let records = index.export_evidence_to(namespace, file)?;
+    let mut out = output.plain();
+    writeln!(out, "{} in {}", counted(records, "record"), visible(&file.to_string_lossy()))?;
+    out.flush()?;
+    Ok(Exit::found(records > 0))
+}

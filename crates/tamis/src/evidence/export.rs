@@ -1,0 +1,70 @@
+//! Evidence given back, and what it amounts to.
+
+use crate::Error;
+use crate::index::Index;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use tamis_store::{EvidenceRecord, EvidenceSummary, Store};
+use tempfile::NamedTempFile;
+
+impl Index {
+    /// All records of a namespace's evidence, as they were imported: tasks, works, pages, fragments, claims, edges, each by
+    /// identifier. `None`: of the namespace that the index is used in.
+    ///
+    /// # Errors
+    /// A namespace that must be named or is not there, or a store that cannot be read.
+    pub fn evidence(&self, namespace: Option<&str>) -> Result<Vec<EvidenceRecord>, Error> {
+        Ok(self.store.evidence(&self.evidence_namespace(namespace, None)?)?)
+    }
+
+    /// Writes the records of [`Index::evidence`], one a line, in the form that
+    /// [`EvidenceImport::read`](crate::EvidenceImport::read) reads. Returns how many there are.
+    ///
+    /// # Errors
+    /// As [`Index::evidence`], and where `out` cannot be written.
+    pub fn export_evidence(&self, namespace: Option<&str>, out: &mut dyn Write) -> Result<u64, Error> {
+        let records = self.evidence(namespace)?;
+        let failed =
+            |error: std::io::Error| Error::argument("output", error.to_string(), "something that can be written");
+        for record in &records {
+            serde_json::to_writer(&mut *out, record).map_err(|error| failed(error.into()))?;
+            out.write_all(b"\n").map_err(failed)?;
+        }
+        out.flush().map_err(failed)?;
+        Ok(records.len() as u64)
+    }
+
+    /// Writes [`Index::export_evidence`] to a file, in place of the one there, whole or not at all. Returns how many records
+    /// there are.
+    ///
+    /// # Errors
+    /// As [`Index::evidence`], and where the file cannot be written.
+    pub fn export_evidence_to(&self, namespace: Option<&str>, file: &Path) -> Result<u64, Error> {
+        let failed = |error: std::io::Error| Error::path(file, format!("cannot be written: {error}"));
+        let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut whole = NamedTempFile::new_in(directory).map_err(failed)?;
+        let records = self.export_evidence(namespace, &mut BufWriter::new(&mut whole))?;
+        whole.persist(file).map_err(|error| failed(error.error))?;
+        Ok(records)
+    }
+
+    /// What a namespace's evidence amounts to: all of it, or what has to do with one task.
+    ///
+    /// # Errors
+    /// As [`Index::evidence`].
+    pub fn evidence_summary(&self, namespace: Option<&str>, task: Option<&str>) -> Result<EvidenceSummary, Error> {
+        Ok(self.store.evidence_summary(&self.evidence_namespace(namespace, None)?, task)?)
+    }
+
+    /// The evidence of each namespace that has any, by name.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn evidence_summaries(&self) -> Result<Vec<EvidenceSummary>, Error> {
+        let of = |namespace: String| self.store.evidence_summary(&namespace, None);
+        let mut names = self.namespace_names()?;
+        names.sort();
+        let all = names.into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        Ok(all.into_iter().filter(|summary| !summary.is_empty()).collect())
+    }
+}
