@@ -146,3 +146,59 @@ fn input(value: &Value) -> CstInputValue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// Settings as people keep them: indented in some way, with comments here and there, and servers of others or none.
+    fn settings() -> impl Strategy<Value = String> {
+        let indent = prop_oneof![Just("  "), Just("    "), Just("\t")];
+        let comment = prop_oneof![Just(""), Just(" // a note"), Just(" /* a note */")];
+        let others = prop::collection::vec("[a-z]{1,6}", 0..4);
+        let end = prop_oneof![Just("\n"), Just("\r\n")];
+        (indent, comment, others, end, any::<bool>(), any::<bool>()).prop_map(
+            |(indent, comment, others, end, has_servers, has_comma)| {
+                let mut lines = vec!["{".to_owned(), format!("{indent}\"theme\": \"dark\",{comment}")];
+                let mut names: Vec<&String> = others.iter().collect();
+                names.sort();
+                names.dedup();
+                if has_servers && !names.is_empty() {
+                    lines.push(format!("{indent}\"mcpServers\": {{"));
+                    for (at, name) in names.iter().enumerate() {
+                        let comma = if at + 1 < names.len() || has_comma { "," } else { "" };
+                        lines.push(format!("{indent}{indent}\"{name}\": {{\"command\": \"{name}\"}}{comma}{comment}"));
+                    }
+                    lines.push(format!("{indent}}},"));
+                }
+                lines.push(format!("{indent}\"list\": [1, 2]{comment}"));
+                lines.push("}".to_owned());
+                lines.join(end) + end
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_put_in_comes_out_again_and_nothing_else_moves(text in settings()) {
+            let keys = [("command", json!("tamis")), ("args", json!(["mcp", "--directory", "/a \"b\""]))];
+            let with = with(&text, "mcpServers", "tamis", &keys).expect("settings");
+            let entry = find(&with, "mcpServers", "tamis").expect("settings").expect("put in");
+            prop_assert_eq!(Value::Object(entry), json!({"command": "tamis", "args": ["mcp", "--directory", "/a \"b\""]}));
+            prop_assert_eq!(with.matches("a note").count(), text.matches("a note").count());
+            prop_assert_eq!(with.contains("\r\n"), text.contains("\r\n"));
+            prop_assert_eq!(super::with(&with, "mcpServers", "tamis", &keys).expect("settings"), with.clone());
+            prop_assert_eq!(without(&with, "mcpServers", "tamis").expect("settings"), text);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[\\[\\]{}\",:/* \\na-c0-9]{0,60}") {
+            let keys = [("command", json!("tamis"))];
+            if let Ok(with) = with(&text, "mcpServers", "tamis", &keys) {
+                prop_assert!(find(&with, "mcpServers", "tamis").expect("still read").is_some());
+            }
+        }
+    }
+}
