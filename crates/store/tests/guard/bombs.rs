@@ -221,3 +221,26 @@ fn memory_stays_under_the_stated_bound() {
     assert!(one < 48 * 1024, "{one} KiB");
     assert!(many < (4 * 32 + 16) * 1024, "{many} KiB");
 }
+
+/// Where SQLite was in use before, its allocator is settled, and what it holds in all is looked at instead.
+#[test]
+fn memory_is_bounded_also_where_sqlite_was_in_use_before() {
+    const VARIABLE: &str = "TAMIS_TEST_LATE";
+    if std::env::var_os(VARIABLE).is_none() {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "bombs::memory_is_bounded_also_where_sqlite_was_in_use_before", "--nocapture"])
+            .env(VARIABLE, "1")
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
+        assert!(child.status.success() && told.contains("1 passed"), "{told}");
+        return;
+    }
+    let first = rusqlite::Connection::open_in_memory().unwrap();
+    first.execute_batch("CREATE TABLE t(x)").unwrap();
+    let pair = pair();
+    let sql = format!("{ENDLESS}SELECT x FROM t ORDER BY printf('%.*c', 100000, 'x') || x");
+    let error = ask_within(&pair.shared, &sql, 2000).unwrap_err().to_string();
+    assert!(error.contains("more than 32 MB of memory"), "{error}");
+    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
+}
