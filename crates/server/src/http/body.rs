@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::time::Sleep;
 
 /// The body of an answer.
 pub(super) type Outgoing = http_body_util::combinators::BoxBody<Bytes, Infallible>;
@@ -73,10 +74,11 @@ impl Drop for Share<'_> {
     }
 }
 
-/// A body that holds something until it ends or nobody wants the rest.
+/// A body that holds something until it ends or nobody wants the rest, and that ends at a time at the latest.
 pub(super) struct Held<T> {
     pub body: Outgoing,
     pub until_the_end: Option<T>,
+    pub ends: Option<Pin<Box<Sleep>>>,
 }
 
 impl<T: Unpin> Body for Held<T> {
@@ -87,7 +89,10 @@ impl<T: Unpin> Body for Held<T> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
+        let mut polled = Pin::new(&mut self.body).poll_frame(context);
+        if polled.is_pending() && self.ends.as_mut().is_some_and(|ends| ends.as_mut().poll(context).is_ready()) {
+            polled = Poll::Ready(None);
+        }
         if matches!(polled, Poll::Ready(None)) || self.body.is_end_stream() {
             self.until_the_end = None;
         }
@@ -100,5 +105,40 @@ impl<T: Unpin> Body for Held<T> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Never says anything and never ends.
+    struct Silent;
+
+    impl Body for Silent {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_held_is_let_go_when_the_body_ends_or_its_time_is_over() {
+        let held = Arc::new(());
+        let hold = |body, ends| Held { body, until_the_end: Some(held.clone()), ends };
+        let mut short = hold(text("abc"), None);
+        assert_eq!(Arc::strong_count(&held), 2);
+        assert!(short.frame().await.is_some());
+        assert_eq!(Arc::strong_count(&held), 1, "the last frame was given");
+
+        let ends = Box::pin(tokio::time::sleep(Duration::from_millis(20)));
+        let mut silent = hold(Silent.boxed(), Some(ends));
+        assert_eq!(Arc::strong_count(&held), 2);
+        let frame = tokio::time::timeout(Duration::from_secs(10), silent.frame()).await.expect("in time");
+        assert!(frame.is_none());
+        assert_eq!(Arc::strong_count(&held), 1);
     }
 }

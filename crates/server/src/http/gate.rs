@@ -10,7 +10,7 @@ use super::token::{self, Token};
 use crate::caller::Caller;
 use crate::service::Server;
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{
     ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -70,6 +70,7 @@ impl Gate {
             "/health" => "/health",
             _ => "other",
         };
+        let is_post = request.method() == Method::POST;
         let mut record = Record::new(request.method().as_str(), path);
         let mut response = match self.pass(request, path, &link, &mut record).await {
             Ok(response) => response,
@@ -79,9 +80,9 @@ impl Gate {
         let headers = response.headers_mut();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        response.map(|body| {
-            http_body_util::BodyExt::boxed(Held { body, until_the_end: Some((record, link.until_answered())) })
-        })
+        // A stream of messages from the server goes on until its client has enough of it; the answer to a call does not.
+        let ends = is_post.then(|| Box::pin(tokio::time::sleep(self.request_timeout)));
+        response.map(|body| Held { body, until_the_end: Some((record, link.until_answered())), ends }.boxed())
     }
 
     async fn pass(
