@@ -97,6 +97,10 @@ async fn trap_what_a_caller_may_not_read_is_as_if_it_were_not_there() {
         ("get_status", json!({ "namespace": "sealed" })),
         ("query_sql", json!({ "sql": "SELECT * FROM claims", "namespace": "sealed" })),
         ("query_sql", json!({ "sql": "SELECT name FROM sqlite_schema" })),
+        ("vector_search", json!({ "query": "narwhal" })),
+        ("vector_search", json!({ "query": "narwhal", "namespace": "sealed" })),
+        ("query_view", json!({ "view_name": "v_contradictions", "namespace": "sealed" })),
+        ("list_views", json!({})),
     ] {
         let answer = call(&some, tool, arguments.clone()).await;
         let mut told = answer.to_string();

@@ -428,6 +428,88 @@ fn statements_read_the_evidence() {
     }
 }
 
+/// A small graph: a claim with a fragment for it and one against it, a claim with none.
+fn evidence() -> Tree {
+    let tree = Tree::empty();
+    let edge = |fragment: &str, relation: &str| {
+        json!({
+            "record": "edge", "source_type": "fragment", "source_id": fragment, "target_type": "claim", "target_id": "c1",
+            "relation": relation, "nli_edge_confidence": 0.9,
+        })
+    };
+    let records = [
+        json!({ "record": "task", "id": "t1", "question": "Does folic acid prevent strokes?" }),
+        json!({ "record": "page", "id": "p1", "url": "https://www.trials.example/folic", "title": "A trial of vitamins" }),
+        json!({ "record": "fragment", "id": "f1", "page_id": "p1", "text": "Strokes were a tenth rarer among those who took folic acid." }),
+        json!({ "record": "fragment", "id": "f2", "page_id": "p1", "text": "Folic acid made no difference to the number of strokes." }),
+        json!({ "record": "claim", "id": "c1", "task_id": "t1", "text": "Folic acid makes strokes rarer.", "confidence": 0.7 }),
+        json!({ "record": "claim", "id": "c2", "task_id": "t1", "text": "Bridges of iron rust in salty air." }),
+        edge("f1", "supports"),
+        edge("f2", "refutes"),
+    ];
+    let lines: Vec<String> = records.iter().map(ToString::to_string).collect();
+    tree.write("evidence.jsonl", &lines.join("\n"));
+    tree.tamis(&["import", "evidence", "evidence.jsonl"]).assert().success();
+    tree
+}
+
+#[test]
+fn evidence_is_asked_by_meaning_and_by_views() {
+    let tree = evidence();
+    let mut client = Client::of(&tree, &[]);
+    let (data, text) =
+        client.good("vector_search", json!({ "query": "Folic acid makes strokes rarer.", "task_id": "t1" }));
+    assert_eq!((&data["results"][0]["id"], &data["total_searched"]), (&json!("c1"), &json!(2)), "{text}");
+    assert!(text.contains("[c1] Folic acid makes strokes rarer."), "{text}");
+    let fragments =
+        json!({ "query": "strokes and folic acid", "target": "fragments", "min_similarity": 0.1, "top_k": 1 });
+    let (data, _) = client.good("vector_search", fragments);
+    assert_eq!(data["results"].as_array().map(Vec::len), Some(1), "{data:#}");
+    let (data, text) =
+        client.good("vector_search", json!({ "query": "zeppelin hydrogen accounting", "min_similarity": 0.99 }));
+    assert_eq!(data["results"], json!([]));
+    assert!(text.starts_with("Nothing relevant among "), "{text}");
+    let id = client.good("get", json!({ "id": "claim:c1" })).0["path"].clone();
+    assert_eq!(id, "claim:c1");
+
+    let (data, text) = client.good("list_views", json!({}));
+    assert_eq!(data["views"].as_array().map(Vec::len), Some(17), "{data:#}");
+    assert!(text.contains("v_contradictions: "), "{text}");
+    let (data, text) = client.good("query_view", json!({ "view_name": "v_contradictions", "task_id": "t1" }));
+    assert!(data["row_count"] == 1 && text.contains("c1"), "{text}");
+    let (data, _) = client.good("query_view", json!({ "view_name": "v_contradictions", "task_id": "other" }));
+    assert_eq!(data["row_count"], 0);
+    let (data, text) = client.good("get_status", json!({ "task_id": "t1" }));
+    assert_eq!((&data["evidence"][0]["supporting"], &data["evidence"][0]["refuting"]), (&json!(1), &json!(1)));
+    assert!(text.contains("2 claims, 2 fragments of 1 pages") && text.contains("trials.example"), "{text}");
+
+    for (tool, arguments, said) in [
+        ("vector_search", json!({ "query": "x", "target": "pages" }), "one of claims, fragments"),
+        ("vector_search", json!({ "query": "x", "top_k": 51 }), "from 1 to 50"),
+        ("vector_search", json!({ "query": "x", "min_similarity": 2 }), "a number from 0"),
+        ("vector_search", json!({ "query": "x", "min_similarity": 0.5, "cutoff": "auto" }), "min_similarity"),
+        ("query_view", json!({}), "query_view needs view_name"),
+        ("query_view", json!({ "view_name": "v_contradiction" }), "did you mean v_contradictions?"),
+        ("query_view", json!({ "view_name": "v_contradictions", "params": { "least": true } }), "a text or a number"),
+        ("query_view", json!({ "view_name": "v_contradictions", "params": { "nonesuch": 1 } }), "nonesuch"),
+        ("list_views", json!({ "task_id": "t1" }), "it takes no arguments"),
+    ] {
+        let error = client.refused(tool, arguments.clone());
+        assert!(error.contains(said), "{tool} {arguments}: {error}");
+    }
+}
+
+#[test]
+fn where_there_is_no_evidence_that_is_the_answer() {
+    let tree = Tree::new();
+    let mut client = Client::of(&tree, &[]);
+    let (data, text) = client.good("vector_search", json!({ "query": "folic acid" }));
+    assert_eq!((&data["results"], &data["total_searched"]), (&json!([]), &json!(0)), "{text}");
+    let (data, _) = client.good("query_view", json!({ "view_name": "v_unsupported_claims" }));
+    assert_eq!(data["row_count"], 0);
+    assert_eq!(client.good("get_status", json!({})).0["evidence"], json!([]));
+}
+
 #[test]
 fn resources_are_what_is_indexed_and_nothing_else() {
     let tree = tree();

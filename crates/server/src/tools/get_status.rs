@@ -1,5 +1,6 @@
 //! `get_status`: what is indexed, and how fresh it is.
 
+use crate::background::Phase;
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, line};
 use crate::tool::{Call, Tool};
@@ -7,13 +8,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::{Error, Filter, Status};
+use tamis::{Count, Error, EvidenceSummary, Filter, Status};
 
 pub(crate) struct GetStatus;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
+    /// Evidence of this task alone (default: of all tasks).
+    #[schemars(length(min = 1, max = 200))]
+    task_id: Option<String>,
     /// The repository or project, by name (default: all).
     namespace: Option<String>,
 }
@@ -33,6 +37,10 @@ pub(crate) struct State {
     collections: Vec<Share>,
     /// Models, and how many passages each has embedded.
     models: Vec<Model>,
+    /// Evidence by repository or project; only of those that have any.
+    evidence: Vec<Evidence>,
+    /// How far the index is: fresh, indexing, embedding with a better model, failed, or off where nothing keeps it fresh.
+    freshness: Freshness,
     /// What one should know, such as a directory that is gone.
     warnings: Vec<String>,
 }
@@ -61,6 +69,62 @@ struct Share {
     passages: u64,
 }
 
+/// Evidence of a repository or project.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Evidence {
+    /// Its name.
+    namespace: String,
+    /// Tasks.
+    tasks: u64,
+    /// Claims.
+    claims: u64,
+    /// Fragments of pages.
+    fragments: u64,
+    /// Pages.
+    pages: u64,
+    /// Edges by which a fragment supports a claim.
+    supporting: u64,
+    /// Edges by which a fragment refutes a claim.
+    refuting: u64,
+    /// Edges by which a fragment does neither, or is not judged yet.
+    neutral: u64,
+    /// The ten domains with most fragments.
+    top_domains: Vec<Domain>,
+}
+
+/// A domain that pages are from.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Domain {
+    /// Its name.
+    name: String,
+    /// Pages from there.
+    pages: u64,
+    /// Fragments of them.
+    fragments: u64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Freshness {
+    Off,
+    Indexing,
+    Embedding,
+    Fresh,
+    Failed,
+}
+
+impl From<Phase> for Freshness {
+    fn from(phase: Phase) -> Self {
+        match phase {
+            Phase::Off => Freshness::Off,
+            Phase::Indexing => Freshness::Indexing,
+            Phase::Embedding => Freshness::Embedding,
+            Phase::Fresh => Freshness::Fresh,
+            Phase::Failed => Freshness::Failed,
+        }
+    }
+}
+
 /// A model.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Model {
@@ -73,17 +137,47 @@ struct Model {
 impl Tool for GetStatus {
     const NAME: &'static str = "get_status";
     const TITLE: &'static str = "Status";
-    const DESCRIPTION: &'static str = "What is indexed here: repositories, kinds of text, counts, models, and how many files have \
-        changed since. Take it to learn which collections and namespaces there are, or when results seem old.";
+    const DESCRIPTION: &'static str = "What is indexed here: repositories, kinds of text, counts, models, evidence, and how many files \
+        have changed since. Take it to learn which collections and namespaces there are, or when results seem old.";
     type Arguments = Arguments;
     type Answer = State;
 
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<State>, Refused> {
         let names = namespaces(call, arguments.namespace.as_deref())?;
-        let mut answer = state(call, &names)?;
+        let mut answer = state(call, &names, arguments.task_id.as_deref())?;
         answer.warnings.splice(0..0, call.warnings());
         let text = text(&answer);
         Ok(Reply::new(answer, text))
+    }
+}
+
+impl Evidence {
+    fn of(summary: EvidenceSummary) -> Self {
+        let domain =
+            |count: Count| Domain { name: line(&count.name), pages: count.documents, fragments: count.passages };
+        Evidence {
+            namespace: summary.namespace,
+            tasks: summary.tasks,
+            claims: summary.claims,
+            fragments: summary.fragments,
+            pages: summary.pages,
+            supporting: summary.supporting,
+            refuting: summary.refuting,
+            neutral: summary.neutral,
+            top_domains: summary.top_domains.into_iter().map(domain).collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let Evidence { tasks, claims, fragments, pages, supporting, refuting, neutral, .. } = self;
+        let domains: Vec<String> =
+            self.top_domains.iter().map(|domain| format!("{} ({} fragments)", domain.name, domain.fragments)).collect();
+        let domains = if domains.is_empty() { String::new() } else { format!("; from {}", domains.join(", ")) };
+        format!(
+            "evidence of {}: {tasks} tasks, {claims} claims, {fragments} fragments of {pages} pages, {supporting} supporting, \
+             {refuting} refuting and {neutral} neutral edges{domains}\n",
+            line(&self.namespace)
+        )
     }
 }
 
@@ -104,11 +198,12 @@ fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refu
 }
 
 /// Counts of these namespaces and of no other.
-fn state(call: &Call<'_>, names: &[String]) -> Result<State, Refused> {
+fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State, Refused> {
     let status: Status = call.index.status()?;
     let store = call.index.store();
     let mut collections: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut namespaces = Vec::with_capacity(names.len());
+    let mut evidence = Vec::new();
     for name in names {
         let mut namespace = Namespace { name: name.clone(), documents: 0, passages: 0, stale: None };
         let documents = store.documents(name).map_err(Error::from)?;
@@ -121,6 +216,8 @@ fn state(call: &Call<'_>, names: &[String]) -> Result<State, Refused> {
         }
         namespace.stale = status.sources.iter().find(|source| source.namespace == *name).map(|source| source.stale);
         namespaces.push(namespace);
+        let summary = store.evidence_summary(name, task).map_err(Error::from)?;
+        evidence.extend((!summary.is_empty()).then(|| Evidence::of(summary)));
     }
     let sources = status.sources.iter().filter(|source| names.contains(&source.namespace));
     let filter = Filter { namespaces: names.to_vec(), ..Filter::default() };
@@ -137,6 +234,8 @@ fn state(call: &Call<'_>, names: &[String]) -> Result<State, Refused> {
         models: models.collect::<Result<_, _>>()?,
         warnings: sources.filter_map(|source| source.remark.clone()).collect(),
         namespaces,
+        evidence,
+        freshness: call.state.phase.into(),
         collections: collections
             .into_iter()
             .map(|(name, (documents, passages))| Share { name, documents, passages })
@@ -162,6 +261,7 @@ fn text(state: &State) -> String {
     list(&mut text, "collections", collections.collect());
     let models = state.models.iter().map(|model| format!("{} ({} of {passages} embedded)", model.id, model.embedded));
     list(&mut text, "models", models.collect());
+    state.evidence.iter().for_each(|evidence| text.push_str(&evidence.text()));
     for warning in &state.warnings {
         let _ = writeln!(text, "Note: {}", clean(warning));
     }

@@ -4,12 +4,15 @@ mod explain_cut;
 mod feedback;
 mod get;
 mod get_status;
+mod list_views;
 mod memory_search;
 mod query_sql;
+mod query_view;
 mod related;
 mod remember;
 mod search;
 mod troubleshoot;
+mod vector_search;
 
 use crate::tool::Listed;
 
@@ -22,7 +25,10 @@ pub(crate) fn all() -> Vec<Listed> {
         Listed::of::<troubleshoot::Troubleshoot>(),
         Listed::of::<memory_search::MemorySearch>(),
         Listed::of::<remember::Remember>(),
+        Listed::of::<vector_search::VectorSearch>(),
         Listed::of::<query_sql::QuerySql>(),
+        Listed::of::<list_views::ListViews>(),
+        Listed::of::<query_view::QueryView>(),
         Listed::of::<explain_cut::ExplainCut>(),
         Listed::of::<feedback::Feedback>(),
         Listed::of::<get_status::GetStatus>(),

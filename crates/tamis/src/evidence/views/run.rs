@@ -92,13 +92,22 @@ impl Index {
     /// A view or a parameter that is not there, with the nearest name; a value of another type; a view that is not fit for
     /// use; and all of [`Index::query_sql`].
     pub fn query_view(&self, request: &ViewRequest) -> Result<SqlAnswer, Error> {
+        self.query_view_until(request, &|| false)
+    }
+
+    /// [`Index::query_view`] that ends early, with an error, when `cancelled` says so.
+    ///
+    /// # Errors
+    /// As [`Index::query_view`].
+    pub fn query_view_until(&self, request: &ViewRequest, cancelled: &dyn Fn() -> bool) -> Result<SqlAnswer, Error> {
         let now = request.now.unwrap_or_else(Timestamp::now);
-        self.query_sql(&SqlRequest {
+        let request = SqlRequest {
             namespace: request.namespace.clone(),
             allowed_namespaces: request.allowed_namespaces.clone(),
             query: statement(self.config.user_directory(), request, now)?,
             include_schema: false,
-        })
+        };
+        self.query_sql_until(&request, cancelled)
     }
 }
 
