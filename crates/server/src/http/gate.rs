@@ -22,6 +22,9 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Most calls that wait or are worked on. A session's go on without the connection that brought them.
+const CALLS: usize = 1024;
+
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// All that requests pass, and the protocol behind it.
@@ -35,6 +38,7 @@ pub(super) struct Gate {
     pub request_timeout: Duration,
     pub log_queries: bool,
     pub sessions: Sessions,
+    pub server: Server,
     pub protocol: StreamableHttpService<Server, LocalSessionManager>,
 }
 
@@ -121,6 +125,11 @@ impl Gate {
             }
         }
 
+        if self.server.load().calls() >= CALLS {
+            return Err(
+                refused(StatusCode::SERVICE_UNAVAILABLE, "too many calls at once; try again").with(RETRY_AFTER, 1u64)
+            );
+        }
         let (mut parts, body) = request.into_parts();
         let body = match parts.method {
             Method::POST => self.intake.read(body).await.map_err(|status| self.unread(status))?,

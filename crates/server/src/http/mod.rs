@@ -120,6 +120,7 @@ pub async fn serve_http(
         request_timeout: options.request_timeout,
         log_queries: options.log_queries,
         sessions,
+        server: server.clone(),
         protocol,
     });
     let links = Links::new(options.max_connections, options.header_timeout);
