@@ -82,7 +82,7 @@ fn review_evidence(given: &Given) -> String {
          2. Call `list_views`, then `query_view` with that task_id for `v_claim_evidence_summary`, `v_contradictions`, \
          `v_unsupported_claims` and `v_source_authority`.\n\
          3. For each claim that is contradicted or has no support, call `vector_search` with the claim's text, \
-         target = \"fragments\" and the task_id: is there a fragment that nobody has linked? Read it with `get` \
+         target = \"fragments\" and no task_id: is there a fragment that nobody has linked? Read it with `get` \
          (fragment:ID) before you judge it.\n\
          4. Where a question is left that no view answers, ask it with `query_sql`; include_schema gives the tables.\n\
          5. Report: claims that hold with their best fragments, contradictions with both sides, claims without support, and \
