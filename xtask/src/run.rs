@@ -12,13 +12,30 @@ pub fn root() -> PathBuf {
 
 /// Runs the cargo that runs this.
 pub fn cargo(arguments: &[&str]) -> Result<()> {
-    program(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()), arguments)
+    program(&cargo_itself(), arguments)
+}
+
+/// The cargo that runs this.
+pub fn cargo_itself() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
+}
+
+/// Takes from a command what cargo has told of this package. A build script that looks at it would run again each time that
+/// cargo is called from here and by hand in turn.
+pub fn as_by_hand(command: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
 }
 
 /// Runs a program in the root and shows what is run.
 pub fn program(name: &str, arguments: &[&str]) -> Result<()> {
     eprintln!("$ {name} {}", arguments.join(" "));
-    let status = Command::new(name)
+    let status = as_by_hand(&mut Command::new(name))
         .args(arguments)
         .current_dir(root())
         .status()

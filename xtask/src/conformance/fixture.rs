@@ -1,6 +1,6 @@
 //! A small project with issues, notes and evidence, indexed anew, and the program that serves it.
 
-use crate::run::root;
+use crate::run::{as_by_hand, cargo_itself, root};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::fs;
@@ -74,11 +74,11 @@ impl Fixture {
 
 /// Builds the program with the features that the tests have it with, so that nothing is built twice.
 fn built() -> Result<PathBuf> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let arguments =
         ["test", "--workspace", "--test", "commands", "--no-run", "--message-format=json-render-diagnostics"];
     eprintln!("$ cargo {}", arguments.join(" "));
-    let output = Command::new(cargo).args(arguments).current_dir(root()).stderr(Stdio::inherit()).output()?;
+    let mut command = Command::new(cargo_itself());
+    let output = as_by_hand(&mut command).args(arguments).current_dir(root()).stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "the program cannot be built");
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         let Ok(message) = serde_json::from_str::<Value>(line) else { continue };

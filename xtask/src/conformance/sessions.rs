@@ -4,7 +4,7 @@ use super::fixture::Fixture;
 use super::outcome::Outcome;
 use super::tools::Tools;
 use crate::run::root;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::fs;
 use std::time::Instant;
 
@@ -22,7 +22,11 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
     command.arg(&fixture.binary).arg(&fixture.project);
     command.env("TAMIS_SERVED_WITH", serde_json::to_string(&fixture.environment())?);
     let output = command.output().context("node cannot be started")?;
-    ensure!(output.status.success(), "the sessions failed: {}", String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() {
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let name = "sessions in docs/mcp.md".to_owned();
+        return Ok(vec![Outcome { name, failures: vec![told], took: started.elapsed(), ..Outcome::default() }]);
+    }
     let made = String::from_utf8(output.stdout)?;
 
     let path = root().join("docs/mcp.md");
