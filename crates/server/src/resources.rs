@@ -58,7 +58,9 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 /// # Errors
 /// There is no such document, or it may not be read; the two are told alike.
 pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, ErrorData> {
-    let missing = || ErrorData::resource_not_found(format!("{wanted}: no such resource"), None);
+    let missing = || {
+        ErrorData::resource_not_found(format!("{wanted}: no such resource"), Some(serde_json::json!({ "uri": wanted })))
+    };
     let (namespace, path) = uri::read(wanted).ok_or_else(missing)?;
     let excerpt = match call.index.document_allowed(&namespace, &path, call.caller.namespaces.as_deref()) {
         Ok(excerpt) => excerpt,

@@ -14,7 +14,6 @@ const CALLS = [
   { tool: "explain_cut", says: "Why an answer stops where it does, and what another cut would keep.", args: { query: "when is a failed job tried again", cut: "kneedle", around: 2 } },
   { tool: "troubleshoot", says: "What was already solved that is like a trouble.", args: { title: "The queue does not move any more", details: "Since the mail service was down for an hour." } },
   { tool: "memory_search", says: "What was noted down.", args: { query: "how long are backups kept" } },
-  { tool: "remember", says: "A note, where the server may write: `--allow-remember`.", args: { text: "The second site is full in March; Grace asks for a third one.", topic: "Backups" } },
   { tool: "feedback", says: "What was relevant, where the server may take that down: `--allow-feedback`.", args: (seen) => ({ query_id: seen.query_id, ids: ["1", "3"], relevant: true }) },
   { tool: "get_status", says: "What is indexed.", args: {} },
   { tool: "vector_search", says: "Claims or fragments of the evidence by meaning alone.", args: { query: "waits that double keep a service up", target: "fragments", min_similarity: 0.4 } },
@@ -22,6 +21,7 @@ const CALLS = [
   { tool: "query_view", says: "One of them.", args: { view_name: "v_contradictions" } },
   { tool: "query_sql", says: "Any other question, on a connection that can only read.", args: { sql: "SELECT relation, count(*) AS n FROM edges GROUP BY relation ORDER BY n DESC, relation" }, data: true },
   { tool: "query_sql", says: "What cannot be run is told with the nearest name.", args: { sql: "SELECT * FROM clams" } },
+  { tool: "remember", says: "A note, where the server may write: `--allow-remember`.", args: { text: "The second site is full in March; Grace asks for a third one.", topic: "Backups" } },
 ];
 
 // A fence that the text does not end.

@@ -24,21 +24,31 @@ impl Fixture {
     /// Any of these fails.
     pub fn make() -> Result<Fixture> {
         let work = root().join("target/conformance/work");
+        let fixture = Fixture { project: work.join("mill"), binary: built()?, home: work.join("home") };
+        fixture.renew()?;
+        Ok(fixture)
+    }
+
+    /// The project as it was at first: nothing noted down, nothing learnt from past queries.
+    ///
+    /// # Errors
+    /// It cannot be copied or indexed.
+    pub fn renew(&self) -> Result<()> {
+        let work = root().join("target/conformance/work");
         if work.exists() {
             fs::remove_dir_all(&work)?;
         }
-        let fixture = Fixture { project: work.join("mill"), binary: built()?, home: work.join("home") };
         let committed = root().join("xtask/conformance");
-        copy(&committed.join("project"), &fixture.project)?;
+        copy(&committed.join("project"), &self.project)?;
         // A mark, so that no directory above becomes the root.
-        fs::create_dir_all(fixture.project.join(".git"))?;
-        fs::create_dir_all(&fixture.home)?;
+        fs::create_dir_all(self.project.join(".git"))?;
+        fs::create_dir_all(&self.home)?;
         let imports = committed.join("imports");
-        fixture.succeeds(&["index", "--quiet"])?;
+        self.succeeds(&["index", "--quiet"])?;
         for (what, file) in [("issues", "issues.jsonl"), ("evidence", "evidence.jsonl")] {
-            fixture.succeeds(&["import", what, "--quiet", &imports.join(file).to_string_lossy()])?;
+            self.succeeds(&["import", what, "--quiet", &imports.join(file).to_string_lossy()])?;
         }
-        Ok(fixture)
+        Ok(())
     }
 
     /// What the program is run with: nothing that the machine configures, the quick model alone, and no limit that a flood of
