@@ -1,5 +1,6 @@
 //! Flags of `tamis evidence`.
 
+use super::evidence_find::{EvidenceRankArguments, EvidenceSearchArguments};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use tamis::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
@@ -18,6 +19,10 @@ pub struct EvidenceArguments {
 pub enum EvidenceAction {
     /// Add one record, or replace it; found at once
     Add(Box<EvidenceAddArguments>),
+    /// Find the fragments that have to do with a claim: words propose, similarity orders, a cut ends the list
+    Rank(EvidenceRankArguments),
+    /// Find the claims or fragments that are like a text, by meaning alone
+    Search(EvidenceSearchArguments),
     /// Give back all records as JSON Lines, as `tamis import evidence` reads them
     Export(EvidenceExportArguments),
 }

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod calibrate;
 pub mod duplicates;
+pub mod evidence;
 pub mod explain;
 pub mod feedback;
 pub mod import;

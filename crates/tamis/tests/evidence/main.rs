@@ -3,6 +3,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod graph;
 mod import;
+mod rank;
 mod round_trip;
 mod scifact;
+mod vector_search;
+mod views;

@@ -1,31 +1,51 @@
 //! SciFact as a graph, where it lies beside the checkout: what is imported is what a direct count of the file gives.
 
 #[path = "../../examples/scifact_evidence/convert.rs"]
-mod convert;
+pub mod convert;
 
 use crate::support::Tree;
 use convert::{Abstract, ScifactClaim, TASK, convert, lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use tamis::{EvidenceImport, EvidenceRecord, Relation, RunOptions};
+use tamis::{EvidenceImport, EvidenceRecord, Index, Relation, RunOptions};
 
-#[test]
-fn scifact_is_imported_with_its_labels() {
+/// SciFact, and an index of it without vectors.
+pub struct SciFact {
+    pub claims: Vec<ScifactClaim>,
+    records: Vec<EvidenceRecord>,
+    pub index: Index,
+    _tree: Tree,
+}
+
+/// SciFact; `None`, with a line that says so, where it does not lie beside the checkout.
+pub fn scifact() -> Option<SciFact> {
+    scifact_with(|_| ())
+}
+
+/// SciFact with its claims changed.
+pub fn scifact_with(change: impl FnOnce(&mut [ScifactClaim])) -> Option<SciFact> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/scifact");
     let read = |name: &str| std::fs::read_to_string(directory.join(name));
     let (Ok(claims), Ok(corpus)) = (read("claims.jsonl"), read("corpus.jsonl")) else {
         println!("skipped: there is no ../shared/data/scifact beside the checkout");
-        return;
+        return None;
     };
-    let claims: Vec<ScifactClaim> = lines(&claims).expect("claims");
+    let mut claims: Vec<ScifactClaim> = lines(&claims).expect("claims");
+    change(&mut claims);
     let corpus: Vec<Abstract> = lines(&corpus).expect("abstracts");
     let records = convert(&claims, &corpus).expect("converted");
-
     let tree = Tree::new(&[]);
     let index = tree.open(&[]);
     let import = EvidenceImport::new("scifact", records.clone());
     let summary = index.import_evidence(&import, &()).expect("imported");
     assert_eq!((summary.added, summary.bad.len()), (records.len() as u64, 0));
+    Some(SciFact { claims, records, index, _tree: tree })
+}
+
+#[test]
+fn scifact_is_imported_with_its_labels() {
+    let Some(SciFact { claims, records, index, _tree }) = scifact() else { return };
+    let import = EvidenceImport::new("scifact", records.clone());
     assert_eq!(index.evidence(None).expect("exported"), records);
 
     // By relation.

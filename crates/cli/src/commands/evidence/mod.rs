@@ -2,6 +2,8 @@
 
 mod add;
 mod export;
+mod rank;
+mod search;
 
 use crate::args::{EvidenceAction, EvidenceArguments, Global};
 use crate::exit::Exit;
@@ -15,6 +17,8 @@ use anyhow::Result;
 pub fn run(arguments: &EvidenceArguments, global: &Global, output: &Output) -> Result<Exit> {
     match &arguments.action {
         EvidenceAction::Add(add) => add::run(add, global, output),
+        EvidenceAction::Rank(rank) => rank::run(rank, global, output),
+        EvidenceAction::Search(search) => search::run(search, global, output),
         EvidenceAction::Export(export) => export::run(export, global, output),
     }
 }

@@ -89,8 +89,9 @@ fn trap_chains_end_where_they_would_go_round() {
     assert_eq!(path(&[("source_id", text("x"))]), ["2 x → b → c", "2 x → c → a"]);
     assert_eq!(path(&[("task_id", text("t"))]), ["2 a → b → c"]);
     assert!(path(&[("max_steps", SqlValue::Integer(1))]).is_empty());
-    let titles = graph.asked("v_citation_chains", &["first_type", "titles", "last_id"], &[("source_id", text("x"))]);
-    assert_eq!(titles[0], "page x → title of b → title of c c");
+    let columns = ["first_type", "first_title", "last_type", "last_title", "last_id"];
+    let titles = graph.asked("v_citation_chains", &columns, &[("source_id", text("x"))]);
+    assert_eq!(titles, ["page - work title of c c", "page - work title of a a"]);
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! A graph in the making.
+
+use crate::support::Tree;
+use tamis::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, Index, NodeType, Page, Relation, RunOptions, Task};
+
+/// Records, and an index of them with the quick model.
+#[derive(Default)]
+pub struct Graph(Vec<EvidenceRecord>);
+
+impl Graph {
+    pub fn claim(mut self, id: &str, task: &str, text: &str) -> Self {
+        let task_id = task.to_owned();
+        self.0.push(EvidenceRecord::Claim(Claim { id: id.into(), task_id, text: text.into(), ..Claim::default() }));
+        let known = |record: &EvidenceRecord| matches!(record, EvidenceRecord::Task(known) if known.id == task);
+        if !self.0.iter().any(known) {
+            let question = format!("what of {task}?");
+            self.0.push(EvidenceRecord::Task(Task { id: task.into(), question, ..Task::default() }));
+        }
+        self
+    }
+
+    /// A fragment on a page of its own.
+    pub fn fragment(mut self, id: &str, text: &str) -> Self {
+        let page_id = format!("page of {id}");
+        self.0.push(EvidenceRecord::Page(Page { id: page_id.clone(), ..Page::default() }));
+        let fragment = Fragment { id: id.into(), page_id, text: text.into(), ..Fragment::default() };
+        self.0.push(EvidenceRecord::Fragment(fragment));
+        self
+    }
+
+    pub fn stand(mut self, fragment: &str, relation: Relation, claim: &str) -> Self {
+        self.0.push(EvidenceRecord::Edge(Edge {
+            source_type: NodeType::Fragment,
+            source_id: fragment.into(),
+            target_type: NodeType::Claim,
+            target_id: claim.into(),
+            relation,
+            nli_edge_confidence: Some(0.8),
+            note: None,
+            created_at: None,
+        }));
+        self
+    }
+
+    pub fn index(self, settings: &[(&str, &str)]) -> (Tree, Index) {
+        let tree = Tree::new(&[]);
+        let index = tree.open(settings);
+        index.import_evidence(&EvidenceImport::new("graph", self.0), &()).expect("imported");
+        index.complete(RunOptions::WHOLE, &()).expect("embedded");
+        (tree, index)
+    }
+}
+
+/// Fragments on many subjects, so that there is a background to stand out of.
+pub fn subjects() -> Graph {
+    crate::support::notes().iter().fold(Graph::default(), |graph, (path, text)| {
+        graph.fragment(path.trim_end_matches(".md"), text.trim_start_matches("# On the "))
+    })
+}
