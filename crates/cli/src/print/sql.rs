@@ -5,6 +5,7 @@ use super::text::{counted, milliseconds, visible};
 use crate::args::RowsForm;
 use crate::output::Output;
 use owo_colors::OwoColorize;
+use serde::Serializer;
 use std::io::{self, Write};
 use tamis::{SqlAnswer, SqlTable, SqlValue};
 
@@ -99,12 +100,8 @@ fn text(value: &SqlValue) -> String {
 fn json_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
     let names = different(&answer.columns);
     for row in &answer.rows {
-        let object: serde_json::Map<String, serde_json::Value> = names
-            .iter()
-            .zip(row)
-            .map(|(name, value)| Ok((name.clone(), serde_json::to_value(value)?)))
-            .collect::<Result<_, serde_json::Error>>()?;
-        serde_json::to_writer(&mut *out, &object)?;
+        // In the order of the columns, which a map of values would not keep.
+        serde_json::Serializer::new(&mut *out).collect_map(names.iter().zip(row))?;
         writeln!(out)?;
     }
     Ok(())
@@ -184,15 +181,16 @@ mod tests {
         );
         answer.truncated = true;
         let printed = plain(|out| super::rows(out, &answer));
-        assert!(printed.contains("c1   7  two lines and ␛[31m"), "{printed}");
+        assert!(printed.contains("c1  7  two lines and ␛[31m"), "{printed}");
         assert!(printed.contains('…') && printed.contains("2 rows shown, there are more (1.2 ms)"), "{printed}");
     }
 
     #[test]
     fn columns_of_one_name_are_told_apart() {
-        let answer = answer(&["id", "id"], vec![vec![SqlValue::Integer(1), SqlValue::Integer(2)]]);
+        let values = vec![SqlValue::Integer(1), SqlValue::Integer(2), SqlValue::Null];
+        let answer = answer(&["id", "id", "at"], vec![values]);
         let mut lines = Vec::new();
         json_lines(&mut lines, &answer).unwrap();
-        assert_eq!(String::from_utf8(lines).unwrap(), "{\"id\":1,\"id_2\":2}\n");
+        assert_eq!(String::from_utf8(lines).unwrap(), "{\"id\":1,\"id_2\":2,\"at\":null}\n");
     }
 }

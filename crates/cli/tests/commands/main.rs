@@ -24,6 +24,7 @@ mod search;
 #[cfg(unix)]
 mod signals;
 mod sources;
+mod sql;
 mod stats;
 mod support;
 mod triage;
