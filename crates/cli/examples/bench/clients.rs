@@ -11,6 +11,28 @@ use std::time::{Duration, Instant};
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
+/// The program, with a configuration of its own.
+fn program(tree: &Path, models: &str) -> Result<Command> {
+    let program = std::env::current_exe()?.ancestors().nth(2).ok_or("no directory of the program")?.join("tamis");
+    let user = tree.join(".none");
+    fs::create_dir_all(&user)?;
+    fs::write(user.join("config.toml"), "[mcp]\nrequests_per_minute = 0\n")?;
+    let mut command = Command::new(program);
+    command
+        .current_dir(tree)
+        .env("TAMIS_CONFIG_HOME", &user)
+        .env("TAMIS_CACHE", &user)
+        .env("TAMIS_INDEX_MODELS", models)
+        .env("TAMIS_INDEX_IGNORE", ".none");
+    Ok(command)
+}
+
+/// Makes the index of a tree with the quick model.
+pub fn index_of(tree: &Path) -> Result<()> {
+    let status = program(tree, "static")?.args(["index", "-q"]).status()?;
+    if status.success() { Ok(()) } else { Err("the tree could not be indexed".into()) }
+}
+
 /// A running server.
 pub struct Server {
     pub child: Child,
@@ -20,19 +42,10 @@ pub struct Server {
 impl Server {
     /// Starts `tamis mcp` in a tree.
     pub fn start(tree: &Path, models: &str, arguments: &[&str]) -> Result<Server> {
-        let program = std::env::current_exe()?.ancestors().nth(2).ok_or("no directory of the program")?.join("tamis");
         let over_http = arguments.contains(&"--http");
-        let user = tree.join(".none");
-        fs::create_dir_all(&user)?;
-        fs::write(user.join("config.toml"), "[mcp]\nrequests_per_minute = 0\n")?;
-        let mut child = Command::new(program)
+        let mut child = program(tree, models)?
             .args(["mcp", "--log", "warn"])
             .args(arguments)
-            .current_dir(tree)
-            .env("TAMIS_CONFIG_HOME", &user)
-            .env("TAMIS_CACHE", &user)
-            .env("TAMIS_INDEX_MODELS", models)
-            .env("TAMIS_INDEX_IGNORE", ".none")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(if over_http { Stdio::piped() } else { Stdio::inherit() })
