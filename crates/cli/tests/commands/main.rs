@@ -28,4 +28,5 @@ mod sql;
 mod stats;
 mod support;
 mod triage;
+mod views;
 mod want;
