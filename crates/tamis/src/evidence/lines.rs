@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn each_line_is_read_by_itself() {
         let text = b"\xef\xbb\xbf{\"record\":\"task\",\"id\":\"t\",\"question\":\"?\"}\r\n\n  \n{\"record\":\"claim\",\"id\":\"c\"}\n\
-            {\"record\":\"job\"}\n{\"record\":\"task\",\"id\":\"t\",\"question\":\"?\",\"why\":1}\n[1\n\xff\n{\"id\":\"t\"}\n\
+            {\"record\":\"job\"}\n{\"record\":\"task\",\"id\":\"t\",\"question\":\"?\",\"why\":1}\n{\n\xff\n{\"id\":\"t\"}\n\
             {\"record\":\"task\",\"id\":\"t\",\"id\":\"u\",\"question\":\"?\"}\n"
             .to_vec();
         let (mut good, mut bad) = (Vec::new(), Vec::new());
@@ -56,7 +56,7 @@ mod tests {
                 "a.jsonl: line 4: missing field `task_id`",
                 "a.jsonl: line 5: unknown variant `job`, expected one of `task`, `work`, `page`, `fragment`, `claim`, `edge`",
                 "a.jsonl: line 6: unknown field `why`, expected one of `id`, `question`, `status`, `created_at`",
-                "a.jsonl: line 7: EOF while parsing a list at byte 2",
+                "a.jsonl: line 7: EOF while parsing an object at byte 1",
                 "a.jsonl: line 8: no UTF-8",
                 "a.jsonl: line 9: missing field `record`",
                 "a.jsonl: line 10: duplicate field `id`",
