@@ -14,7 +14,8 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// The program, with a configuration of its own.
 fn program(tree: &Path, models: &str) -> Result<Command> {
     let program = std::env::current_exe()?.ancestors().nth(2).ok_or("no directory of the program")?.join("tamis");
-    let user = tree.join(".none");
+    // Beside the tree: what is written there is no change of the tree.
+    let user = tree.with_file_name("user");
     fs::create_dir_all(&user)?;
     fs::write(user.join("config.toml"), "[mcp]\nrequests_per_minute = 0\n")?;
     let mut command = Command::new(program);
@@ -22,8 +23,7 @@ fn program(tree: &Path, models: &str) -> Result<Command> {
         .current_dir(tree)
         .env("TAMIS_CONFIG_HOME", &user)
         .env("TAMIS_CACHE", &user)
-        .env("TAMIS_INDEX_MODELS", models)
-        .env("TAMIS_INDEX_IGNORE", ".none");
+        .env("TAMIS_INDEX_MODELS", models);
     Ok(command)
 }
 
