@@ -165,7 +165,8 @@ impl Index {
             End::Rule(rule) => (rule, gate),
             End::RuleAlone(rule) => (rule, None),
             End::Similarity(least) => {
-                let cut = least_similarity(&listed.values, least);
+                let beyond = retrieved.coverage.passages > listed.values.len() as u64;
+                let cut = least_similarity(&listed.values, least, beyond);
                 let pool = decide::pool(take(&mut listed.values), None, 0, None, &Default::default())?;
                 return Ok(Decision { report: cut, probabilities: None, pool, focus: None, evidence: None });
             }
@@ -256,13 +257,16 @@ fn listed(
     (listed, if by_words { places } else { HashMap::new() })
 }
 
-/// A least similarity as a cut.
-fn least_similarity(similarities: &[f64], least: f64) -> CutReport {
+/// A least similarity as a cut. `beyond`: the candidates are not all that there is.
+fn least_similarity(similarities: &[f64], least: f64, beyond: bool) -> CutReport {
     let keep = similarities.iter().take_while(|&&similarity| similarity >= least).count();
     let reason = match (keep, similarities.first()) {
         (0, None) => "there is nothing to compare".to_owned(),
         (0, Some(best)) => format!("the most similar one has {best:.4}, below {least}"),
-        (keep, _) => format!("{keep} of {} have similarity {least} or more", similarities.len()),
+        (keep, _) => {
+            let more = if beyond && keep == similarities.len() { "; beyond them there may be more" } else { "" };
+            format!("{keep} of {} have similarity {least} or more{more}", similarities.len())
+        }
     };
     CutReport {
         method: "similarity".to_owned(),
@@ -282,10 +286,15 @@ mod tests {
 
     #[test]
     fn a_least_similarity_keeps_the_bound_itself_and_says_why_nothing_is_left() {
-        let cut = least_similarity(&[0.9, 0.5, 0.4999], 0.5);
+        let cut = least_similarity(&[0.9, 0.5, 0.4999], 0.5, true);
         assert_eq!((cut.keep, cut.dropped, cut.reason.as_str()), (2, 1, "2 of 3 have similarity 0.5 or more"));
-        assert_eq!(least_similarity(&[0.4999], 0.5).reason, "the most similar one has 0.4999, below 0.5");
-        assert_eq!(least_similarity(&[], 0.5).reason, "there is nothing to compare");
-        assert_eq!(least_similarity(&[0.1, -0.2], 0.0).keep, 1);
+        assert_eq!(least_similarity(&[0.4999], 0.5, true).reason, "the most similar one has 0.4999, below 0.5");
+        let all = least_similarity(&[0.9, 0.5], 0.5, true).reason;
+        assert_eq!(
+            all, "2 of 2 have similarity 0.5 or more; beyond them there may be more",
+            "a list that the cut did not end"
+        );
+        assert_eq!(least_similarity(&[], 0.5, false).reason, "there is nothing to compare");
+        assert_eq!(least_similarity(&[0.1, -0.2], 0.0, true).keep, 1);
     }
 }
