@@ -2,6 +2,8 @@
 //!
 //! Both are whole-number arithmetic, so that every implementation gives the same result on every machine.
 
+#[cfg(any(target_arch = "aarch64", test))]
+mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -24,6 +26,11 @@ pub struct Instructions(Level);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     Portable,
+    #[cfg(any(target_arch = "aarch64", test))]
+    Neon,
+    /// NEON and its dot product instruction.
+    #[cfg(any(target_arch = "aarch64", test))]
+    DotProduct,
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// AVX-512 F, BW and VNNI.
@@ -40,7 +47,7 @@ impl Instructions {
     /// ```
     /// use tamis_store::vectors::Instructions;
     ///
-    /// assert!(["portable", "avx2", "avx512"].contains(&Instructions::best().name()));
+    /// assert!(["portable", "neon", "dotprod", "avx2", "avx512"].contains(&Instructions::best().name()));
     /// ```
     #[must_use]
     pub fn best() -> Self {
@@ -52,6 +59,14 @@ impl Instructions {
     pub fn available() -> Vec<Self> {
         #[allow(unused_mut)]
         let mut levels = vec![Self(Level::Portable)];
+        // Tests on other processors run these kernels too, on emulated instructions.
+        #[cfg(any(target_arch = "aarch64", test))]
+        {
+            levels.push(Self(Level::Neon));
+            if neon::has_dot_product() {
+                levels.push(Self(Level::DotProduct));
+            }
+        }
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") {
@@ -67,11 +82,15 @@ impl Instructions {
         levels
     }
 
-    /// `portable`, `avx2` or `avx512`.
+    /// `portable`, `neon`, `dotprod`, `avx2` or `avx512`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
             Level::Portable => "portable",
+            #[cfg(any(target_arch = "aarch64", test))]
+            Level::Neon => "neon",
+            #[cfg(any(target_arch = "aarch64", test))]
+            Level::DotProduct => "dotprod",
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
@@ -83,7 +102,9 @@ impl Instructions {
     pub(super) fn prefetch(self, row: &[i8]) {
         #[cfg(target_arch = "x86_64")]
         x86::prefetch(row);
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(any(target_arch = "aarch64", test))]
+        neon::prefetch(row);
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let _ = row;
     }
 
@@ -97,7 +118,10 @@ impl Instructions {
         debug_assert!(table.iter().all(|entry| *entry <= TABLE_MAX));
         match self.0 {
             Level::Portable => portable::table_sums(codes, table, sums),
-            // SAFETY: the variant exists only where `available` saw that the processor has the instructions.
+            // SAFETY: the variants exist only where `available` saw that the processor has the instructions.
+            #[cfg(any(target_arch = "aarch64", test))]
+            Level::Neon | Level::DotProduct => unsafe { neon::table_sums(codes, table, sums) },
+            // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::table_sums_avx2(codes, table, sums) },
             // SAFETY: as above.
@@ -111,7 +135,13 @@ impl Instructions {
         debug_assert_eq!(rows.len(), query.codes.len() * dots.len());
         match self.0 {
             Level::Portable => portable::dots(rows, query, dots),
-            // SAFETY: the variant exists only where `available` saw that the processor has the instructions.
+            // SAFETY: the variants exist only where `available` saw that the processor has the instructions.
+            #[cfg(any(target_arch = "aarch64", test))]
+            Level::Neon => unsafe { neon::dots(rows, query, dots) },
+            // SAFETY: as above.
+            #[cfg(any(target_arch = "aarch64", test))]
+            Level::DotProduct => unsafe { neon::dots_by_dot_product(rows, query, dots) },
+            // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::dots_avx2(rows, query, dots) },
             // SAFETY: as above.
@@ -125,7 +155,10 @@ impl Instructions {
 pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
     #[cfg(target_arch = "x86_64")]
     return x86::at_least(values, floor);
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: every processor of this architecture has NEON.
+    return unsafe { neon::at_least(values, floor) };
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     portable::at_least(values, floor)
 }
 
@@ -187,6 +220,8 @@ mod tests {
             let values = *values.first_chunk().unwrap();
             let mask = at_least(&values, floor);
             prop_assert_eq!(mask, portable::at_least(&values, floor));
+            // SAFETY: emulated, or on a processor that has it.
+            prop_assert_eq!(mask, unsafe { neon::at_least(&values, floor) });
             for (at, value) in values.iter().enumerate() {
                 prop_assert_eq!(mask >> at & 1 == 1, *value >= floor);
             }

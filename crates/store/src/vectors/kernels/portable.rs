@@ -21,7 +21,7 @@ pub(super) fn dots(rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
     }
 }
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
     values.iter().enumerate().fold(0, |mask, (at, value)| mask | u64::from(*value >= floor) << at)
 }
