@@ -2,6 +2,7 @@
 
 mod conformance;
 mod models;
+mod platforms;
 mod references;
 mod run;
 
@@ -9,7 +10,8 @@ use anyhow::{Result, bail};
 use run::cargo;
 
 const HELP: &str = "\
-cargo xtask test          format, lint, and all tests: unit, property, integration, documentation
+cargo xtask test          format, lint, platforms, and all tests: unit, property, integration, documentation
+cargo xtask platforms     every crate that the code names is there on every system it is built for
 cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios; `bench mcp`: of the server
 cargo xtask conformance   drive the server by the protocol's conformance suite, its inspector and official clients (needs npm)
 cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
@@ -25,6 +27,7 @@ fn main() -> Result<()> {
     match command {
         "test" => test(),
         "bench" => bench(rest),
+        "platforms" => platforms::run(),
         "conformance" => conformance::run(rest),
         "references" => references::run(),
         "distill" => models::run(rest),
@@ -40,6 +43,7 @@ fn main() -> Result<()> {
 fn test() -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    platforms::run()?;
     cargo(&["test", "--workspace"])?;
     match conformance::obstacle() {
         None => conformance::run(&[]),
