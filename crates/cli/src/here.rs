@@ -1,5 +1,6 @@
 //! Paths as they are written from where the user stands. The index has them from its root.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use tamis::Index;
@@ -47,7 +48,7 @@ impl Here {
             Stands::Sources(here, roots) => match roots.get(namespace) {
                 Some(root) => {
                     let whole = root.join(path);
-                    whole.strip_prefix(here).unwrap_or(&whole).to_string_lossy().into_owned()
+                    whole.strip_prefix(here).map_or_else(|_| whole.to_string_lossy().into_owned(), slashed)
                 }
                 None => path.to_owned(),
             },
@@ -57,6 +58,8 @@ impl Here {
     /// What the user wrote (a path, or a path and `:LINES`) as the index takes it, if it is written from here: when the file
     /// or directory that it names from here exists.
     pub fn meant(&self, wanted: &str) -> String {
+        // The index has slashes on every system.
+        let wanted = &*if cfg!(windows) { Cow::Owned(wanted.replace('\\', "/")) } else { Cow::Borrowed(wanted) };
         match &self.stands {
             Stands::Tree(root, Some(here)) => from_root(root, here, wanted),
             Stands::Tree(_, None) => wanted.to_owned(),
@@ -75,7 +78,7 @@ impl Here {
             Stands::Tree(..) => meant,
             Stands::Sources(_, roots) => {
                 let under = roots.values().find_map(|root| Path::new(&meant).strip_prefix(root).ok());
-                under.map_or(meant.clone(), |under| under.to_string_lossy().into_owned())
+                under.map_or_else(|| meant.clone(), slashed)
             }
         }
     }
@@ -83,7 +86,7 @@ impl Here {
 
 /// The current directory, without symbolic links.
 fn current() -> Option<PathBuf> {
-    std::env::current_dir().and_then(std::fs::canonicalize).ok()
+    std::env::current_dir().and_then(dunce::canonicalize).ok()
 }
 
 /// A directory as a path under a root; `None` at the root itself and outside of it.
@@ -108,7 +111,7 @@ fn from_root(root: &Path, here: &Path, wanted: &str) -> String {
     if !names_something(&root.join(here), wanted) {
         return wanted.to_owned();
     }
-    plain(&here.join(wanted)).to_string_lossy().into_owned()
+    slashed(&plain(&here.join(wanted)))
 }
 
 /// Whether a path, or a path and `:LINES`, names something in a directory.
@@ -116,6 +119,11 @@ fn names_something(directory: &Path, wanted: &str) -> bool {
     let exists = |text: &str| !text.is_empty() && directory.join(text).exists();
     let path = wanted.rsplit_once(':').map_or(wanted, |(path, _)| path);
     !Path::new(wanted).is_absolute() && (exists(wanted) || exists(path))
+}
+
+/// A relative path with slashes between its parts, as the index has it.
+fn slashed(path: &Path) -> String {
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
 /// A path without `.` and `..`.
@@ -160,7 +168,7 @@ mod tests {
     #[test]
     fn among_several_repositories_a_path_can_be_opened_from_here() {
         let base = tempfile::tempdir().expect("a temporary directory");
-        let base = std::fs::canonicalize(base.path()).expect("a path");
+        let base = dunce::canonicalize(base.path()).expect("a path");
         std::fs::create_dir_all(base.join("api/src")).expect("made");
         std::fs::write(base.join("api/src/lib.rs"), "").expect("written");
         let roots: BTreeMap<String, PathBuf> = ["api", "web"].map(|name| (name.to_owned(), base.join(name))).into();

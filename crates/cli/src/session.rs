@@ -2,8 +2,8 @@
 
 use crate::args::Global;
 use anyhow::{Context, Result, bail};
-use std::path::PathBuf;
-use tamis::config::{Config, Origins, user_directory};
+use std::path::{Path, PathBuf};
+use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location};
 
 /// Where the index is kept, when neither the flag nor the tree says it.
@@ -40,12 +40,14 @@ impl Session {
         let variable = || std::env::var_os(INDEX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         let index = global.index.clone().or_else(variable).map(absolute).transpose()?;
         let location = Location::discover(&global.directory, index.as_deref())?;
-        let user_directory = user_directory(|name| std::env::var(name).ok());
+        let directories = UserDirectories::here();
+        let user_directory = directories.configuration().map(Path::to_owned);
         let lossy = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let origins = Origins {
             user: user_directory.as_ref().map(|directory| directory.join(USER_FILE)),
             project: Some(location.config_file()),
             environment: std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect(),
+            directories,
             flags,
         };
         Ok(Session { location, origins, user_directory })

@@ -100,7 +100,7 @@ fn assert_whole(index: &Index, tree: &Tree) {
 #[test]
 fn an_index_survives_kill_9_at_any_point() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = fs::canonicalize(directory.path()).expect("a path");
+    let root = dunce::canonicalize(directory.path()).expect("a path");
     let mut tree = Tree { root: root.clone(), versions: HashMap::new(), random: Random(11) };
     (0..FILES).for_each(|number| tree.write(number));
 

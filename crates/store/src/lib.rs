@@ -54,6 +54,7 @@ mod error;
 mod evidence;
 mod filter;
 mod hits;
+mod in_use;
 mod lexical;
 mod lock;
 mod namespace;

@@ -281,11 +281,6 @@ impl Semantic {
     }
 
     fn remove(&self, path: &Path) -> Result<()> {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(StoreError::io(path, "removing a vector file", error))
-            }
-            _ => Ok(()),
-        }
+        crate::in_use::remove(path).map_err(|error| StoreError::io(path, "removing a vector file", error))
     }
 }

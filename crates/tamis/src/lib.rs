@@ -71,6 +71,7 @@ mod status;
 mod telemetry;
 mod tracker;
 mod troubleshoot;
+mod user_directories;
 mod words;
 
 pub use calibrate::{

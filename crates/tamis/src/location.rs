@@ -1,6 +1,7 @@
 //! Where a tree and its index are.
 
 use crate::Error;
+use crate::user_directories::Bases;
 use std::path::{Path, PathBuf};
 
 /// The name of the directory that holds an index.
@@ -26,11 +27,11 @@ impl Location {
     /// # Errors
     /// `start` does not exist or is not a directory.
     pub fn discover(start: &Path, index: Option<&Path>) -> Result<Self, Error> {
-        let start = std::fs::canonicalize(start).map_err(|error| Error::path(start, format!("{error}")))?;
+        let start = dunce::canonicalize(start).map_err(|error| Error::path(start, format!("{error}")))?;
         if !start.is_dir() {
             return Err(Error::path(&start, "not a directory; name the directory to search"));
         }
-        let home = std::env::home_dir().and_then(|home| std::fs::canonicalize(home).ok());
+        let home = Bases::here().home.and_then(|home| dunce::canonicalize(home).ok());
         let marked = |directory: &&Path| directory.join(INDEX_DIRECTORY).is_dir() || directory.join(".git").exists();
         // A home directory under version control is not meant as the project of everything in it.
         let root = start
@@ -72,7 +73,7 @@ mod tests {
     #[test]
     fn the_nearest_marked_ancestor_is_the_root() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let base = fs::canonicalize(directory.path()).expect("a path");
+        let base = dunce::canonicalize(directory.path()).expect("a path");
         let deep = base.join("project/src/deep");
         fs::create_dir_all(&deep).expect("made");
         assert_eq!(Location::discover(&deep, None).expect("found").root, deep, "no mark: the directory named");

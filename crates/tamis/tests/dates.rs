@@ -31,7 +31,7 @@ impl Repository {
     }
 
     fn root(&self) -> PathBuf {
-        fs::canonicalize(self.directory.path()).expect("a path")
+        dunce::canonicalize(self.directory.path()).expect("a path")
     }
 
     fn write(&self, path: &str, text: &str) {

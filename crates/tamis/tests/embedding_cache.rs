@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::{Tree, refresh};
-use tamis::config::{Config, Origins};
+use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location, RunOptions, RunReport};
 
 const FILES: [(&str, &str); 3] = [
@@ -17,8 +17,8 @@ const FILES: [(&str, &str); 3] = [
 /// An index whose user has this cache directory.
 fn open(tree: &Tree, cache: &Path, settings: &[(&str, &str)]) -> Index {
     let flags = settings.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
-    let environment = vec![("TAMIS_CACHE".into(), cache.to_string_lossy().into_owned())];
-    let config = Config::load(&Origins { flags, environment, ..Origins::default() }, None).expect("valid");
+    let directories = UserDirectories::at(None, Some(cache.to_owned()));
+    let config = Config::load(&Origins { flags, directories, ..Origins::default() }, None).expect("valid");
     Index::open(Location::at(tree.root(), None), config).expect("opened")
 }
 

@@ -129,7 +129,7 @@ fn work_trees_and_named_directories_share_the_hooks_of_their_repository() {
     let side = elsewhere.path().join("side");
     git(repository.path(), &["worktree", "add", "-q", &side.to_string_lossy()]);
     let report = install(&side, None).expect("installed");
-    let hooks = fs::canonicalize(repository.path()).expect("a path").join(".git/hooks");
+    let hooks = dunce::canonicalize(repository.path()).expect("a path").join(".git/hooks");
     assert_eq!(report.directory, hooks);
     let named = install(elsewhere.path(), Some(&repository.path().join(".git"))).expect("found");
     assert_eq!((states(&named), &named.directory), (vec![&HookState::Unchanged; 4], &hooks));

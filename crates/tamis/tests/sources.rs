@@ -34,7 +34,7 @@ impl Workshop {
     }
 
     fn base(&self) -> PathBuf {
-        fs::canonicalize(self.directory.path()).expect("a path")
+        dunce::canonicalize(self.directory.path()).expect("a path")
     }
 
     fn at(&self, path: &str) -> PathBuf {

@@ -36,7 +36,8 @@ Examples:
   tamis config search.cut --origin    one value and where it came from
   tamis config --verbose              with what each key means and allows
 
-Files: .tamis/config.toml in the root, then config.toml in $TAMIS_CONFIG_HOME or ~/.config/tamis.
+Files: .tamis/config.toml in the root, then config.toml in $TAMIS_CONFIG_HOME or in your
+configuration directory (Linux: ~/.config/tamis, macOS: ~/Library/Application Support/tamis, Windows: %APPDATA%\\tamis).
 A key can also be set by an environment variable: search.top_k by TAMIS_SEARCH_TOP_K.")]
 pub struct ConfigArguments {
     /// One key, or one table of keys

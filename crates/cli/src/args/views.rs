@@ -8,7 +8,8 @@ use jiff::Timestamp;
 /// Flags of `tamis views`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Your own views are files NAME.sql.j2 in the directory views of your configuration directory (~/.config/tamis/views).")]
+Your own views are files NAME.sql.j2 in the directory views of your configuration directory (on Linux
+~/.config/tamis/views; see `tamis config --help`).")]
 pub struct ViewsArguments {
     /// Print the views as one JSON array, with their columns
     #[arg(long)]

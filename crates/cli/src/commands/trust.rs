@@ -19,7 +19,7 @@ pub fn run(global: &Global, output: &Output) -> Result<Exit> {
         bail!("{}: no such file, so there is nothing to trust", file.display());
     }
     let Some(user) = &session.user_directory else {
-        bail!("there is no directory for the list of trusted files; set TAMIS_CONFIG_HOME or HOME");
+        bail!("there is no directory for the list of trusted files; set TAMIS_CONFIG_HOME");
     };
     trust::trust(user, &file).with_context(|| format!("{} cannot be trusted", file.display()))?;
     let config = session.config()?;

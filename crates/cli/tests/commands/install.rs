@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 /// The binary in a tree, with nothing of the machine's home or search path.
 fn tamis(tree: &Tree, arguments: &[&str]) -> Command {
     let mut command = tree.tamis(arguments);
-    command.env("HOME", tree.home()).env("PATH", tree.home().join("bin")).env_remove("XDG_CONFIG_HOME");
+    command.env("HOME", tree.home()).env("USERPROFILE", tree.home());
+    command.env("APPDATA", tree.home().join("AppData/Roaming"));
+    command.env("LOCALAPPDATA", tree.home().join("AppData/Local"));
+    command.env("PATH", tree.home().join("bin")).env_remove("XDG_CONFIG_HOME");
     for moved in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"] {
         command.env_remove(moved);
     }
@@ -40,7 +43,7 @@ fn read(path: &Path) -> String {
 }
 
 fn root(tree: &Tree) -> String {
-    fs::canonicalize(tree.root()).expect("a path").to_string_lossy().into_owned()
+    dunce::canonicalize(tree.root()).expect("a path").to_string_lossy().into_owned()
 }
 
 #[test]

@@ -28,5 +28,6 @@ mod sql;
 mod stats;
 mod support;
 mod triage;
+mod user_directories;
 mod views;
 mod want;

@@ -41,7 +41,7 @@ fn first(tree: &Tree, directory: &str, query: &str) -> String {
 }
 
 fn absolute(tree: &Tree, path: &str) -> String {
-    let root: PathBuf = fs::canonicalize(tree.root()).expect("a path");
+    let root: PathBuf = dunce::canonicalize(tree.root()).expect("a path");
     root.join(path).to_string_lossy().into_owned()
 }
 

@@ -116,12 +116,8 @@ impl Lexical {
     /// Removes the index, whatever it is.
     fn clear(&self) -> Result<()> {
         self.forget();
-        match std::fs::remove_dir_all(self.path()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(StoreError::io(self.path(), "removing the lexical index", error))
-            }
-            _ => Ok(()),
-        }
+        crate::in_use::remove_directory(self.path())
+            .map_err(|error| StoreError::io(self.path(), "removing the lexical index", error))
     }
 
     fn open_for_writing(&self) -> Result<Index> {

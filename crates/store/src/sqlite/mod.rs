@@ -272,13 +272,13 @@ pub(crate) fn immutable_uri(path: &Path) -> String {
     file_uri(path, "immutable=1")
 }
 
-/// The path as a URI with a parameter.
+/// The path as a URI with a parameter. On Windows its backslashes stay what they are, since a path that begins with `\\?\`
+/// is read with no others.
 fn file_uri(path: &Path, parameter: &str) -> String {
     use std::fmt::Write;
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
-            b'\\' if cfg!(windows) => uri.push('/'),
             b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
             _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
             _ => {

@@ -236,7 +236,7 @@ impl SnapshotWriter {
         self.file.write_all(&header.to_bytes()).map_err(io())?;
         let file = self.file.into_inner().map_err(|error| io()(error.into_error()))?;
         file.sync_all().map_err(io())?;
-        fs::rename(&self.temporary.path, &self.path).map_err(VectorError::io(&self.path))?;
+        crate::in_use::replace(&self.temporary.path, &self.path).map_err(VectorError::io(&self.path))?;
         self.temporary.kept = true;
         // The rename itself survives a power cut once the directory is on disk. Not every file system can do this.
         if let Some(directory) = self.path.parent().and_then(|directory| File::open(directory).ok()) {

@@ -105,7 +105,7 @@ pub(super) fn is_ours(entry: &Map<String, Value>) -> bool {
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
-    match (std::fs::canonicalize(one), std::fs::canonicalize(other)) {
+    match (dunce::canonicalize(one), dunce::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,
         _ => false,
     }

@@ -1,5 +1,7 @@
 //! Where a user's files are, on each system.
 
+use crate::user_directories::Bases;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -34,6 +36,7 @@ type Environment = dyn Fn(&str) -> Option<String>;
 pub struct Surroundings {
     system: System,
     environment: Box<Environment>,
+    bases: Bases,
 }
 
 impl fmt::Debug for Surroundings {
@@ -45,12 +48,14 @@ impl fmt::Debug for Surroundings {
 impl Surroundings {
     /// A system, and what gives the value of an environment variable.
     pub fn new(system: System, environment: impl Fn(&str) -> Option<String> + 'static) -> Surroundings {
-        Surroundings { system, environment: Box::new(environment) }
+        let bases = Bases::of(system, &|name| environment(name).map(OsString::from));
+        Surroundings { system, environment: Box::new(environment), bases }
     }
 
     /// Those of this process.
     pub fn here() -> Surroundings {
-        Surroundings::new(System::here(), |name| std::env::var(name).ok())
+        let bases = Bases::here();
+        Surroundings { bases, ..Surroundings::new(System::here(), |name| std::env::var(name).ok()) }
     }
 
     /// The system.
@@ -63,35 +68,26 @@ impl Surroundings {
     }
 
     pub(super) fn home(&self) -> Option<PathBuf> {
-        let windows = || (self.system == System::Windows).then(|| self.variable("USERPROFILE")).flatten();
-        windows().or_else(|| self.variable("HOME")).map(PathBuf::from)
+        self.bases.home.clone()
     }
 
-    /// `~/.config`, or where the user has moved it.
+    /// `~/.config` on every system, for the programs that keep to it; on Linux where the user has moved it.
     pub(super) fn configuration(&self) -> Option<PathBuf> {
-        let moved = || (self.system == System::Linux).then(|| self.variable("XDG_CONFIG_HOME")).flatten();
-        moved().map(PathBuf::from).or_else(|| Some(self.home()?.join(".config")))
+        match self.system {
+            System::Linux => self.bases.configuration.clone(),
+            System::Mac | System::Windows => Some(self.home()?.join(".config")),
+        }
     }
 
     /// Where an application with windows keeps its files. `package`: its identity where it was installed from the store of
     /// Windows, which gives such a program a directory of its own in place of the common one.
     pub(super) fn application_data(&self, name: &str, package: Option<&str>) -> Option<PathBuf> {
-        match self.system {
-            System::Linux => Some(self.configuration()?.join(name)),
-            System::Mac => Some(self.home()?.join("Library/Application Support").join(name)),
-            System::Windows => {
-                let packaged = package.and_then(|package| {
-                    let local = self.variable("LOCALAPPDATA").map(PathBuf::from)?;
-                    let directory = local.join("Packages").join(package).join("LocalCache/Roaming").join(name);
-                    directory.exists().then_some(directory)
-                });
-                let roaming = || match self.variable("APPDATA") {
-                    Some(directory) => Some(PathBuf::from(directory)),
-                    None => Some(self.home()?.join("AppData/Roaming")),
-                };
-                packaged.or_else(|| Some(roaming()?.join(name)))
-            }
-        }
+        let packaged = package.filter(|_| self.system == System::Windows).and_then(|package| {
+            let local = self.bases.cache.as_ref()?;
+            let directory = local.join("Packages").join(package).join("LocalCache/Roaming").join(name);
+            directory.exists().then_some(directory)
+        });
+        packaged.or_else(|| Some(self.bases.configuration.as_ref()?.join(name)))
     }
 
     /// A program on the search path, as the path names it: a link is not followed, since what it leads to moves with the next

@@ -110,7 +110,7 @@ impl Plan {
             return Ok(());
         }
         // The file that a link leads to is the one to be replaced, not the link.
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let path = dunce::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let directory = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(directory).map_err(|error| Error::path(directory, format!("cannot be made: {error}")))?;
         let _lock = DirectoryLock::take(directory)?;
@@ -201,7 +201,7 @@ fn file(client: Client, scope: Scope, project: &Path, around: &Surroundings) -> 
             client.name(),
             "left out: this client has no file in a project, or not one that it tells the project's directory from",
         ),
-        _ => Error::argument("HOME", "", "set: the client's files are under it"),
+        _ => Error::argument("HOME", "", "set: there is no home directory, under which the client's files are"),
     })
 }
 

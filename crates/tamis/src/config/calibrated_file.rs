@@ -19,7 +19,7 @@ impl Config {
     pub(crate) fn write_calibrated(&self, calibrated: Option<&CalibratedConfig>) -> io::Result<Option<PathBuf>> {
         let Some(path) = &self.project_file else { return Ok(None) };
         // What is written is the file that a link leads to.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let path = dunce::canonicalize(path).unwrap_or_else(|_| path.clone());
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && calibrated.is_some() => String::new(),

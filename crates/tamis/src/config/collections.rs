@@ -210,7 +210,7 @@ pub(super) fn directories(
     file: &Path,
     trusted: impl Fn() -> bool,
 ) -> Result<Vec<CollectionDirectory>, ConfigError> {
-    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let root = dunce::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let mut directories: Vec<CollectionDirectory> = Vec::new();
     let allow = |directory: &Path, collection: &Collection| {
         if directory.starts_with(&root) || trusted() {
@@ -225,7 +225,7 @@ pub(super) fn directories(
         let found = if is_glob(&collection.path) { expand(&root, &collection.path) } else { vec![written] };
         for directory in found {
             // A link in the project can lead out of it.
-            let directory = std::fs::canonicalize(&directory).unwrap_or(directory);
+            let directory = dunce::canonicalize(&directory).unwrap_or(directory);
             allow(&directory, collection)?;
             if !directories.iter().any(|other| other.root == directory) {
                 directories.push(CollectionDirectory { root: directory, ..collection.settings.clone() });

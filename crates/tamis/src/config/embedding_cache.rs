@@ -1,7 +1,7 @@
 //! Where the vectors are that a user's indexes have in common, and how many.
 
-use super::{Read, Source};
-use std::path::{Path, PathBuf};
+use super::{Read, Source, UserDirectories};
+use std::path::PathBuf;
 
 /// Most bytes that a project's file can give the cache.
 const MOST_BYTES_OF_A_PROJECT: u64 = 1024 * MEGABYTE;
@@ -19,23 +19,12 @@ pub struct EmbeddingCacheConfig {
     pub makes_room: bool,
 }
 
-/// The user's cache directory: `$TAMIS_CACHE`, else `tamis` under `$XDG_CACHE_HOME` or `~/.cache`. `None` where there is no
-/// home.
-pub fn cache_directory(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-    set("TAMIS_CACHE")
-        .map(PathBuf::from)
-        .or_else(|| set("XDG_CACHE_HOME").map(|base| Path::new(&base).join("tamis")))
-        .or_else(|| set("HOME").map(|home| Path::new(&home).join(".cache/tamis")))
-}
-
-pub(super) fn embedding_cache(read: &Read<'_>, environment: &[(String, String)]) -> EmbeddingCacheConfig {
-    let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+pub(super) fn embedding_cache(read: &Read<'_>, directories: &UserDirectories) -> EmbeddingCacheConfig {
     let key = "index.embedding_cache_mb";
     let of_project = matches!(read.0[key].source, Source::Project(_));
     let most_bytes = (read.count(key) as u64).saturating_mul(MEGABYTE);
     EmbeddingCacheConfig {
-        directory: cache_directory(value).map(|base| base.join("embeddings")),
+        directory: directories.cache().map(|cache| cache.join("embeddings")),
         most_bytes: if of_project { most_bytes.min(MOST_BYTES_OF_A_PROJECT) } else { most_bytes },
         makes_room: !of_project,
     }
@@ -56,13 +45,11 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_variable_says_where_and_without_a_home_there_is_none() {
-        let place = |environment: &[(&str, &str)]| cache(None, environment).directory;
-        let all = [("HOME", "/h"), ("XDG_CACHE_HOME", "/x"), ("TAMIS_CACHE", "/t")];
-        assert_eq!(place(&all), Some("/t/embeddings".into()));
-        assert_eq!(place(&all[..2]), Some("/x/tamis/embeddings".into()));
-        assert_eq!(place(&[("HOME", "/h"), ("XDG_CACHE_HOME", "")]), Some("/h/.cache/tamis/embeddings".into()));
-        assert_eq!(place(&[]), None);
+    fn it_is_in_the_users_cache_and_without_one_there_is_none() {
+        let directories = UserDirectories::at(None, Some("/t".into()));
+        let origins = Origins { directories, ..Origins::default() };
+        let config = Config::load(&origins, None).expect("valid");
+        assert_eq!(config.index.embedding_cache.directory, Some("/t/embeddings".into()));
         assert_eq!(Config::built_in().index.embedding_cache.directory, None);
     }
 

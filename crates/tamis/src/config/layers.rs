@@ -7,6 +7,7 @@ use super::mcp_keys::{self, McpToken};
 use super::models::{ModelDefinition, read_models};
 use super::threshold_keys;
 use super::value::Value;
+use crate::user_directories::UserDirectories;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,14 +110,17 @@ pub enum ConfigError {
     /// A checked-in configuration that says who may reach a server.
     #[error(
         "{}: {key}: who may reach a server, and as whom, is for its user to say and not for a project's file; move it to the \
-         user's configuration, ~/.config/tamis/config.toml",
-        path.display()
+         user's configuration, {}",
+        path.display(),
+        user.as_deref().unwrap_or(Path::new("config.toml in the directory that TAMIS_CONFIG_HOME names")).display()
     )]
     UsersOwn {
         /// The project's configuration file.
         path: PathBuf,
         /// The key.
         key: String,
+        /// The user's configuration file.
+        user: Option<PathBuf>,
     },
 }
 
@@ -152,6 +156,8 @@ pub struct Origins {
     pub project: Option<PathBuf>,
     /// Environment variables.
     pub environment: Vec<(String, String)>,
+    /// The user's directories, of which the cache is configured here.
+    pub directories: UserDirectories,
     /// Key, text and flag name of each flag that sets a key.
     pub flags: Vec<(String, String, String)>,
 }
@@ -181,7 +187,12 @@ impl Settings {
             settings.file(&table, path, Source::User(path.clone()))?;
         }
         if let Some(path) = &origins.project {
-            settings.file(&table, path, Source::Project(path.clone()))?;
+            settings.file(&table, path, Source::Project(path.clone())).map_err(|error| match error {
+                ConfigError::UsersOwn { path, key, .. } => {
+                    ConfigError::UsersOwn { path, key, user: origins.user.clone() }
+                }
+                other => other,
+            })?;
         }
         let variables: BTreeMap<String, &Key> = table.values().map(|key| (key.variable(), key)).collect();
         for (name, text) in origins.environment.iter().filter(|(name, _)| name.starts_with("TAMIS_")) {

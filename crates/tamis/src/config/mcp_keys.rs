@@ -140,7 +140,7 @@ pub(super) fn take(document: &mut toml::Table, path: &Path, source: &Source) -> 
     let Some(toml::Value::Table(table)) = document.get_mut(TABLE) else { return Ok(Vec::new()) };
     if matches!(source, Source::Project(_)) {
         let key = table.keys().next().map_or(TABLE.to_owned(), |key| format!("{TABLE}.{key}"));
-        return Err(ConfigError::UsersOwn { path: path.to_owned(), key });
+        return Err(ConfigError::UsersOwn { path: path.to_owned(), key, user: None });
     }
     let Some(tokens) = table.remove("token") else { return Ok(Vec::new()) };
     let wrong = |key: String, value: String, allowed: &str| ConfigError::NotAllowed {

@@ -1,7 +1,7 @@
 //! Configuration: parsed once, at the edge, into one validated [`Config`]. Nothing below parses or defaults.
 //!
 //! A value comes from, strongest first: a flag, the environment (`TAMIS_…`), the project's `.tamis/config.toml`, the
-//! user's `~/.config/tamis/config.toml`, the built-in default. An unknown key is an error that names the nearest one.
+//! user's `config.toml` (see [`UserDirectories`]), the built-in default. An unknown key is an error that names the nearest one.
 
 mod calibrated;
 mod calibrated_file;
@@ -26,7 +26,7 @@ mod value;
 pub use calibrated::CalibratedConfig;
 pub(crate) use collections::is_name;
 pub use collections::{CollectionDirectory, FileCollection};
-pub use embedding_cache::{EmbeddingCacheConfig, cache_directory};
+pub use embedding_cache::EmbeddingCacheConfig;
 pub use evidence_keys::EvidenceConfig;
 pub use github_keys::GithubConfig;
 pub use import_keys::ImportConfig;
@@ -41,6 +41,8 @@ pub use rank_keys::{RankConfig, RecencyUse, VariantConfig};
 pub use threshold_keys::{ThresholdConfig, threshold_language};
 pub use triage_keys::{DuplicatesConfig, KeepBy, TriageConfig, TroubleshootingConfig};
 pub use value::{Allowed, Value};
+
+pub use crate::user_directories::UserDirectories;
 
 use crate::search::{Mode, Priors};
 use std::collections::BTreeMap;
@@ -221,7 +223,7 @@ impl Config {
                 note_tokens: read.count("index.note_tokens"),
                 note_overlap_tokens: read.count("index.note_overlap_tokens"),
                 hidden: read.flag("index.hidden"),
-                embedding_cache: embedding_cache::embedding_cache(&read, &origins.environment),
+                embedding_cache: embedding_cache::embedding_cache(&read, &origins.directories),
             },
             github: github_keys::github(&read),
             notes: note_keys::notes(&read)?,
@@ -328,15 +330,6 @@ fn directories(
     let root = file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
     let trusted = || user_directory.is_some_and(|user| trust::is_trusted(user, file));
     collections::directories(collections, root, file, trusted)
-}
-
-/// The user's configuration directory: `$TAMIS_CONFIG_HOME`, else `tamis` under `$XDG_CONFIG_HOME` or `~/.config`.
-pub fn user_directory(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-    set("TAMIS_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| set("XDG_CONFIG_HOME").map(|base| Path::new(&base).join("tamis")))
-        .or_else(|| set("HOME").map(|home| Path::new(&home).join(".config/tamis")))
 }
 
 /// Typed access to values that the table of keys has already checked.

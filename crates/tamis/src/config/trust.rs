@@ -12,7 +12,7 @@ fn list(user_directory: &Path) -> PathBuf {
 
 fn entry(config: &Path) -> io::Result<String> {
     let content = fs::read(config)?;
-    Ok(format!("{} {}", blake3::hash(&content).to_hex(), fs::canonicalize(config)?.display()))
+    Ok(format!("{} {}", blake3::hash(&content).to_hex(), dunce::canonicalize(config)?.display()))
 }
 
 /// Whether the user has trusted the configuration file `config` as it is now.

@@ -99,7 +99,7 @@ pub fn foreign_queries(directory: &Path, split: &str, count: usize) -> Result<Ve
 }
 
 fn absolute(directory: &Path) -> Result<PathBuf, EvaluationError> {
-    std::fs::canonicalize(directory).map_err(|error| EvaluationError::path(directory, error))
+    dunce::canonicalize(directory).map_err(|error| EvaluationError::path(directory, error))
 }
 
 fn qrels_file(directory: &Path, split: &str) -> PathBuf {

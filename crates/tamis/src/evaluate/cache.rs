@@ -2,11 +2,11 @@
 //! into passages, and the models. A run that was stopped or killed is gone on with.
 
 use super::{EvaluationError, TestCollection};
-use crate::config::{Config, EmbeddingCacheConfig, cache_directory};
+use crate::config::{Config, EmbeddingCacheConfig};
 use crate::index::{Index, Observer, RunOptions, SPLITTER, Stage};
 use crate::location::Location;
 use crate::models::Models;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Grows when what is put into an index changes.
 const LAYOUT: &str = "1";
@@ -21,13 +21,6 @@ const COMPLETE: &str = "complete";
 
 /// Documents that are put at once.
 const BATCH: usize = 512;
-
-/// Where indexes are kept unless somebody says otherwise: `$TAMIS_CACHE`, else `eval` in the user's cache directory. `None`
-/// where there is no home.
-pub fn directory(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let own = environment("TAMIS_CACHE").is_some_and(|value| !value.is_empty());
-    cache_directory(environment).map(|cache| if own { cache } else { cache.join("eval") })
-}
 
 /// The index of a test collection, made or completed where it is not.
 pub(super) fn index(
@@ -81,24 +74,4 @@ fn key(test: &TestCollection, config: &Config) -> Result<String, EvaluationError
         hash.update(part.as_bytes()).update(b"\0");
     }
     Ok(hash.finalize().to_hex()[..32].to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_strongest_variable_says_where() {
-        let place = |set: &'static [(&str, &str)]| {
-            directory(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
-        };
-        let all = &[("HOME", "/h"), ("XDG_CACHE_HOME", "/x"), ("TAMIS_CACHE", "/t")];
-        assert_eq!(place(all), Some("/t".into()));
-        assert_eq!(
-            place(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x"), ("TAMIS_CACHE", "")]),
-            Some("/x/tamis/eval".into())
-        );
-        assert_eq!(place(&[("HOME", "/h")]), Some("/h/.cache/tamis/eval".into()));
-        assert_eq!(place(&[]), None);
-    }
 }

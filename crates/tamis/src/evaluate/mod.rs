@@ -31,7 +31,6 @@ mod run;
 
 pub(crate) use beir::queries;
 pub use beir::{TestCollection, TestQuery, foreign_queries};
-pub use cache::directory as cache_directory;
 pub use error::EvaluationError;
 pub use learning::{Learning, LearningCurve, LearningPoint, learning_curve, learning_table};
 pub use measure::{Measurement, NamedCut, cuts, measure};

@@ -12,12 +12,12 @@ pub(crate) fn hooks(start: &Path, git_dir: Option<&Path>) -> Result<PathBuf, Str
         Some(directory) => Repository::at(directory)
             .ok_or_else(|| format!("{} is not the directory of a repository", directory.display()))?,
         None => {
-            let start = std::fs::canonicalize(start).map_err(|error| error.to_string())?;
+            let start = dunce::canonicalize(start).map_err(|error| error.to_string())?;
             Repository::find(&start).ok_or("not in a git repository; name its directory with --git-dir")?
         }
     };
     let common = repository.common();
-    Ok(std::fs::canonicalize(common).unwrap_or_else(|_| common.to_owned()).join("hooks"))
+    Ok(dunce::canonicalize(common).unwrap_or_else(|_| common.to_owned()).join("hooks"))
 }
 
 /// The directory that `core.hooksPath` names in any of the files that configure the repository.
@@ -42,7 +42,7 @@ pub(crate) fn hooks_elsewhere(start: &Path, git_dir: Option<&Path>) -> Result<Op
         fields.chunks_exact(2).filter(|pair| !pair[0].starts_with("command line")).map(|pair| pair[1]).next_back();
     let top = || match git_dir {
         Some(directory) => Some(directory.to_owned()),
-        None => Repository::find(&std::fs::canonicalize(start).ok()?).map(|found| found.top().to_owned()),
+        None => Repository::find(&dunce::canonicalize(start).ok()?).map(|found| found.top().to_owned()),
     };
     // A relative one is meant from where hooks run, which is the top of the work tree.
     Ok(named.filter(|path| !path.is_empty()).map(|path| top().unwrap_or_default().join(path)))

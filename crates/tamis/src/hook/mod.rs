@@ -129,7 +129,7 @@ fn own_directory(start: &Path, git_dir: Option<&Path>) -> Result<PathBuf, Error>
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
-    match (fs::canonicalize(one), fs::canonicalize(other)) {
+    match (dunce::canonicalize(one), dunce::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,
     }

@@ -182,7 +182,7 @@ impl Index {
         }
         let mut roots = Vec::with_capacity(directories.len());
         for directory in directories {
-            let root = fs::canonicalize(directory).map_err(|error| Error::path(directory, error.to_string()))?;
+            let root = dunce::canonicalize(directory).map_err(|error| Error::path(directory, error.to_string()))?;
             if !root.is_dir() {
                 return Err(Error::path(directory, "not a directory; name directories to index"));
             }

@@ -82,7 +82,9 @@ fn confined(written: &str) -> Result<String, Error> {
             _ => return Err(refused(written, outside)),
         }
     }
-    let odd = |part: &&str| part.contains(['\\', ':']) || part.chars().any(char::is_control);
+    let odd = |part: &&str| {
+        part.contains(['\\', ':']) || part.chars().any(char::is_control) || (cfg!(windows) && is_device(part))
+    };
     if parts.is_empty() || parts.iter().any(odd) {
         return Err(refused(written, outside));
     }
@@ -95,6 +97,17 @@ fn confined(written: &str) -> Result<String, Error> {
         return Err(refused(written, "a Markdown file, such as memory/ideas.md"));
     }
     Ok(path)
+}
+
+/// Whether Windows opens a device by this name, whatever the directory and the ending, or drops the end of the name.
+fn is_device(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_uppercase();
+    let numbered =
+        |kind: &str| stem.strip_prefix(kind).is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']));
+    ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str())
+        || numbered("COM")
+        || numbered("LPT")
+        || part.ends_with(['.', ' '])
 }
 
 /// A link could lead out of the source, and what is behind it is not indexed.
@@ -126,6 +139,16 @@ fn refused(path: &str, allowed: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_devices_are_known() {
+        for name in ["nul", "NUL.md", "con.ideas.md", "aux .md", "com1.md", "Lpt9", "ideas.md.", "ideas "] {
+            assert!(is_device(name), "{name}");
+        }
+        for name in ["null.md", "console.md", "com0.md", "com10.md", "ideas.md", ".md"] {
+            assert!(!is_device(name), "{name}");
+        }
+    }
 
     #[test]
     fn paths_stay_under_the_root_and_in_sight() {

@@ -15,10 +15,10 @@ use anyhow::{Context, Result, bail};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tamis::config::Config;
+use tamis::config::{Config, UserDirectories};
 use tamis::eval::{Collection, Metric, Options, QueryKind, Report, evaluate};
 use tamis::evaluate::{
-    EvaluationError, Measurement, TestCollection, TestQuery, cache_directory, cuts, foreign_queries, from_run, measure,
+    EvaluationError, Measurement, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
 };
 
 /// Measures and prints.
@@ -128,7 +128,7 @@ fn of_directories(
     let mut foreign: Vec<(PathBuf, Vec<TestQuery>)> = Vec::new();
     for directory in &arguments.foreign {
         let queries = foreign_queries(directory, &arguments.split, arguments.foreign_queries)?;
-        let directory = std::fs::canonicalize(directory)?;
+        let directory = dunce::canonicalize(directory)?;
         if !foreign.iter().any(|(known, _)| *known == directory) {
             foreign.push((directory, queries));
         }
@@ -164,7 +164,7 @@ fn describe(collection: &Collection, documents: Option<usize>, output: &Output) 
 }
 
 fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
-    let cache = arguments.cache.clone().or_else(|| cache_directory(|name| std::env::var(name).ok()));
+    let cache = arguments.cache.clone().or_else(|| UserDirectories::here().evaluations().map(Path::to_owned));
     let Some(cache) = cache else {
         bail!("there is no home directory to keep indexes in; name another one with --cache DIR or TAMIS_CACHE");
     };

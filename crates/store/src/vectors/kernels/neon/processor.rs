@@ -1,7 +1,7 @@
 //! The instructions of the processor: the standard library's, and two that it does not give yet.
 
-use std::arch::asm;
 pub(super) use std::arch::aarch64::*;
+use std::arch::asm;
 
 /// Whether the processor has [`dot_product`].
 pub(super) fn has_dot_product() -> bool {

@@ -1,0 +1,215 @@
+//! Where the files of a user are: the configuration and the cache of this program, and the directories in which other
+//! programs keep theirs. Everything that asks for the home directory asks here.
+
+use crate::clients::System;
+use etcetera::BaseStrategy;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The name of this program's directory in each of them.
+const PROGRAM: &str = "tamis";
+
+/// Names the directory of the configuration itself.
+const CONFIGURATION_VARIABLE: &str = "TAMIS_CONFIG_HOME";
+
+/// Names the directory of the cache itself.
+const CACHE_VARIABLE: &str = "TAMIS_CACHE";
+
+/// The directories in which the programs of a user keep their files, each in one of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bases {
+    /// The home directory.
+    pub home: Option<PathBuf>,
+    /// Configuration.
+    pub configuration: Option<PathBuf>,
+    /// What can be made again.
+    pub cache: Option<PathBuf>,
+}
+
+impl Bases {
+    /// Those of the user who runs this process: the conventions of XDG, of macOS or of Windows. Without the variables that
+    /// usually say it, the system is asked who the user is.
+    pub fn here() -> Bases {
+        let found = etcetera::base_strategy::choose_native_strategy().ok();
+        let Some(found) = found.filter(|found| found.home_dir().is_absolute()) else {
+            return Bases::of(System::here(), &|name| std::env::var_os(name));
+        };
+        // macOS keeps only property lists in the other directory, and writes them itself.
+        let configuration = if cfg!(target_os = "macos") { found.data_dir() } else { found.config_dir() };
+        Bases {
+            home: Some(found.home_dir().to_owned()),
+            configuration: Some(configuration),
+            cache: Some(found.cache_dir()),
+        }
+    }
+
+    /// Those that variables say on a system. Tests know every system by this.
+    pub fn of(system: System, environment: &dyn Fn(&str) -> Option<OsString>) -> Bases {
+        let set = |name: &str| environment(name).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
+        let home = match system {
+            System::Windows => set("USERPROFILE").or_else(|| set("HOME")),
+            System::Linux | System::Mac => set("HOME"),
+        };
+        let (configuration, cache, under_home) = match system {
+            System::Linux => (set("XDG_CONFIG_HOME"), set("XDG_CACHE_HOME"), [".config", ".cache"]),
+            System::Mac => (None, None, ["Library/Application Support", "Library/Caches"]),
+            System::Windows => (set("APPDATA"), set("LOCALAPPDATA"), ["AppData/Roaming", "AppData/Local"]),
+        };
+        let usual = |path: &str| home.as_ref().map(|home| home.join(path));
+        Bases {
+            configuration: configuration.or_else(|| usual(under_home[0])),
+            cache: cache.or_else(|| usual(under_home[1])),
+            home,
+        }
+    }
+}
+
+/// Where this program keeps what belongs to the user: the configuration and the cache.
+///
+/// A directory is the one that its variable names (`TAMIS_CONFIG_HOME`, `TAMIS_CACHE`), else `tamis` in the directory that
+/// the system has for such files: `$XDG_CONFIG_HOME` or `~/.config`, and `$XDG_CACHE_HOME` or `~/.cache`, on Linux;
+/// `~/Library/Application Support` and `~/Library/Caches` on macOS; `%APPDATA%` and `%LOCALAPPDATA%` on Windows. Earlier
+/// versions followed the convention of Linux everywhere: a directory that is there and not yet at the new place stays in use.
+///
+/// ```
+/// use tamis::config::UserDirectories;
+///
+/// let here = UserDirectories::here();
+/// assert!(here.configuration().is_none_or(|directory| directory.is_absolute()));
+/// assert_eq!(UserDirectories::default().cache(), None, "a program that names none has none");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserDirectories {
+    configuration: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    evaluations: Option<PathBuf>,
+}
+
+impl UserDirectories {
+    /// Those of the user who runs this process.
+    #[must_use]
+    pub fn here() -> UserDirectories {
+        UserDirectories::of(&Bases::here(), &|name| std::env::var_os(name))
+    }
+
+    fn of(bases: &Bases, environment: &dyn Fn(&str) -> Option<OsString>) -> UserDirectories {
+        let named = |variable: &str| environment(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        // What Linux says, which is what every system was taken to say.
+        let before = Bases::of(System::Linux, environment);
+        let cache = named(CACHE_VARIABLE).or_else(|| in_use(bases.cache.as_deref(), before.cache.as_deref()));
+        UserDirectories {
+            configuration: named(CONFIGURATION_VARIABLE)
+                .or_else(|| in_use(bases.configuration.as_deref(), before.configuration.as_deref())),
+            evaluations: named(CACHE_VARIABLE).or_else(|| cache.as_ref().map(|cache| cache.join("eval"))),
+            cache,
+        }
+    }
+
+    /// These directories in place of the user's own.
+    #[must_use]
+    pub fn at(configuration: Option<PathBuf>, cache: Option<PathBuf>) -> UserDirectories {
+        let evaluations = cache.as_ref().map(|cache| cache.join("eval"));
+        UserDirectories { configuration, cache, evaluations }
+    }
+
+    /// The directory of `config.toml`, of the list of trusted projects and of the user's views. `None` where there is no
+    /// home directory.
+    #[must_use]
+    pub fn configuration(&self) -> Option<&Path> {
+        self.configuration.as_deref()
+    }
+
+    /// The directory of what can be made again.
+    #[must_use]
+    pub fn cache(&self) -> Option<&Path> {
+        self.cache.as_deref()
+    }
+
+    /// The directory of the indexes of test collections: the one that `TAMIS_CACHE` names, else `eval` in the cache.
+    #[must_use]
+    pub fn evaluations(&self) -> Option<&Path> {
+        self.evaluations.as_deref()
+    }
+}
+
+/// This program's directory in a base: the one of before where only that is there.
+fn in_use(base: Option<&Path>, before: Option<&Path>) -> Option<PathBuf> {
+    let (now, before) = (base.map(|base| base.join(PROGRAM)), before.map(|base| base.join(PROGRAM)));
+    match (now, before) {
+        (Some(now), Some(before)) if !now.exists() && before.is_absolute() && before.is_dir() => Some(before),
+        (now, before) => now.or(before),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn found(system: System, set: &[(&str, &str)]) -> [Option<PathBuf>; 3] {
+        let environment =
+            |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        let found = UserDirectories::of(&Bases::of(system, &environment), &environment);
+        [found.configuration, found.cache, found.evaluations]
+    }
+
+    fn paths(paths: [&str; 3]) -> [Option<PathBuf>; 3] {
+        paths.map(|path| Some(path.into()))
+    }
+
+    #[test]
+    fn the_strongest_variable_says_where() {
+        let all = [
+            ("HOME", "/h"),
+            ("XDG_CONFIG_HOME", "/x/config"),
+            ("XDG_CACHE_HOME", "/x/cache"),
+            ("TAMIS_CONFIG_HOME", "/t/config"),
+            ("TAMIS_CACHE", "/t/cache"),
+        ];
+        assert_eq!(found(System::Linux, &all), paths(["/t/config", "/t/cache", "/t/cache"]));
+        assert_eq!(
+            found(System::Linux, &all[..3]),
+            paths(["/x/config/tamis", "/x/cache/tamis", "/x/cache/tamis/eval"])
+        );
+        let home = [("HOME", "/h"), ("XDG_CONFIG_HOME", ""), ("XDG_CACHE_HOME", ""), ("TAMIS_CACHE", "")];
+        assert_eq!(found(System::Linux, &home), paths(["/h/.config/tamis", "/h/.cache/tamis", "/h/.cache/tamis/eval"]));
+        assert_eq!(found(System::Linux, &[]), [None, None, None]);
+    }
+
+    #[test]
+    fn each_system_has_its_own_places() {
+        assert_eq!(
+            found(System::Mac, &[("HOME", "/no/such/home")]),
+            paths([
+                "/no/such/home/Library/Application Support/tamis",
+                "/no/such/home/Library/Caches/tamis",
+                "/no/such/home/Library/Caches/tamis/eval"
+            ])
+        );
+        let windows = [("USERPROFILE", "U:/a"), ("APPDATA", "U:/a/AppData/Roaming"), ("LOCALAPPDATA", "L:/local")];
+        assert_eq!(
+            found(System::Windows, &windows),
+            paths(["U:/a/AppData/Roaming/tamis", "L:/local/tamis", "L:/local/tamis/eval"])
+        );
+        assert_eq!(
+            found(System::Windows, &windows[..1]),
+            paths(["U:/a/AppData/Roaming/tamis", "U:/a/AppData/Local/tamis", "U:/a/AppData/Local/tamis/eval"])
+        );
+    }
+
+    #[test]
+    fn a_directory_at_the_place_of_earlier_versions_stays_in_use() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let old = [home.path().join(".config/tamis"), home.path().join(".cache/tamis")];
+        let new = [home.path().join("Library/Application Support/tamis"), home.path().join("Library/Caches/tamis")];
+        let found = || {
+            let [configuration, cache, _] = found(System::Mac, &[("HOME", &home.path().to_string_lossy())]);
+            [configuration.expect("a directory"), cache.expect("a directory")]
+        };
+        assert_eq!(found(), new, "neither is there: the system's own");
+        old.iter().for_each(|directory| fs::create_dir_all(directory).expect("made"));
+        assert_eq!(found(), old);
+        new.iter().for_each(|directory| fs::create_dir_all(directory).expect("made"));
+        assert_eq!(found(), new, "both are there: the system's own");
+    }
+}
