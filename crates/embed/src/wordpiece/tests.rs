@@ -93,3 +93,8 @@ fn every_character_of_the_first_planes_gives_the_reference_tokens() {
         assert_eq!(WordPiece::uncased_bert().tokenize(&text, usize::MAX), reference_ids(&text), "{:?}", block[0]);
     }
 }
+
+#[test]
+fn no_line_end_was_converted_on_checkout() {
+    assert!(!super::UNCASED_VOCABULARY.contains('\r'), "every token would end with it; see .gitattributes");
+}
