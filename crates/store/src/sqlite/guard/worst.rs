@@ -1,5 +1,6 @@
 //! Every function that is allowed, with the arguments that take it longest.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::allowed::{FUNCTIONS, Harmless};
@@ -249,6 +250,20 @@ fn no_call_of_an_allowed_function_takes_long() {
             assert!(taken < most, "{sql}: {taken:?}, where the reference takes {reference:?}");
         }
     }
+}
+
+#[test]
+fn the_documentation_lists_the_functions_that_are_allowed() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence.md");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: {} is not there", path.display());
+        return;
+    };
+    let (_, list) = text.split_once("These functions can be called").unwrap();
+    let (list, _) = list.split_once("Each of them takes time").unwrap();
+    let listed: BTreeSet<String> = list.split('`').skip(1).step_by(2).map(str::to_ascii_lowercase).collect();
+    let allowed = FUNCTIONS.iter().map(|(name, _)| *name).chain(super::allowed::TABLE_FUNCTIONS.iter().copied());
+    assert_eq!(listed, allowed.map(str::to_owned).collect());
 }
 
 #[test]
