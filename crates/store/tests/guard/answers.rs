@@ -65,7 +65,7 @@ fn an_answer_is_bounded_as_a_whole() {
     let wide = vec!["printf('%.*c', 2000, char(1)) AS \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""; 99].join(", ");
     for (sql, complete) in [
         (format!("SELECT {wide} FROM claims"), false),
-        ("SELECT text, printf('%.*c', 300, '\"') FROM claims".to_owned(), false),
+        ("SELECT text, printf('%.*c', 400, '\"') FROM claims".to_owned(), false),
         (format!("SELECT {} FROM claims", vec!["NULL"; 100].join(", ")), true),
         (format!("SELECT 1 AS \"{}\"", "\u{1}".repeat(20_000)), true),
         (

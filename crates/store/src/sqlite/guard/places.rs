@@ -18,8 +18,8 @@ use crate::sqlite::lock;
 pub(super) const PLACES: usize = 4;
 /// The most statements that one asker may have left behind and start another.
 pub(super) const LEFT_BY_ONE: usize = 4;
-/// The same for all askers together.
-pub(super) const LEFT_BY_ALL: usize = 3 * LEFT_BY_ONE;
+/// The same for all askers together. Whoever leaves all at once that it may have running stays below.
+pub(super) const LEFT_BY_ALL: usize = LEFT_BY_ONE + PLACES;
 /// How long one waits for a place.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
