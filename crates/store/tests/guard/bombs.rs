@@ -129,6 +129,11 @@ fn what_is_too_large_is_refused_at_once() {
         ),
         (format!("SELECT count(*) FROM {}", many("claims", 70, ", ")), "join"),
         (format!("SELECT printf('%.*c', 1000, 'x') LIKE '{}'", many("%x", 600, "")), "pattern"),
+        ("SELECT count(*) FROM json_tree('[1]', '$[0]')".to_owned(), "no such table: json_tree"),
+        (
+            "SELECT count(*) FROM main.json_tree('[1]', '$[0]') JOIN (SELECT '$' AS path) USING (path)".to_owned(),
+            "no such table: main.json_tree",
+        ),
     ];
     for (sql, told) in cases {
         let started = Instant::now();
@@ -144,13 +149,14 @@ fn what_is_too_large_is_refused_at_once() {
 fn trap_one_call_of_a_function_takes_no_quadratic_time() {
     let pair = pair();
     for sql in [
+        "SELECT unhex(printf('%.*c', 131000, 'z'), printf('%.*c', 131000, 'y') || 'z') IS NULL",
         "SELECT length(trim(printf('%.*c', 130000, 'a'), printf('%.*c', 130000, 'b') || 'a'))",
         "SELECT instr(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b')",
         "SELECT length(replace(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b', 'c'))",
     ] {
-        let started = Instant::now();
-        assert_eq!(rows(&pair.shared, sql).len(), 1, "{sql}");
-        assert!(started.elapsed() < Duration::from_millis(500), "{sql}: {:?}", started.elapsed());
+        let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new(sql) };
+        let given = pair.shared.query_sql(HERE, &query, &|| false).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(given.row_count, 1, "{sql}");
     }
 }
 
@@ -219,7 +225,8 @@ fn memory_stays_under_the_stated_bound() {
     let many = status("VmHWM") - before;
     println!("greatest: {one} KiB for one, {many} KiB for as many as run at a time");
     assert!(one < 48 * 1024, "{one} KiB");
-    assert!(many < (4 * 32 + 16) * 1024, "{many} KiB");
+    // Four that somebody waits for, beside three of theirs that ran out of time and have not ended.
+    assert!(many < (7 * 32 + 16) * 1024, "{many} KiB");
 }
 
 /// Where SQLite was in use before, its allocator is settled, and what it holds in all is looked at instead.

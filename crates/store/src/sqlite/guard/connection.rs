@@ -1,14 +1,16 @@
 //! A connection for statements of somebody else's, of one namespace.
 
 use std::collections::BTreeSet;
+use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
+use super::allowed::{OMITTED, TABLE_FUNCTIONS};
 use super::authorize::{HIDING, Rules, is_visible};
 use super::functions;
 use super::watch::{STRIDE, Watch};
@@ -25,6 +27,8 @@ pub(super) struct Confined {
     pub(super) connection: Connection,
     pub(super) watch: Arc<Watch>,
     schema: String,
+    /// Names that lead nowhere, in small letters.
+    hidden: BTreeSet<String>,
     version: i64,
 }
 
@@ -64,16 +68,18 @@ impl Confined {
         connection.execute("DELETE FROM sqlite_temp_schema", [])?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false)?;
 
+        omit_modules(&connection)?;
         let watch = Arc::new(Watch::new());
         functions::replace_built_in(&connection, &watch)?;
         restrict(&connection)?;
         let sources = sources().map(str::to_owned).collect();
+        let unsaid = hidden.iter().map(|name| name.to_ascii_lowercase()).collect();
         let rules = Rules { schema: schema.clone(), sources, hidden };
         let seen = watch.clone();
         connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| rules.decide(context, &seen)))?;
         let seen = watch.clone();
         connection.progress_handler(STRIDE, Some(move || seen.is_over()))?;
-        Ok(Confined { connection, watch, schema, version })
+        Ok(Confined { connection, watch, schema, hidden: unsaid, version })
     }
 
     /// Begins to read. False where the index has other tables by now than when this was opened, so that it can not say any
@@ -88,10 +94,53 @@ impl Confined {
         self.connection.prepare_cached("ROLLBACK")?.execute([]).map(|_| ())
     }
 
+    /// Whether a name, in small letters, is one of the hidden ones.
+    pub(super) fn hides(&self, name: &str) -> bool {
+        self.hidden.contains(name)
+    }
+
     /// Whether a text names what nobody is to know.
     pub(super) fn is_told_by(&self, text: &str) -> bool {
         text.contains(&self.schema)
     }
+}
+
+/// Has SQLite know nothing of the modules in [`OMITTED`]. It makes them when they are named, and says nothing to the authorizer
+/// of a column that is only joined by USING, so their place is taken by a module that can only be created, which no
+/// statement may do.
+fn omit_modules(connection: &Connection) -> rusqlite::Result<()> {
+    unsafe extern "C" fn refuse(
+        _: *mut ffi::sqlite3,
+        _: *mut c_void,
+        _: c_int,
+        _: *const *const c_char,
+        _: *mut *mut ffi::sqlite3_vtab,
+        _: *mut *mut c_char,
+    ) -> c_int {
+        ffi::SQLITE_ERROR
+    }
+    static NOTHING: ffi::sqlite3_module = {
+        // SAFETY: a number and optional functions, for which zero is a value.
+        let mut module: ffi::sqlite3_module = unsafe { std::mem::zeroed() };
+        module.xCreate = Some(refuse);
+        module
+    };
+    for name in OMITTED {
+        // SAFETY: the connection is open, and the name and the module are there for as long as the program.
+        let code = unsafe {
+            ffi::sqlite3_create_module_v2(
+                connection.handle(),
+                name.as_ptr(),
+                &raw const NOTHING,
+                std::ptr::null_mut(),
+                None,
+            )
+        };
+        if code != ffi::SQLITE_OK {
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        }
+    }
+    Ok(())
 }
 
 fn version_of(connection: &Connection, schema: &str) -> rusqlite::Result<i64> {
@@ -110,7 +159,7 @@ fn names_to_hide(connection: &Connection, schema: &str) -> rusqlite::Result<BTre
         }
     }
     // What SQLite makes when it is named is refused by the rules.
-    names.retain(|name| !name.starts_with("pragma_") && !name.starts_with("json_") && !is_visible(name));
+    names.retain(|name| !name.starts_with("pragma_") && !TABLE_FUNCTIONS.contains(&name.as_str()) && !is_visible(name));
     Ok(names)
 }
 
