@@ -17,8 +17,8 @@ pub fn check(name: &str, text: &str, document: &Document, max_tokens: usize) {
         let (first, last) = (passage.start_line as usize, passage.end_line as usize);
         assert!(1 <= first && first <= last && last <= lines.len(), "{name}: lines {first} to {last}");
         // Only the parts of one long line share their line.
-        let divided = previous.is_some_and(|previous| previous.start_line == previous.end_line)
-            && (first, last) == (end, end);
+        let divided =
+            previous.is_some_and(|previous| previous.start_line == previous.end_line) && (first, last) == (end, end);
         assert!(first > end || divided, "{name}: line {first} twice");
         let tokens = estimate_tokens(&passage.text);
         assert!(tokens <= max_tokens.max(32), "{name}: {tokens} tokens in {:?}", passage.text);

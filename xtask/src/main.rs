@@ -4,6 +4,7 @@ mod conformance;
 mod models;
 mod references;
 mod run;
+mod torture;
 
 use anyhow::{Result, bail};
 use run::cargo;
@@ -13,6 +14,7 @@ cargo xtask test          format, lint, and all tests: unit, property, integrati
 cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios; `bench mcp`: of the server
 cargo xtask conformance   drive the server by the protocol's conformance suite, its inspector and official clients (needs npm)
 cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
+cargo xtask torture       kill it, let system calls fail, damage its files, fill its disk; `torture --help` has flags
 cargo xtask distill       remake the static model's token table
 ";
 
@@ -27,6 +29,7 @@ fn main() -> Result<()> {
         "bench" => bench(rest),
         "conformance" => conformance::run(rest),
         "references" => references::run(),
+        "torture" => torture::run(rest),
         "distill" => models::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
