@@ -1,5 +1,7 @@
 //! What holds for every document that was read from lines: none is lost or found twice, and no passage is too large.
 
+#![allow(dead_code, reason = "each check takes what it needs")]
+
 use tamis_text::{Document, Passage, estimate_tokens};
 
 /// Text without white space.

@@ -210,8 +210,7 @@ pub fn survived(
     let arguments = work.arguments(&ground.base);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let again = sandbox.run(&arguments)?;
-    let is_done = again.code() == Some(0) || (work.may_end_with_1() && again.code() == Some(1));
-    ensure!(is_done, "done again, it {again}");
+    ensure!(work.is_done_again(&again), "done again, it {again}");
     sandbox.done(&["index"]).context("an index run afterwards")?;
     doctor(sandbox, true).context("done again")?;
     let after = Print::of(sandbox).context("done again")?;

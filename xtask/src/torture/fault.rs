@@ -49,12 +49,12 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
     let arguments = work.arguments(&ground.base);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
 
-    // How many calls there are of each class, as a run without faults counts them.
-    let counting = Sandbox::copy_of(&ground.base.sandbox)?;
-    work.prepare(&counting, variant)?;
-    Running::start(&mut hindered(ground, &counting, &arguments)?)?.end()?;
-    let counts = fs::read_to_string(counting.directory().join("fault.counts")).context("the counts of calls")?;
-    drop(counting);
+    let counts = ground.calls(work, variant, || {
+        let sandbox = Sandbox::copy_of(&ground.base.sandbox)?;
+        work.prepare(&sandbox, variant)?;
+        Running::start(&mut hindered(ground, &sandbox, &arguments)?)?.end()?;
+        fs::read_to_string(sandbox.directory().join("fault.counts")).context("the counts of calls")
+    })?;
     let count = |class: &str| {
         let line = counts.lines().find_map(|line| line.strip_prefix(class)?.trim().parse::<u64>().ok());
         line.unwrap_or_default()
@@ -89,8 +89,7 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
     }
     let transient = error == libc::EINTR || error == 0;
     if transient && *class != "open" && *class != "sync" && *class != "truncate" && ended.code() != Some(0) {
-        let may = work.may_end_with_1() && ended.code() == Some(1);
-        anyhow::ensure!(may, "{told}: what only has to be tried again ends the work");
+        bail!("{told}: what only has to be tried again ends the work");
     }
     survived(ground, sandbox, work, &reference, &ended, random.below(2) == 0).with_context(|| told.clone())?;
     Ok(Outcome { landed, told })

@@ -23,6 +23,7 @@ pub struct Ground {
     /// Whether a file system of a given size can be mounted, or why not.
     pub mounts: Result<(), String>,
     references: Mutex<HashMap<(Work, u64), Arc<Reference>>>,
+    calls: Mutex<HashMap<(Work, u64), Arc<str>>>,
     _library: TempDir,
 }
 
@@ -36,7 +37,7 @@ impl Ground {
         let base = Base::new(binary).context("the index to begin with")?;
         let faults = build(library.path());
         let mounts = super::disk::can_mount(library.path());
-        Ok(Ground { base, faults, mounts, references: Mutex::default(), _library: library })
+        Ok(Ground { base, faults, mounts, references: Mutex::default(), calls: Mutex::default(), _library: library })
     }
 
     /// What a piece of work leaves when nothing disturbs it.
@@ -51,6 +52,19 @@ impl Ground {
         // Another job may do the same meanwhile, which costs a moment and no more.
         let reference = Reference::of(work, variant, &self.base).with_context(|| format!("{work:?}, undisturbed"))?;
         Ok(lock().entry((work, variant)).or_insert(Arc::new(reference)).clone())
+    }
+
+    /// How many system calls of each class a piece of work makes, as `count` finds it once.
+    ///
+    /// # Errors
+    /// It cannot be counted.
+    pub fn calls(&self, work: Work, variant: u64, count: impl FnOnce() -> Result<String>) -> Result<Arc<str>> {
+        let lock = || self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&(work, variant)) {
+            return Ok(known.clone());
+        }
+        let counted = count()?;
+        Ok(lock().entry((work, variant)).or_insert(counted.into()).clone())
     }
 }
 

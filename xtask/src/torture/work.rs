@@ -95,9 +95,14 @@ impl Work {
         ended.code() == Some(0) || !ended.out.trim().is_empty()
     }
 
-    /// Whether the same command may find nothing left to do and say so by its code.
-    pub fn may_end_with_1(self) -> bool {
-        matches!(self, Work::Remove(_) | Work::Purge)
+    /// Whether the same command again did its work, or said by its code that none was left.
+    pub fn is_done_again(self, ended: &Ended) -> bool {
+        match self {
+            Work::Purge => matches!(ended.code(), Some(0 | 1)),
+            // What is not there any more cannot be taken out.
+            Work::Remove(_) => ended.code() == Some(0) || ended.err.contains("must be an origin of this index"),
+            _ => ended.code() == Some(0),
+        }
     }
 }
 
