@@ -92,7 +92,7 @@ pub use record::{
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
 };
-pub use sql::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SqlQuery, SqlRows, SqlValue};
+pub use sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows, SqlValue};
 pub use sql_tables::{SQL_TABLES, SqlColumn, SqlTable};
 pub use store::{Store, Writing};
 pub use usage::{

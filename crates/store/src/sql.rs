@@ -12,6 +12,12 @@ pub const MOST_SQL_ROWS: usize = 200;
 /// The longest that a statement may take.
 pub const LONGEST_SQL_TIME: Duration = Duration::from_secs(2);
 
+/// The most bytes that an answer may take as JSON.
+pub const MOST_SQL_BYTES: usize = 1 << 20;
+
+/// The least that [`SqlQuery::max_bytes`] can be: what the widest row takes with its values cut to a few characters.
+pub const LEAST_SQL_BYTES: usize = 16 << 10;
+
 /// A statement to be run on the tables of the evidence graph of one namespace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SqlQuery {
@@ -24,12 +30,22 @@ pub struct SqlQuery {
     pub limit: usize,
     /// How long it may take, at most [`LONGEST_SQL_TIME`].
     pub timeout: Duration,
+    /// Most bytes that the names of the columns and the rows take together as JSON, [`LEAST_SQL_BYTES`] to
+    /// [`MOST_SQL_BYTES`]. Rows that do not fit are left out ([`SqlRows::truncated`]); of a first row that does not fit, the
+    /// values are shortened.
+    pub max_bytes: usize,
 }
 
 impl SqlQuery {
-    /// A statement without parameters, under the usual limits: 50 rows, 300 milliseconds.
+    /// A statement without parameters, under the usual limits: 50 rows, 300 milliseconds, 256 KiB.
     pub fn new(sql: impl Into<String>) -> SqlQuery {
-        SqlQuery { sql: sql.into(), parameters: BTreeMap::new(), limit: 50, timeout: Duration::from_millis(300) }
+        SqlQuery {
+            sql: sql.into(),
+            parameters: BTreeMap::new(),
+            limit: 50,
+            timeout: Duration::from_millis(300),
+            max_bytes: 256 << 10,
+        }
     }
 }
 
@@ -50,7 +66,7 @@ pub enum SqlValue {
 /// What a statement gave.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SqlRows {
-    /// The names of the columns.
+    /// The names of the columns; a long one ends in `…` and says how long it is.
     pub columns: Vec<String>,
     /// The rows, each with a value a column.
     pub rows: Vec<Vec<SqlValue>>,

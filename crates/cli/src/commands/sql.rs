@@ -8,7 +8,7 @@ use crate::session::Session;
 use anyhow::{Context, Result, bail};
 use std::io::{Read, Write};
 use std::time::Duration;
-use tamis::{SQL_TABLES, SqlQuery, SqlRequest};
+use tamis::{MOST_SQL_BYTES, SQL_TABLES, SqlQuery, SqlRequest};
 
 /// The most that is read of a statement on standard input: more than any that can be run.
 const LONGEST_INPUT: u64 = 1 << 20;
@@ -35,6 +35,7 @@ pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result
             parameters: arguments.parameters.iter().cloned().collect(),
             limit: arguments.limit,
             timeout: Duration::from_millis(arguments.timeout),
+            max_bytes: MOST_SQL_BYTES,
             ..SqlQuery::new(statement(given)?)
         },
         include_schema: arguments.schema,

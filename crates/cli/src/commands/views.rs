@@ -8,7 +8,7 @@ use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
 use std::time::Duration;
-use tamis::{SqlValue, ViewRequest};
+use tamis::{MOST_SQL_BYTES, SqlValue, ViewRequest};
 
 /// Lists the views that there are. They need no index.
 ///
@@ -39,6 +39,7 @@ pub fn run(arguments: &ViewArguments, global: &Global, output: &Output) -> Resul
         parameters: parameters.collect(),
         limit: arguments.limit,
         timeout: Duration::from_millis(arguments.timeout),
+        max_bytes: MOST_SQL_BYTES,
         now: arguments.now,
         ..ViewRequest::new(&arguments.view)
     };

@@ -59,7 +59,67 @@ fn an_answer_is_bounded_as_a_whole() {
     let wide = vec!["printf('%.*c', 2000, 'x')"; 100].join(", ");
     let sql = format!("SELECT {wide} FROM claims");
     let given = limited(&pair.shared, &sql, 25);
-    assert!(given.truncated && given.row_count < 8, "{}", given.row_count);
+    assert!(given.truncated && given.row_count >= 1 && given.row_count < 8, "{}", given.row_count);
+    // What takes most as JSON counts as that: here six bytes a character.
+    let most = tamis_store::LEAST_SQL_BYTES;
+    let wide = vec!["printf('%.*c', 2000, char(1)) AS \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""; 99].join(", ");
+    for (sql, complete) in [
+        (format!("SELECT {wide} FROM claims"), false),
+        ("SELECT text, printf('%.*c', 300, '\"') FROM claims".to_owned(), false),
+        (format!("SELECT {} FROM claims", vec!["NULL"; 100].join(", ")), true),
+        (format!("SELECT 1 AS \"{}\"", "\u{1}".repeat(20_000)), true),
+        (
+            format!(
+                "SELECT {}",
+                (0..99).map(|at| format!("1 AS \"{}{at}\"", "é".repeat(90))).collect::<Vec<_>>().join(", ")
+            ),
+            true,
+        ),
+    ] {
+        let query = SqlQuery { limit: 200, max_bytes: most, ..SqlQuery::new(&sql) };
+        let given = pair.shared.query_sql(HERE, &query, &|| false).unwrap_or_else(|error| panic!("{sql:.60}: {error}"));
+        let names: usize = given.columns.iter().map(|name| json_bytes(&text(name))).sum();
+        let bytes = names + given.rows.iter().flatten().map(json_bytes).sum::<usize>();
+        assert!(bytes <= most, "{sql:.60}: {bytes}");
+        assert!(given.row_count > 0 && given.truncated != complete, "{sql:.60}: {}", given.row_count);
+        assert!(given.columns.iter().all(|name| name.chars().count() < 130), "{sql:.60}");
+    }
+    let given = limited(&pair.shared, &format!("SELECT '{}'", "x".repeat(5000)), 1);
+    assert_eq!(given.columns, [format!("'{}… (5002 characters)", "x".repeat(99))]);
+    for most in [0, most - 1, tamis_store::MOST_SQL_BYTES + 1] {
+        let query = SqlQuery { max_bytes: most, ..SqlQuery::new("SELECT 1") };
+        let error = pair.shared.query_sql(HERE, &query, &|| false).unwrap_err().to_string();
+        assert!(error.contains(&format!("max_bytes = {most}: must be from 16384 to 1048576")), "{error}");
+    }
+}
+
+/// What a value takes as JSON, by the rules of JSON alone.
+fn json_bytes(value: &SqlValue) -> usize {
+    let SqlValue::Text(text) = value else { return 4 };
+    text.chars()
+        .map(|character| match character {
+            '"' | '\\' => 2,
+            '\0'..='\x1f' => 6,
+            other => other.len_utf8(),
+        })
+        .sum::<usize>()
+        + 3
+}
+
+#[test]
+fn an_error_is_no_longer_than_a_message_should_be() {
+    let pair = pair();
+    let long = "x".repeat(20_000);
+    for sql in [
+        format!("SELECT {long} FROM claims"),
+        format!("SELECT * FROM {long}"),
+        format!("SELECT {long}(1)"),
+        format!("SELECT \"{long}"),
+        format!("SELECT 1 {long} {long:.100} 2"),
+    ] {
+        let (error, hint) = refusal(&pair.shared, &sql);
+        assert!(error.chars().count() < 1100 && hint.chars().count() < 1100, "{error}; {hint}");
+    }
 }
 
 #[test]

@@ -7,99 +7,13 @@ use std::sync::Arc;
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
+use super::allowed::{TABLE_FUNCTIONS, is_allowed};
 use super::watch::{Denied, Watch};
 use crate::sql_tables::SQL_TABLES;
 
-/// Functions whose result depends on their arguments alone (and, for dates, on the day), and aggregates and window functions
-/// of that kind. `json_patch`, `json_pretty` and what else edits JSON are left out: they can take time and memory beyond any
-/// relation to what they are given, and nobody needs them to read.
-pub(super) const FUNCTIONS: &[&str] = &[
-    "->",
-    "->>",
-    "abs",
-    "avg",
-    "ceil",
-    "ceiling",
-    "char",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "count",
-    "cume_dist",
-    "date",
-    "datetime",
-    "dense_rank",
-    "exp",
-    "first_value",
-    "floor",
-    "format",
-    "glob",
-    "group_concat",
-    "hex",
-    "if",
-    "ifnull",
-    "iif",
-    "instr",
-    "json",
-    "json_array",
-    "json_array_length",
-    "json_extract",
-    "json_group_array",
-    "json_group_object",
-    "json_object",
-    "json_quote",
-    "json_type",
-    "json_valid",
-    "julianday",
-    "lag",
-    "last_value",
-    "lead",
-    "length",
-    "like",
-    "ln",
-    "log",
-    "log10",
-    "log2",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "mod",
-    "nth_value",
-    "ntile",
-    "nullif",
-    "octet_length",
-    "percent_rank",
-    "pow",
-    "power",
-    "printf",
-    "quote",
-    "rank",
-    "replace",
-    "round",
-    "row_number",
-    "rtrim",
-    "sign",
-    "soundex",
-    "sqrt",
-    "strftime",
-    "string_agg",
-    "substr",
-    "substring",
-    "sum",
-    "time",
-    "timediff",
-    "total",
-    "trim",
-    "typeof",
-    "unhex",
-    "unicode",
-    "unixepoch",
-    "upper",
-];
-
-/// Functions that give rows and read nothing but their arguments.
-const TABLE_FUNCTIONS: &[&str] = &["json_each", "json_tree"];
+/// Tables of the index that a view only joins by their row identifiers. SQLite counts those as no column, and where the view is
+/// merged into the statement it asks about the table as if the statement itself had named it.
+const JOINED_BY_ROWID: &[&str] = &["models"];
 
 /// The function that the views over hidden names call. It is on no list, so naming one of them ends there.
 pub(super) const HIDING: &str = "load_extension";
@@ -132,10 +46,11 @@ impl Rules {
     fn refusal(&self, context: AuthContext<'_>) -> Option<Denied> {
         match context.action {
             AuthAction::Select | AuthAction::Recursive => None,
-            AuthAction::Read { table_name, .. } => {
+            AuthAction::Read { table_name, column_name } => {
                 let allowed = match context.database_name {
                     Some(name) if name == self.schema => {
                         self.sources.contains(table_name) && context.accessor.is_some_and(is_visible)
+                            || column_name.is_empty() && is_one_of(JOINED_BY_ROWID, table_name)
                     }
                     Some(name) if name.eq_ignore_ascii_case("temp") => is_visible(table_name),
                     Some(name) => name.eq_ignore_ascii_case("main") && is_one_of(TABLE_FUNCTIONS, table_name),
@@ -145,7 +60,7 @@ impl Rules {
                 };
                 (!allowed).then(|| Denied::Table(table_name.to_owned()))
             }
-            AuthAction::Function { function_name } if is_one_of(FUNCTIONS, function_name) => None,
+            AuthAction::Function { function_name } if is_allowed(function_name) => None,
             AuthAction::Function { function_name } => Some(match context.accessor {
                 Some(hidden) if function_name == HIDING && self.hidden.contains(hidden) => {
                     Denied::Table(hidden.to_owned())

@@ -25,6 +25,8 @@ pub(super) struct Confined {
     pub(super) connection: Connection,
     pub(super) watch: Arc<Watch>,
     schema: String,
+    /// Names that lead nowhere, in small letters.
+    hidden: BTreeSet<String>,
     version: i64,
 }
 
@@ -68,12 +70,13 @@ impl Confined {
         functions::replace_built_in(&connection, &watch)?;
         restrict(&connection)?;
         let sources = sources().map(str::to_owned).collect();
+        let unsaid = hidden.iter().map(|name| name.to_ascii_lowercase()).collect();
         let rules = Rules { schema: schema.clone(), sources, hidden };
         let seen = watch.clone();
         connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| rules.decide(context, &seen)))?;
         let seen = watch.clone();
         connection.progress_handler(STRIDE, Some(move || seen.is_over()))?;
-        Ok(Confined { connection, watch, schema, version })
+        Ok(Confined { connection, watch, schema, hidden: unsaid, version })
     }
 
     /// Begins to read. False where the index has other tables by now than when this was opened, so that it can not say any
@@ -86,6 +89,11 @@ impl Confined {
     /// Ends reading; what was read is as it was at [`begin`](Self::begin).
     pub(super) fn rollback(&self) -> rusqlite::Result<()> {
         self.connection.prepare_cached("ROLLBACK")?.execute([]).map(|_| ())
+    }
+
+    /// Whether a name, in small letters, is one of the hidden ones.
+    pub(super) fn hides(&self, name: &str) -> bool {
+        self.hidden.contains(name)
     }
 
     /// Whether a text names what nobody is to know.

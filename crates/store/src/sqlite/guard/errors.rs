@@ -1,14 +1,15 @@
 //! What is wrong with a statement, and what would do.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
-use super::authorize::FUNCTIONS;
+use super::allowed::FUNCTIONS;
 use super::connection::Confined;
 use super::watch::{Denied, Ended};
-use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, memory};
+use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, memory, values};
 use crate::error::StoreError;
 use crate::sql::SqlQuery;
 use crate::sql_tables::{SQL_TABLES, SqlTable};
@@ -48,8 +49,41 @@ pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The error of a statement that SQLite did not run to its end.
+/// The longest error or hint, in characters. Names in it come from the statement, which can be long.
+const LONGEST_MESSAGE: usize = 1000;
+
+/// The error of a statement that SQLite did not run to its end. It names nothing that is hidden, unless the statement does, and
+/// is not longer than a message should be.
 pub(super) fn explain(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
+    match explained(confined, query, path, error) {
+        StoreError::Sql { error, .. } if names_unsaid(confined, &error, &query.sql) => {
+            refusal("the statement cannot be run", ALLOWED)
+        }
+        other => shortened(other),
+    }
+}
+
+/// The same error, not longer than a message should be.
+pub(super) fn shortened(error: StoreError) -> StoreError {
+    let short = |text: String| values::shortened(&text, LONGEST_MESSAGE).0;
+    match error {
+        StoreError::Sql { error, hint } => StoreError::Sql { error: short(error), hint: hint.map(short) },
+        other => other,
+    }
+}
+
+/// Whether a message has a hidden name that the statement has not.
+fn names_unsaid(confined: &Confined, message: &str, sql: &str) -> bool {
+    let said: BTreeSet<String> = words(sql).collect();
+    words(message).any(|word| confined.hides(&word) && !said.contains(&word))
+}
+
+/// The names in a text, in small letters.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric() && character != '_').map(str::to_ascii_lowercase)
+}
+
+fn explained(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
     if let Some(ended) = confined.watch.ended() {
         return self::ended(ended, query.timeout);
     }
@@ -157,7 +191,7 @@ fn unknown_table(name: &str) -> StoreError {
 }
 
 fn unknown_function(name: &str) -> StoreError {
-    let meant = did_you_mean(name, FUNCTIONS.iter().copied());
+    let meant = did_you_mean(name, FUNCTIONS.iter().map(|(name, _)| *name));
     refusal(
         format!("no such function here: {name}"),
         format!("{meant}functions of text, numbers, dates and JSON that only compute are allowed, and aggregates"),
@@ -179,10 +213,7 @@ pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
 /// Which columns may be meant: those of the tables that the statement names.
 fn columns_like(name: &str, sql: &str) -> String {
     let bare = name.rsplit('.').next().unwrap_or(name);
-    let words: Vec<String> = sql
-        .split(|character: char| !character.is_alphanumeric() && character != '_')
-        .map(str::to_ascii_lowercase)
-        .collect();
+    let words: Vec<String> = words(sql).collect();
     let mut tables: Vec<&SqlTable> =
         SQL_TABLES.iter().filter(|table| words.iter().any(|word| word == table.name)).collect();
     if tables.is_empty() {

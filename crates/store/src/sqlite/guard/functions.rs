@@ -1,8 +1,8 @@
 //! Functions in place of SQLite's own where those take quadratic time.
 //!
-//! One call of a function is one instruction, which nothing interrupts. `trim` with a long set of characters, `instr` and
-//! `replace` with a long text to look for, and a pattern with many wildcards take seconds on the longest values. These take
-//! time in proportion to their arguments, or look at the clock; what they give is the same.
+//! One call of a function is one instruction, which nothing interrupts. `trim` and `unhex` with a long set of characters,
+//! `instr` and `replace` with a long text to look for, and a pattern with many wildcards take seconds on the longest values.
+//! These take time in proportion to their arguments, or look at the clock; what they give is the same.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,6 +25,11 @@ pub(super) fn replace_built_in(connection: &Connection, watch: &Arc<Watch>) -> R
         connection.create_scalar_function(name, 1, flags, move |context| trim(context, start, end))?;
         connection.create_scalar_function(name, 2, flags, move |context| trim(context, start, end))?;
     }
+    connection.create_scalar_function("unhex", 1, flags, unhex)?;
+    connection.create_scalar_function("unhex", 2, flags, unhex)?;
+    super::math::add(connection)?;
+    #[cfg(test)]
+    super::tests::add_stall(connection)?;
     for arguments in [2, 3] {
         let watch = watch.clone();
         connection.create_scalar_function("like", arguments, flags, move |context| like(context, &watch))?;
@@ -111,6 +116,34 @@ fn trim(context: &Context<'_>, start: bool, end: bool) -> Result<Option<String>>
     let text = if start { text.trim_start_matches(is_in) } else { &text };
     let text = if end { text.trim_end_matches(is_in) } else { text };
     Ok(Some(text.to_owned()))
+}
+
+fn unhex(context: &Context<'_>) -> Result<Option<Vec<u8>>> {
+    let between = if context.len() > 1 { bytes(context.get_raw(1)) } else { Some(Cow::Borrowed(b"".as_slice())) };
+    let (Some(text), Some(between)) = (bytes(context.get_raw(0)), between) else {
+        return Ok(None);
+    };
+    let mut between: Vec<char> = String::from_utf8_lossy(&between).chars().collect();
+    between.sort_unstable();
+    let text = String::from_utf8_lossy(&text);
+    // To SQLite, a text ends where it holds a NUL.
+    let mut characters = text.chars().take_while(|&character| character != '\0');
+    let digit = |character: char| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut decoded = Vec::with_capacity(text.len() / 2);
+    while let Some(character) = characters.next() {
+        let Some(high) = digit(character) else {
+            if between.binary_search(&character).is_err() {
+                return Ok(None);
+            }
+            continue;
+        };
+        // The two digits of a byte stand together.
+        let Some(low) = characters.next().and_then(digit) else {
+            return Ok(None);
+        };
+        decoded.push(high << 4 | low);
+    }
+    Ok(Some(decoded))
 }
 
 fn like(context: &Context<'_>, watch: &Watch) -> Result<Option<bool>> {

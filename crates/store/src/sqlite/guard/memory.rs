@@ -5,7 +5,7 @@
 //! took its share. SQLite is made for an allocator that can say no: the statement fails, and nothing else does. Whatever
 //! takes the memory, a sorter, a table in memory, a JSON array or the parser itself, is counted alike.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
@@ -20,6 +20,8 @@ thread_local! {
     static SHARE: Cell<Option<(i64, i64)>> = const { Cell::new(None) };
     /// Whether it was not enough.
     static REFUSED: Cell<bool> = const { Cell::new(false) };
+    /// Says whether nobody waits any more for what this thread does.
+    static LEFT: OnceCell<Box<dyn Fn() -> bool>> = const { OnceCell::new() };
 }
 
 /// SQLite's own allocator.
@@ -72,10 +74,19 @@ pub(super) fn is_counted() -> bool {
     WRAPPED.get().is_some_and(Option::is_some)
 }
 
-/// From now on this thread gets at most `bytes` more of SQLite's memory than it gives back.
-pub(super) fn limit_this_thread(bytes: usize) {
+/// From now on this thread gets at most `bytes` more of SQLite's memory than it gives back, and none at all once `left` says
+/// that nobody waits for it: a statement that is left behind then ends at the latest when it next needs some.
+pub(super) fn limit_this_thread(bytes: usize, left: impl Fn() -> bool + 'static) {
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
     SHARE.set(Some((bytes, bytes)));
+    LEFT.with(|cell| {
+        let _ = cell.set(Box::new(left));
+    });
+}
+
+/// Whether nobody waits for this thread. One that is ending has forgotten that, and is to have what it needs for it.
+fn is_left() -> bool {
+    LEFT.try_with(|cell| cell.get().is_some_and(|left| left())).unwrap_or(false)
 }
 
 /// Whether this thread wanted more than its share.
@@ -94,7 +105,7 @@ pub(super) fn held_by_process() -> i64 {
 fn take(bytes: i64) -> bool {
     match SHARE.get() {
         None => true,
-        Some((_, left)) if bytes > left => {
+        Some((_, left)) if bytes > left || bytes > 0 && is_left() => {
             REFUSED.set(true);
             false
         }

@@ -13,15 +13,18 @@
 //!
 //! **How long they run** holds by two things. SQLite asks every few hundred instructions whether the time is over
 //! ([`watch`]). An instruction can be long, though: sorting is a single one. So a statement runs in a thread of its own, and
-//! who asked waits for it as long as was said and no longer; what is left behind ends by itself, since it is bounded in
-//! memory, and no function takes more than linear time ([`functions`]).
+//! who asked waits for it as long as was said and no longer. What is left behind ends by itself: it gets no more memory, and
+//! no function takes more than linear time ([`allowed`]).
 //!
-//! **What they take** is bounded by an allocator that counts ([`memory`]), and by how many run at a time.
+//! **What they take** is bounded by an allocator that counts ([`memory`]), and by how many run at a time and how many may be
+//! left behind ([`places`]).
 
+mod allowed;
 mod authorize;
 mod connection;
 mod errors;
 mod functions;
+mod math;
 mod memory;
 mod pattern;
 mod places;
@@ -30,6 +33,8 @@ mod run;
 mod tests;
 mod values;
 mod watch;
+#[cfg(test)]
+mod worst;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -41,7 +46,7 @@ use self::places::Place;
 use self::watch::Ended;
 use super::lock;
 use crate::error::{Result, StoreError};
-use crate::sql::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SqlQuery, SqlRows};
+use crate::sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows};
 
 pub(crate) use memory::install as count_memory;
 
@@ -97,7 +102,7 @@ impl Guard {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<SqlRows> {
         check(namespace, query)?;
-        let place = Place::take(cancelled)?;
+        let (place, waiting) = Place::take(&self.asker(namespace), cancelled)?;
         let started = Instant::now();
         let confined = self.connection(namespace)?;
         let watch = confined.watch.clone();
@@ -107,7 +112,7 @@ impl Guard {
         std::thread::Builder::new()
             .name("tamis-sql".to_owned())
             .spawn(move || {
-                memory::limit_this_thread(BYTES);
+                memory::limit_this_thread(BYTES, place.left());
                 let (result, sound) = run::run(&confined, &own, &guard.path);
                 confined.watch.end();
                 if sound && confined.rollback().is_ok() {
@@ -118,9 +123,18 @@ impl Guard {
                 let _ = sender.send(result);
             })
             .map_err(|error| StoreError::io(&self.path, "starting a thread", error))?;
-        let mut rows = wait(&receiver, query.timeout, cancelled, &|| watch.stop(number))?;
+        let stop = || {
+            waiting.leave();
+            watch.stop(number);
+        };
+        let mut rows = wait(&receiver, query.timeout, cancelled, &stop)?;
         rows.elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(rows)
+    }
+
+    /// Who asks, as far as the guard can tell.
+    fn asker(&self, namespace: &str) -> String {
+        format!("{}\n{namespace}", self.path.display())
     }
 
     /// A connection that has begun to read: one that is kept, or a new one.
@@ -165,6 +179,10 @@ fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
         let error =
             format!("timeout = {} ms: must be from 1 to {}", query.timeout.as_millis(), LONGEST_SQL_TIME.as_millis());
         return refused(error, "narrow down what is read in place of waiting longer");
+    }
+    if !(LEAST_SQL_BYTES..=MOST_SQL_BYTES).contains(&query.max_bytes) {
+        let error = format!("max_bytes = {}: must be from {LEAST_SQL_BYTES} to {MOST_SQL_BYTES}", query.max_bytes);
+        return refused(error, "read on with LIMIT and OFFSET where an answer is too large");
     }
     if query.sql.len() > LONGEST_TEXT {
         let error = format!("the statement is {} bytes long, at most {LONGEST_TEXT} are taken", query.sql.len());

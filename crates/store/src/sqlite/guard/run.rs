@@ -11,8 +11,8 @@ use super::{errors, values};
 use crate::error::{Result, StoreError};
 use crate::sql::{SqlQuery, SqlRows, SqlValue};
 
-/// The most that an answer holds, in bytes.
-const LARGEST_ANSWER: usize = 1 << 20;
+/// The least that is given of a value of a row that does not fit, in characters.
+const LEAST: usize = 4;
 
 /// What keeps a statement from being run or ended it.
 pub(super) enum Fault {
@@ -30,7 +30,7 @@ impl From<rusqlite::Error> for Fault {
 pub(super) fn run(confined: &Confined, query: &SqlQuery, path: &Path) -> (Result<SqlRows>, bool) {
     match rows(&confined.connection, query) {
         Ok(rows) => (Ok(rows), true),
-        Err(Fault::Refused(error)) => (Err(error), true),
+        Err(Fault::Refused(error)) => (Err(errors::shortened(error)), true),
         Err(Fault::Sqlite(error)) => {
             let sound = errors::leaves_connection_sound(&error);
             (Err(errors::explain(confined, query, path, error)), sound)
@@ -41,27 +41,66 @@ pub(super) fn run(confined: &Confined, query: &SqlQuery, path: &Path) -> (Result
 fn rows(connection: &Connection, query: &SqlQuery) -> Result<SqlRows, Fault> {
     let mut statement = only_statement(connection, &query.sql)?;
     bind(&mut statement, query)?;
-    let columns = statement.column_names().map(str::to_owned).collect::<Vec<_>>();
-    let width = columns.len();
+    let (columns, mut bytes) = names(&statement, query.max_bytes / 4);
     let mut answer = SqlRows { columns, ..SqlRows::default() };
-    let mut bytes = 0;
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
-        if answer.rows.len() == query.limit || bytes > LARGEST_ANSWER {
+        if answer.rows.len() == query.limit {
             answer.truncated = true;
             break;
         }
-        let mut given = Vec::with_capacity(width);
-        for column in 0..width {
-            let (value, length, shortened) = values::given(row.get_ref(column)?);
-            bytes += length;
-            answer.shortened += usize::from(shortened);
-            given.push(value);
+        let room = query.max_bytes.saturating_sub(bytes);
+        let mut given = Row::read(row, answer.columns.len(), values::LONGEST)?;
+        // One row at least is given, however wide it is.
+        let mut longest = values::LONGEST;
+        while given.bytes > room && answer.rows.is_empty() && longest > LEAST {
+            longest /= 2;
+            given = Row::read(row, answer.columns.len(), longest)?;
         }
-        answer.rows.push(given);
+        if given.bytes > room {
+            answer.truncated = true;
+            break;
+        }
+        bytes += given.bytes;
+        answer.shortened += given.shortened;
+        answer.rows.push(given.values);
     }
     answer.row_count = answer.rows.len();
     Ok(answer)
+}
+
+/// The names of a statement's columns, shortened to `room` bytes in all, and how many they take.
+fn names(statement: &Statement<'_>, room: usize) -> (Vec<String>, usize) {
+    let mut longest = values::LONGEST_NAME;
+    loop {
+        let names = statement.column_names().map(|name| values::shortened(name, longest).0).collect::<Vec<_>>();
+        let bytes = names.iter().map(|name| values::size_of_text(name)).sum();
+        if bytes <= room || longest <= LEAST {
+            return (names, bytes);
+        }
+        longest /= 2;
+    }
+}
+
+/// A row as it is given.
+struct Row {
+    values: Vec<SqlValue>,
+    /// What it takes as JSON.
+    bytes: usize,
+    shortened: usize,
+}
+
+impl Row {
+    fn read(row: &rusqlite::Row<'_>, width: usize, longest: usize) -> rusqlite::Result<Row> {
+        let mut read = Row { values: Vec::with_capacity(width), bytes: 3, shortened: 0 };
+        for column in 0..width {
+            let (value, shortened) = values::given(row.get_ref(column)?, longest);
+            read.bytes += values::size_of(&value);
+            read.shortened += usize::from(shortened);
+            read.values.push(value);
+        }
+        Ok(read)
+    }
 }
 
 /// The statement of a text that holds one, which reads.

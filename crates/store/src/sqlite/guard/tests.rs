@@ -1,20 +1,23 @@
 //! What the guard is made of, each by itself.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, ffi};
 
 use super::connection::Confined;
+use super::places::{LEFT_BY_ALL, LEFT_BY_ONE, PLACES};
 use super::watch::Watch;
-use super::{Guard, Limits, functions};
+use super::{Guard, Limits, functions, memory};
 use crate::error::StoreError;
 use crate::sql::SqlQuery;
 use crate::sqlite::Database;
 
-fn database() -> (tempfile::TempDir, PathBuf) {
+pub(super) fn database() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("tamis.db");
     drop(Database::open_writable(&path).unwrap());
@@ -75,6 +78,118 @@ fn a_statement_has_only_so_many_steps() {
     assert!(matches!(&error, StoreError::Sql { error, .. } if error.contains("too many steps")), "{error}");
 }
 
+/// Whether calls of `stall` may go on.
+static RELEASED: Mutex<bool> = Mutex::new(false);
+static RELEASE: Condvar = Condvar::new();
+
+/// A function that is one long instruction: it ends when it is told to.
+pub(super) fn add_stall(connection: &Connection) -> rusqlite::Result<()> {
+    connection.create_scalar_function("stall", 0, FunctionFlags::SQLITE_UTF8, |_| {
+        let mut released = RELEASED.lock().unwrap();
+        while !*released {
+            released = RELEASE.wait(released).unwrap();
+        }
+        Ok(1)
+    })
+}
+
+#[test]
+fn statements_that_outlive_their_time_keep_nobody_else_out() {
+    let (_directory, path) = database();
+    let guard = Arc::new(Guard::new(&path, false));
+    let ask = |namespace: &str, sql: &str, cancelled: bool| {
+        let query = SqlQuery { timeout: Duration::from_millis(5), ..SqlQuery::new(sql) };
+        guard.query(namespace, &query, &|| cancelled).map(|rows| rows.row_count).map_err(|error| error.to_string())
+    };
+    // The time of this one is none of the test's business.
+    let works = |namespace: &str| {
+        let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new("SELECT 1") };
+        guard.query(namespace, &query, &|| false).map(|rows| rows.row_count).map_err(|error| error.to_string())
+    };
+    assert!(LEFT_BY_ONE >= PLACES, "as many as had every place before");
+    for number in 1..=LEFT_BY_ONE {
+        let error = ask("noisy", "SELECT stall()", false).unwrap_err();
+        assert!(error.contains("takes longer than 5 ms"), "{number}: {error}");
+        if number < LEFT_BY_ONE {
+            assert_eq!(works("noisy"), Ok(1), "beside {number}");
+        }
+        assert_eq!(works("quiet"), Ok(1), "beside {number}");
+    }
+    let error = ask("noisy", "SELECT 1", true).unwrap_err();
+    assert!(error.contains("4 of your statements ran out of time and have not ended yet"), "{error}");
+    assert_eq!(works("quiet"), Ok(1));
+    // Not even many together have more threads than are said.
+    for number in LEFT_BY_ONE..LEFT_BY_ALL {
+        ask(&format!("noisy {}", number / LEFT_BY_ONE), "SELECT stall()", false).unwrap_err();
+    }
+    let error = ask("quiet", "SELECT 1", true).unwrap_err();
+    assert!(error.contains("12 statements ran out of time"), "{error}");
+    *RELEASED.lock().unwrap() = true;
+    RELEASE.notify_all();
+    assert_eq!(works("noisy"), Ok(1));
+    assert_eq!(works("quiet"), Ok(1));
+}
+
+#[test]
+fn a_statement_that_nobody_waits_for_gets_no_more_memory() {
+    memory::install();
+    if !memory::is_counted() {
+        println!("skipped: SQLite was in use before its allocator could be wrapped");
+        return;
+    }
+    let left = Arc::new(AtomicBool::new(false));
+    let seen = left.clone();
+    std::thread::spawn(move || {
+        memory::limit_this_thread(1 << 20, move || seen.load(Ordering::Relaxed));
+        // SAFETY: plain allocations, each given back.
+        let allocate = || unsafe {
+            let given = ffi::sqlite3_malloc(100);
+            ffi::sqlite3_free(given);
+            !given.is_null()
+        };
+        assert!(allocate());
+        left.store(true, Ordering::Relaxed);
+        assert!(!allocate());
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn functions_of_numbers_give_what_sqlite_documents() {
+    let connection = Connection::open_in_memory().unwrap();
+    functions::replace_built_in(&connection, &Arc::new(Watch::new())).unwrap();
+    for (call, expected) in [
+        ("ceil(1.2)", "2.0"),
+        ("ceiling(-1.2)", "-1.0"),
+        ("floor(-1.2)", "-2.0"),
+        ("ceil(3)", "3"),
+        ("floor('4.5')", "4.0"),
+        ("exp(0)", "1.0"),
+        ("ln(1)", "0.0"),
+        ("log(100)", "2.0"),
+        ("log10(1000)", "3.0"),
+        ("log(2, 8)", "3.0"),
+        ("log2(8)", "3.0"),
+        ("pow(2, 10)", "1024.0"),
+        ("power('2', 3)", "8.0"),
+        ("mod(7, 3)", "1.0"),
+        ("mod(-7.5, 2)", "-1.5"),
+        ("sqrt(9)", "3.0"),
+        ("sqrt(-1)", "NULL"),
+        ("ln(0)", "NULL"),
+        ("log(-1)", "NULL"),
+        ("mod(1, 0)", "NULL"),
+        ("pow(NULL, 2)", "NULL"),
+        ("sqrt('x')", "NULL"),
+        ("sqrt('inf')", "NULL"),
+        ("sqrt('')", "NULL"),
+    ] {
+        let given: String = connection.query_row(&format!("SELECT quote({call})"), [], |row| row.get(0)).unwrap();
+        assert_eq!(given, expected, "{call}");
+    }
+}
+
 /// The functions that take the place of SQLite's give what those give.
 #[test]
 fn functions_give_what_the_built_in_ones_give() {
@@ -83,7 +198,7 @@ fn functions_give_what_the_built_in_ones_give() {
     functions::replace_built_in(&own, &Arc::new(Watch::new())).unwrap();
     let value = || {
         prop_oneof![
-            6 => "[ab%_*?^\\[\\]é-]{0,8}".prop_map(rusqlite::types::Value::Text),
+            6 => "[ab4%_*?^\\[\\]é-]{0,8}".prop_map(rusqlite::types::Value::Text),
             1 => any::<i64>().prop_map(rusqlite::types::Value::Integer),
             1 => (-1000i32..1000).prop_map(|number| rusqlite::types::Value::Real(f64::from(number) / 8.0)),
             1 => Just(rusqlite::types::Value::Null),
@@ -100,6 +215,8 @@ fn functions_give_what_the_built_in_ones_give() {
         "?1 LIKE ?2",
         "?1 LIKE ?2 ESCAPE 'b'",
         "?1 GLOB ?2",
+        "hex(unhex(?1))",
+        "hex(unhex(?1, ?2))",
     ];
     let run = |connection: &Connection, call: &str, values: [&rusqlite::types::Value; 3]| {
         let sql = format!("SELECT quote(CAST({call} AS TEXT)), typeof({call}), ?3");

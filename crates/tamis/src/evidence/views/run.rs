@@ -53,6 +53,8 @@ pub struct ViewRequest {
     pub limit: usize,
     /// How long it may take.
     pub timeout: std::time::Duration,
+    /// Most bytes of the answer, as in [`SqlQuery::max_bytes`].
+    pub max_bytes: usize,
     /// The time that counts as now. `None`: the clock's.
     pub now: Option<Timestamp>,
 }
@@ -60,7 +62,7 @@ pub struct ViewRequest {
 impl ViewRequest {
     /// A view with its defaults.
     pub fn new(view: impl Into<String>) -> Self {
-        let SqlQuery { limit, timeout, .. } = SqlQuery::new("");
+        let SqlQuery { limit, timeout, max_bytes, .. } = SqlQuery::new("");
         ViewRequest {
             namespace: None,
             allowed_namespaces: None,
@@ -69,6 +71,7 @@ impl ViewRequest {
             parameters: BTreeMap::new(),
             limit,
             timeout,
+            max_bytes,
             now: None,
         }
     }
@@ -183,7 +186,7 @@ pub(super) fn statement(
             parameters.insert(parameter.name.clone(), value);
         }
     }
-    Ok(SqlQuery { sql, parameters, limit: request.limit, timeout: request.timeout })
+    Ok(SqlQuery { sql, parameters, limit: request.limit, timeout: request.timeout, max_bytes: request.max_bytes })
 }
 
 fn shown(value: &SqlValue) -> String {

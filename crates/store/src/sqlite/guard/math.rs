@@ -1,0 +1,79 @@
+//! The functions of numbers that the SQLite that comes with this program is built without.
+//!
+//! As in SQLite, an argument that is no number gives NULL, and so does a result that is none.
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, Result};
+
+/// Puts them in place.
+pub(super) fn add(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    let rounding: [(&str, fn(f64) -> f64); 3] = [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor)];
+    for (name, round) in rounding {
+        connection.create_scalar_function(name, 1, flags, move |context| {
+            Ok(match number(context, 0) {
+                // A whole number stays one.
+                Some(Value::Integer(whole)) => Some(Value::Integer(whole)),
+                Some(Value::Real(real)) => Some(Value::Real(round(real))),
+                _ => None,
+            })
+        })?;
+    }
+    let of_one: [(&str, fn(f64) -> f64); 6] = [
+        ("exp", f64::exp),
+        ("sqrt", f64::sqrt),
+        ("ln", |x| logarithm(x, f64::ln)),
+        ("log", |x| logarithm(x, f64::log10)),
+        ("log10", |x| logarithm(x, f64::log10)),
+        ("log2", |x| logarithm(x, f64::log2)),
+    ];
+    for (name, function) in of_one {
+        connection.create_scalar_function(name, 1, flags, move |context| {
+            Ok(real(context, 0).map(function).filter(|result| !result.is_nan()))
+        })?;
+    }
+    let of_two: [(&str, fn(f64, f64) -> f64); 4] = [
+        ("pow", f64::powf),
+        ("power", f64::powf),
+        ("mod", |x, y| x % y),
+        ("log", |base, x| logarithm(x, f64::ln) / logarithm(base, f64::ln)),
+    ];
+    for (name, function) in of_two {
+        connection.create_scalar_function(name, 2, flags, move |context| {
+            let arguments = real(context, 0).zip(real(context, 1));
+            Ok(arguments.map(|(x, y)| function(x, y)).filter(|result| !result.is_nan()))
+        })?;
+    }
+    Ok(())
+}
+
+/// Nothing has a logarithm that is not above zero.
+fn logarithm(x: f64, of: impl Fn(f64) -> f64) -> f64 {
+    if x > 0.0 { of(x) } else { f64::NAN }
+}
+
+fn real(context: &Context<'_>, at: usize) -> Option<f64> {
+    match number(context, at)? {
+        Value::Integer(whole) => Some(whole as f64),
+        Value::Real(real) => Some(real),
+        _ => None,
+    }
+}
+
+/// An argument as a number: also a text that is one as a whole.
+fn number(context: &Context<'_>, at: usize) -> Option<Value> {
+    match context.get_raw(at) {
+        ValueRef::Integer(whole) => Some(Value::Integer(whole)),
+        ValueRef::Real(real) => Some(Value::Real(real)),
+        ValueRef::Text(text) => {
+            let text = str::from_utf8(text).ok()?.trim_matches(|character: char| character.is_ascii_whitespace());
+            // Names such as `inf` and `nan` are no numbers in SQL.
+            if !text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) {
+                return None;
+            }
+            text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Real)).ok()
+        }
+        ValueRef::Null | ValueRef::Blob(_) => None,
+    }
+}
