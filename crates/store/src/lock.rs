@@ -115,15 +115,28 @@ impl WriteLock {
 
 /// The right to try for the lock; released when dropped.
 #[derive(Debug)]
-struct Turn(#[expect(dead_code, reason = "closing the file releases its lock")] Option<File>);
+struct Turn(Option<File>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.iter().for_each(release);
+    }
+}
+
+/// Closing the file releases its lock as well, also when the process is killed; but a child that is being started shares the
+/// file until it runs its own program.
+fn release(file: &File) {
+    let _ = file.unlock();
+}
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         let mut state = self.lock.state();
         state.holds -= 1;
-        if state.holds == 0 {
-            // Closing the file releases the lock, also when the process is killed.
-            state.file = None;
+        if state.holds == 0
+            && let Some(file) = state.file.take()
+        {
+            release(&file);
         }
     }
 }

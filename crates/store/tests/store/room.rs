@@ -104,7 +104,8 @@ fn a_publication_without_room_leaves_the_state_before_it_to_search() {
     let Some(disk) = Disk::of(8 << 10) else { return };
     let directory = index(&disk);
     let store = open(&directory);
-    let texts: Vec<String> = (0..400).map(|number| format!("flour {number} {}", "of another mill ".repeat(9))).collect();
+    let words = |number: usize| (0..20).map(|word| format!(" w{number}x{word}")).collect::<String>();
+    let texts: Vec<String> = (0..1_500).map(|number| format!("flour of another mill{}", words(number))).collect();
     put(&store, vec![document("b.md", texts.iter().map(|text| passage(text)).collect())]);
     disk.fill(24 << 10);
     let error = store.publish(&mut |_| {}).unwrap_err();
