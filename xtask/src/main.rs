@@ -4,6 +4,7 @@ mod conformance;
 mod models;
 mod references;
 mod run;
+#[cfg(unix)]
 mod torture;
 
 use anyhow::{Result, bail};
@@ -29,7 +30,10 @@ fn main() -> Result<()> {
         "bench" => bench(rest),
         "conformance" => conformance::run(rest),
         "references" => references::run(),
+        #[cfg(unix)]
         "torture" => torture::run(rest),
+        #[cfg(not(unix))]
+        "torture" => bail!("torture needs the signals and limits of Unix"),
         "distill" => models::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -1,4 +1,5 @@
 //! A few rounds of `cargo xtask torture`, so that a change which loses something is noticed before a whole table is made.
+#![cfg(unix)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -8,6 +8,7 @@ use super::table::Outcome;
 use super::work::Work;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -51,9 +52,7 @@ fn mount(arguments: &[&str], point: &Path) -> Result<()> {
 }
 
 /// Limits the size of files that a command writes. A file that would grow beyond is refused (EFBIG).
-#[cfg(unix)]
 fn limit_files(command: &mut Command, bytes: u64) {
-    use std::os::unix::process::CommandExt;
     let set = move || {
         let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
         // SAFETY: both calls are safe between fork and exec, and touch nothing but this new process.
@@ -66,9 +65,6 @@ fn limit_files(command: &mut Command, bytes: u64) {
     // SAFETY: `set` allocates nothing and takes no lock.
     unsafe { command.pre_exec(set) };
 }
-
-#[cfg(not(unix))]
-fn limit_files(_: &mut Command, _: u64) {}
 
 /// Does some work with too little room and checks what is left.
 ///

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -239,9 +240,7 @@ impl Ended {
     }
 
     /// Whether SIGKILL ended it.
-    #[cfg(unix)]
     pub fn is_killed(&self) -> bool {
-        use std::os::unix::process::ExitStatusExt;
         self.status.signal() == Some(libc::SIGKILL)
     }
 

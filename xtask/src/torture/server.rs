@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -232,13 +233,7 @@ fn over_stdio_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after
         child.kill()?;
         child.wait()
     })?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::ExitStatusExt;
-        Ok(ended.signal() == Some(libc::SIGKILL))
-    }
-    #[cfg(not(unix))]
-    Ok(!ended.success())
+    Ok(ended.signal() == Some(libc::SIGKILL))
 }
 
 /// A session, to the end of the server.
