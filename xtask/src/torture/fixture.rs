@@ -65,7 +65,7 @@ fn path(number: u64) -> String {
 /// A version of a file.
 fn text(number: u64, random: &mut Random) -> String {
     let version = random.next();
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         let functions = (0..2 + random.below(6)).map(|at| {
             let topic = random.pick(&TOPICS);
             format!("/// Counts each {topic}.\npub fn {topic}_{number}_{at}() -> u64 {{\n    {}\n}}\n\n", random.next())
@@ -159,7 +159,8 @@ fn issues(random: &mut Random) -> Vec<Value> {
                 "updated_at": format!("2026-10-03T10:{:02}:00Z", random.below(60)),
                 "url": format!("https://example.org/mill/issues/{number}"), "comments": comments })
     };
-    (1..=40).filter_map(|number| (random.below(8) > 0).then(|| issue(number, random))).collect()
+    let given: Vec<u64> = (1..=40).filter(|_| random.below(8) > 0).collect();
+    given.into_iter().map(|number| issue(number, random)).collect()
 }
 
 fn turns(random: &mut Random) -> Vec<Value> {
