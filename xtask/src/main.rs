@@ -5,6 +5,8 @@ mod models;
 mod platforms;
 mod references;
 mod run;
+#[cfg(unix)]
+mod torture;
 
 use anyhow::{Result, bail};
 use run::cargo;
@@ -15,6 +17,7 @@ cargo xtask platforms     every crate that the code names is there on every syst
 cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios; `bench mcp`: of the server
 cargo xtask conformance   drive the server by the protocol's conformance suite, its inspector and official clients (needs npm)
 cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
+cargo xtask torture       kill it, let system calls fail, damage its files, fill its disk; `torture --help` has flags
 cargo xtask distill       remake the static model's token table
 ";
 
@@ -30,6 +33,10 @@ fn main() -> Result<()> {
         "platforms" => platforms::run(),
         "conformance" => conformance::run(rest),
         "references" => references::run(),
+        #[cfg(unix)]
+        "torture" => torture::run(rest),
+        #[cfg(not(unix))]
+        "torture" => bail!("torture needs the signals and limits of Unix"),
         "distill" => models::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

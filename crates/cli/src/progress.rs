@@ -78,7 +78,7 @@ impl Drop for Progress {
 impl Observer for Progress {
     fn stage(&self, stage: Stage, total: u64) {
         // Nothing else shows for how long a program that waits is silent.
-        let waits = matches!(stage, Stage::Wait(_)) && self.delay.is_none();
+        let waits = matches!(stage, Stage::Wait(_) | Stage::Queue(_)) && self.delay.is_none();
         if self.lines || waits {
             let steps = if total > 0 { format!(" ({total})") } else { String::new() };
             self.output.note(&format!("{}{steps}", name(&stage)));
@@ -117,6 +117,7 @@ fn name(stage: &Stage) -> String {
         Stage::Import => "importing".into(),
         Stage::Fetch(what) => format!("reading {what}"),
         Stage::Wait(until) => format!("the limit of requests is reached; waiting until {}", clock_time(*until)),
+        Stage::Queue(holder) => format!("waiting for {holder}, which is writing this index"),
         Stage::Answer => "answering queries".into(),
         Stage::Calibrate => "calibrating".into(),
     }

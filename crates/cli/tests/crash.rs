@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -67,14 +68,20 @@ impl Tree {
 
 fn start(root: &Path) -> Child {
     Command::new(env!("CARGO_BIN_EXE_tamis"))
-        .args(["index", "--quiet"])
+        .args(["index", "--verbose"])
         .current_dir(root)
         .env("TAMIS_CONFIG_HOME", root.join(".tamis-user"))
         .env("TAMIS_INDEX_MODELS", "static")
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts")
+}
+
+/// Waits until a run has begun so many of its stages, or is over. The pipe has room for all that a run says.
+fn begun(child: &mut Child, stages: usize) {
+    let said = BufReader::new(child.stderr.as_mut().expect("a pipe"));
+    said.lines().map_while(Result::ok).take(stages).for_each(drop);
 }
 
 fn open(root: &Path) -> Index {
@@ -105,22 +112,28 @@ fn an_index_survives_kill_9_at_any_point() {
     (0..FILES).for_each(|number| tree.write(number));
 
     let started = Instant::now();
-    assert!(start(&root).wait().expect("it ends").success());
+    let mut first = start(&root);
+    begun(&mut first, usize::MAX);
+    assert!(first.wait().expect("it ends").success());
     let whole_run = started.elapsed();
 
-    let mut killed = 0;
-    for round in 0..KILLS {
+    let (mut killed, mut tried) = (0, 0);
+    while killed < KILLS {
+        let round = tried;
+        tried += 1;
+        assert!(round < KILLS * 10, "only {killed} of {round} runs were killed before their end");
         // Every tenth round starts from nothing.
         if round % 10 == 0 {
             fs::remove_dir_all(root.join(".tamis")).expect("the index is removed");
         }
         tree.change();
         let mut child = start(&root);
-        let delay = tree.random.below(whole_run.as_micros() as u64);
-        std::thread::sleep(Duration::from_micros(delay));
-        killed += u64::from(child.try_wait().expect("its state").is_none());
+        // At work: it lists files, and then some of what comes after.
+        begun(&mut child, 1 + tree.random.below(4) as usize);
+        std::thread::sleep(Duration::from_micros(tree.random.below(whole_run.as_micros() as u64 / 4)));
         child.kill().expect("killed");
-        child.wait().expect("gone");
+        // A run that came to its end ends with 0.
+        killed += u64::from(!child.wait().expect("gone").success());
 
         let index = open(&root);
         assert_whole(&index, &tree);
@@ -141,5 +154,5 @@ fn an_index_survives_kill_9_at_any_point() {
             assert!(answer.cut.candidates > 0);
         }
     }
-    assert!(killed > KILLS / 4, "only {killed} of {KILLS} runs were killed before their end");
+    println!("{killed} of {tried} runs were killed before their end");
 }

@@ -4,6 +4,7 @@
 //! Both run on a thread each that gives way to others, and pause while calls are worked on. The
 //! right to write is held for a commit only, so that other processes write in between.
 
+use crate::current::Current;
 use crate::load::Load;
 use crate::priority::give_way;
 use schemars::JsonSchema;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tamis::{Error, Index, Observer, RunOptions, RunReport, Stage, StoreError, watch};
+use tamis::{Error, Observer, RunOptions, RunReport, Stage, StoreError, watch};
 
 /// Nothing is embedded with the better models while the tree is read: that is the other thread's.
 const QUICK: RunOptions = RunOptions { embed_at_most: 0, reread: false };
@@ -100,7 +101,7 @@ pub(crate) struct Background {
 
 impl Background {
     /// Begins.
-    pub fn start(self: &Arc<Self>, index: &Arc<Index>, load: &Arc<Load>) {
+    pub fn start(self: &Arc<Self>, index: &Arc<Current>, load: &Arc<Load>) {
         self.tasks().started = true;
         self.tasks().reading.running = true;
         // The pool that searches use is made now, since threads inherit how they are run.
@@ -192,7 +193,7 @@ impl Background {
 /// One thread's.
 struct Work {
     background: Arc<Background>,
-    index: Arc<Index>,
+    index: Arc<Current>,
     load: Arc<Load>,
 }
 
@@ -232,6 +233,7 @@ fn read(work: &Work) {
         let again = AtomicBool::new(false);
         let pace = Pace { work, task: |tasks| &mut tasks.reading, again: &again };
         let busy = AtomicBool::new(false);
+        let served = index.get();
         let ran = |run: Result<RunReport, Error>| {
             if let Err(error) = &run {
                 busy.store(is_busy(error), SeqCst);
@@ -239,17 +241,22 @@ fn read(work: &Work) {
             }
             has_read(background, run);
         };
-        if let Err(error) = watch(index, QUICK, &pace, ran) {
-            busy.store(is_busy(&error), SeqCst);
-            if matches!(error, Error::Store(StoreError::ReadOnly { .. })) {
-                return background.failed(&error.to_string());
+        match watch(&served, QUICK, &pace, ran) {
+            Ok(()) => {}
+            Err(Error::Store(error @ StoreError::ReadOnly { .. })) => return background.failed(&error.to_string()),
+            Err(error @ Error::Store(StoreError::Replaced { .. })) => has_read(background, Err(error)),
+            Err(error) => {
+                busy.store(is_busy(&error), SeqCst);
+                // A tree that cannot be watched is looked at all the same.
+                let run = served.refresh(QUICK, &pace);
+                background.tasks().unwatched = Some(error.to_string());
+                has_read(background, run);
             }
-            // A tree that cannot be watched is looked at all the same.
-            let run = index.refresh(QUICK, &pace);
-            background.tasks().unwatched = Some(error.to_string());
-            has_read(background, run);
         }
-        background.wait(if busy.load(SeqCst) { BUSY } else { FAILED });
+        // What has taken the place of the index is read at once.
+        if Arc::ptr_eq(&served, &index.get()) {
+            background.wait(if busy.load(SeqCst) { BUSY } else { FAILED });
+        }
     }
 }
 
@@ -287,7 +294,7 @@ fn embed(work: &Work) {
     let again = AtomicBool::new(false);
     let pace = Pace { work, task: |tasks| &mut tasks.embedding, again: &again };
     while background.wait_for_work() {
-        let error = match index.embed_missing(&pace) {
+        let error = match index.get().embed_missing(&pace) {
             Ok(_) => {
                 background.tasks().embedding = Task::default();
                 continue;

@@ -11,6 +11,7 @@
 mod arguments;
 mod background;
 mod caller;
+mod current;
 mod cursor;
 mod error;
 mod hits;

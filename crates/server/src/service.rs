@@ -2,6 +2,7 @@
 
 use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
+use crate::current::Current;
 use crate::cursor::Place;
 use crate::load::Load;
 use crate::progress::{Reporter, tell};
@@ -44,7 +45,7 @@ pub struct Server {
 }
 
 struct Shared {
-    index: Arc<Index>,
+    index: Arc<Current>,
     options: ServerOptions,
     tools: Vec<Listed>,
     calls: Arc<Semaphore>,
@@ -66,6 +67,7 @@ impl Server {
         let calls = Arc::new(Semaphore::new(options.parallel_calls.max(1)));
         let (load, background) = <(Arc<Load>, Arc<Background>)>::default();
         let settled = AtomicBool::new(false);
+        let index = Arc::new(Current::new(index));
         Server { shared: Arc::new(Shared { index, options, tools: tools::all(), calls, load, background, settled }) }
     }
 
@@ -147,9 +149,8 @@ impl Server {
             let shared = self.shared.clone();
             let work = move || {
                 let (_working, _permit) = (working, permit);
-                let place = Place::default();
-                let mut call =
-                    Call { index: &shared.index, caller: &caller, observer: &reporter, state: &state, place };
+                let (index, place) = (shared.index.get(), Place::default());
+                let mut call = Call { index: &index, caller: &caller, observer: &reporter, state: &state, place };
                 work(&mut call, &shared.tools)
             };
             tokio::task::spawn_blocking(work).await.ok()

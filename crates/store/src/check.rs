@@ -21,7 +21,7 @@ pub(crate) fn summary(database: &Database, lexical: &Lexical, semantic: &Semanti
         State::Missing | State::Unusable(_) => None,
     };
     for (known, model) in summary.models.iter_mut().zip(database.models()?) {
-        if let FileState::Ready(snapshot) = semantic.state(&model)? {
+        if let FileState::Ready(snapshot) = semantic.state(&model) {
             known.file_seq = Some(snapshot.seq());
         }
     }
@@ -75,7 +75,7 @@ fn check_lexical(lexical: &Lexical, expected: &[u64]) -> Result<Vec<String>> {
 
 fn check_model(database: &Database, semantic: &Semantic, model: &ModelRow) -> Result<Vec<String>> {
     let expected = database.embedded(model.id)?;
-    match semantic.state(model)? {
+    match semantic.state(model) {
         FileState::Ready(snapshot) => {
             if let Err(reason) = snapshot.verify() {
                 return Ok(vec![format!("the vector file is damaged: {reason}")]);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::calibration::Calibration;
 use crate::check;
@@ -20,7 +21,7 @@ use crate::record::{
 use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
 use crate::semantic::Semantic;
 use crate::sql::{SqlQuery, SqlRows};
-use crate::sqlite::{ContentState, Database, ModelRow, lock};
+use crate::sqlite::{ContentState, Database, ModelRow, has_log, lock};
 use crate::store::{Store, Writing};
 use crate::vectors::cosine;
 
@@ -31,6 +32,8 @@ const VECTORS: &str = "vectors";
 
 /// Filters whose passages are remembered until the database changes.
 const REMEMBERED_FILTERS: usize = 16;
+/// How long the first process on a directory is waited for while it makes the database.
+const MAKING: Duration = Duration::from_secs(10);
 /// The similarity by codes is that close to the true one: what could be among the best is scored in full precision.
 const CODE_ERROR: f32 = 0.01;
 
@@ -87,18 +90,26 @@ impl EmbeddedStore {
     ///
     /// [`Missing`](StoreError::Missing) when it is opened to read and is not there, [`ReadOnly`](StoreError::ReadOnly) when
     /// it is opened to write and can not be written, [`Newer`](StoreError::Newer) when a newer version of the program
-    /// wrote it, [`Corrupt`](StoreError::Corrupt) when the database is none.
+    /// wrote it, [`Corrupt`](StoreError::Corrupt) when the database is none, or is empty where an index was.
     pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<EmbeddedStore> {
         let directory = directory.as_ref();
         let path = directory.join(DATABASE);
+        let lock = WriteLock::new(directory.join(LOCK));
         let database = match access {
             Access::ReadWrite => {
                 std::fs::create_dir_all(directory)
                     .map_err(|error| StoreError::io(directory, "making the directory", error))?;
+                if !stands(&path)? {
+                    // Of several processes that come at once, one makes it.
+                    let _hold = lock.wait(MAKING, &mut |_| true)?;
+                    if !stands(&path)? {
+                        Database::make(&path)?;
+                    }
+                }
                 Database::open_writable(&path)?
             }
             Access::ReadOnly => {
-                if !path.exists() {
+                if !stands(&path)? {
                     return Err(StoreError::Missing { path: directory.to_owned() });
                 }
                 Database::open_read_only(&path)?
@@ -108,7 +119,7 @@ impl EmbeddedStore {
         Ok(EmbeddedStore {
             directory: directory.to_owned(),
             access,
-            lock: WriteLock::new(directory.join(LOCK)),
+            lock,
             lexical: Lexical::new(directory.join(LEXICAL), instance),
             semantic: Semantic::new(directory.join(VECTORS), instance),
             publishing: Mutex::default(),
@@ -129,9 +140,26 @@ impl EmbeddedStore {
         self.access
     }
 
+    /// Fails where the directory holds another index by now, or none.
+    ///
+    /// # Errors
+    /// [`Replaced`](StoreError::Replaced).
+    pub fn check_place(&self) -> Result<()> {
+        self.database.check_place()
+    }
+
     fn hold(&self) -> Result<Hold<'_>> {
+        self.may_write()?;
+        let hold = self.lock.hold()?;
+        // The lock is that of whatever index is there.
+        self.database.check_place()?;
+        Ok(hold)
+    }
+
+    fn may_write(&self) -> Result<()> {
         match self.access {
-            Access::ReadWrite => self.lock.hold(),
+            // Without its directory the lock could not even be named.
+            Access::ReadWrite => self.database.check_place(),
             Access::ReadOnly => {
                 Err(StoreError::ReadOnly { path: self.directory.clone(), reason: "opened for reading only".to_owned() })
             }
@@ -185,8 +213,18 @@ impl EmbeddedStore {
         let _hold = self.hold()?;
         let _publishing = lock(&self.publishing);
         let lexical = self.lexical.catch_up(&self.database, rebuild, progress)?;
-        let vectors = self.semantic.publish(&self.database, rebuild, progress)?;
-        self.database.published(lexical.max(vectors.highest), lexical.min(vectors.lowest))
+        let vectors = match self.semantic.publish(&self.database, rebuild, progress) {
+            Ok(vectors) => vectors,
+            Err(error) => {
+                // Of the lexical index it is known at least that it can be trusted.
+                self.database.published(lexical, 0)?;
+                return Err(error);
+            }
+        };
+        self.database.published(lexical.max(vectors.highest), lexical.min(vectors.lowest))?;
+        // What is not tidied up now is by another publication.
+        let _ = self.database.tidy();
+        Ok(())
     }
 
     fn tantivy<T>(&self, result: tantivy::Result<T>) -> Result<T> {
@@ -220,6 +258,13 @@ impl EmbeddedStore {
 impl Store for EmbeddedStore {
     fn writer(&self) -> Result<Writing<'_>> {
         Ok(Writing::new(self.hold()?))
+    }
+
+    fn wait_to_write(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Writing<'_>> {
+        self.may_write()?;
+        let hold = self.lock.wait(patience, waiting)?;
+        self.database.check_place()?;
+        Ok(Writing::new(hold))
     }
 
     fn namespaces(&self) -> Result<Vec<Namespace>> {
@@ -480,6 +525,41 @@ impl Store for EmbeddedStore {
         let _hold = self.hold()?;
         self.database.prune()
     }
+}
+
+/// Whether there is a database at the path. One of 0 bytes is none, and something is lost where an index has been.
+fn stands(path: &Path) -> Result<bool> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreError::io(path, "looking for the database", error)),
+        Ok(metadata) if metadata.len() > 0 || !metadata.is_file() => return Ok(true),
+        Ok(_) => {}
+    }
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let traces = traces(directory);
+    if traces.is_empty() {
+        return Ok(false);
+    }
+    let reason = format!("it is empty, though {} of an index that was here", traces.join(" and "));
+    Err(StoreError::Corrupt { path: path.to_owned(), reason })
+}
+
+/// What tells that a directory has held an index, besides its database.
+fn traces(directory: &Path) -> Vec<String> {
+    let holds = |name: &str| std::fs::metadata(directory.join(name)).is_ok_and(|metadata| metadata.len() > 0);
+    let vectors = std::fs::read_dir(directory.join(VECTORS)).into_iter().flatten().flatten();
+    let is_vectors = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|extension| extension == "tvec");
+    let mut traces = Vec::new();
+    let mut trace = |found: bool, what: &str| {
+        if found {
+            traces.push(what.to_owned());
+        }
+    };
+    trace(has_log(&directory.join(DATABASE)), "its log is left");
+    trace(holds("lexical/meta.json"), "lexical/ is left");
+    trace(vectors.map(is_vectors).any(|found| found), "vectors/ is left");
+    trace(holds("usage.db"), "usage.db is left");
+    traces
 }
 
 impl From<crate::vectors::Background> for Background {

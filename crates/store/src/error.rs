@@ -15,7 +15,9 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum StoreError {
     /// The directory or its database can not be written.
-    #[error("{path}: not writable: {reason}; the index is unchanged; make the directory writable or open it read-only")]
+    #[error(
+        "{path}: not writable: {reason}; what was committed stays; make the directory writable or open it read-only"
+    )]
     ReadOnly {
         /// What was to be written.
         path: PathBuf,
@@ -23,7 +25,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The file system is full.
-    #[error("{path}: no space left on the device; the index is unchanged; free some space and run again")]
+    #[error("{path}: no space left on the device; what was committed stays; free some space and run again")]
     Full {
         /// What was to be written.
         path: PathBuf,
@@ -36,6 +38,19 @@ pub enum StoreError {
         /// Who holds it, as it described itself.
         holder: String,
     },
+    /// The file that was opened is not the one that stands there now: somebody deleted or replaced it.
+    #[error(
+        "{path}: {what} since it was opened, and nothing more is read from it or written there; {}",
+        if *gone { "make the index again with `tamis index`, or put it back" } else { "start this program again to use the new one" }
+    )]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+        /// What happened to it.
+        what: &'static str,
+        /// Whether nothing stands in its place.
+        gone: bool,
+    },
     /// There is no index here, and it was not to be made.
     #[error("{path}: no index here; index first, or name the directory that holds one")]
     Missing {
@@ -44,7 +59,8 @@ pub enum StoreError {
     },
     /// The database was written by a newer version of the program.
     #[error(
-        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or delete that file and index again"
+        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or {}",
+        aside(path)
     )]
     Newer {
         /// The database.
@@ -67,16 +83,16 @@ pub enum StoreError {
         supported: u32,
     },
     /// The database is no database, or its content contradicts itself.
-    #[error("{path}: damaged: {reason}; restore that file from a copy, or delete it and index again")]
+    #[error("{path}: damaged: {reason}; restore that file from a copy, or {}", aside(path))]
     Corrupt {
         /// The file.
         path: PathBuf,
         /// What was found.
         reason: String,
     },
-    /// A read-only directory holds changes that can only be read by someone who may write.
+    /// A directory that is read-only, or has no room, holds changes that can only be read by someone who can write.
     #[error(
-        "{path}: holds unfinished changes and the directory is read-only; open it once with the right to write, or copy it"
+        "{path}: holds unfinished changes, and the directory is read-only or its disk full; open it once where it can be written, or copy it"
     )]
     Unfinished {
         /// The write-ahead log that can not be replayed.
@@ -176,7 +192,25 @@ pub enum StoreError {
     },
 }
 
+/// How to go on without a file. It is kept, since none of these advices may cost what cannot be made again.
+fn aside(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let then = match name.as_str() {
+        "usage.db" => "go on with an empty log; keep the moved file, it holds what was judged",
+        "tamis.db" => "index again; keep the moved file, since what was imported or made known is in it alone",
+        _ => "go on without it",
+    };
+    format!("move it away (`mv {name} {name}.aside`) and {then}")
+}
+
 impl StoreError {
+    /// The file at `path`, opened before, is gone or another one.
+    pub(crate) fn replaced(path: &Path) -> StoreError {
+        let gone = !path.exists();
+        let what = if gone { "it was deleted" } else { "it was replaced by another file" };
+        StoreError::Replaced { path: path.to_owned(), what, gone }
+    }
+
     /// An error of the file system at `path` while doing `action`.
     pub(crate) fn io(path: &Path, action: &'static str, source: std::io::Error) -> StoreError {
         use std::io::ErrorKind;
@@ -194,8 +228,10 @@ impl StoreError {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
         let reason = error.to_string();
+        if lacks_room(&error) {
+            return StoreError::Full { path };
+        }
         match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => StoreError::Full { path },
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 StoreError::ReadOnly { path, reason }
             }
@@ -239,9 +275,31 @@ impl StoreError {
     }
 }
 
+/// Whether an error of SQLite says that there is no room. The memory that its connections share is a file as well, and one
+/// that cannot grow is reported as any other failure of input and output.
+pub(crate) fn lacks_room(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_FULL, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(SQLITE_FULL | SQLITE_IOERR_SHMSIZE | SQLITE_IOERR_SHMMAP))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_advice_throws_away_what_was_judged_or_imported() {
+        for name in ["usage.db", "tamis.db", "embeddings.db"] {
+            let path = Path::new("here").join(name);
+            let reason = "page 7".to_owned();
+            let advice = StoreError::Corrupt { path: path.clone(), reason }.to_string();
+            let newer = StoreError::Newer { path, found: 9, supported: 6 }.to_string();
+            for message in [advice, newer] {
+                assert!(message.contains(&format!("mv {name} {name}.aside")), "{message}");
+                assert!(!message.contains("delete"), "{message}");
+            }
+        }
+    }
 
     #[test]
     fn full_and_read_only_file_systems_are_told_apart() {

@@ -70,6 +70,7 @@ mod store;
 mod symbols;
 mod usage;
 pub mod vectors;
+mod verified;
 
 pub use cache::{CacheSummary, EmbeddingCache};
 pub use calibration::Calibration;
@@ -98,5 +99,5 @@ pub use sql_tables::{SQL_TABLES, SqlColumn, SqlTable};
 pub use store::{Store, Writing};
 pub use usage::{
     JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,
-    RecordedSearch, SearchSummary, UsageLog,
+    RecordedSearch, SearchSummary, UsageCheck, UsageLog,
 };

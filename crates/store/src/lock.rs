@@ -1,16 +1,26 @@
 //! One writer at a time: a locked file, held while anything writes.
+//!
+//! Processes that wait queue at a second locked file, the turn: only the one that holds it tries to take the lock. A process
+//! that releases the lock and wants it back at once has to take its turn as well, so nobody is starved by it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::error::{Result, StoreError};
+
+/// Pause between two attempts of whoever is next.
+const NEXT: Duration = Duration::from_millis(5);
+/// Pause between two attempts of those further back.
+const QUEUED: Duration = Duration::from_millis(20);
 
 /// The lock file of an index, taken while at least one [`Hold`] lives.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     path: PathBuf,
+    turn: PathBuf,
     state: Mutex<State>,
 }
 
@@ -27,33 +37,120 @@ pub(crate) struct Hold<'a> {
 }
 
 impl WriteLock {
+    /// The lock file at `path`, whose turn is taken at the same path with another extension.
     pub(crate) fn new(path: PathBuf) -> WriteLock {
-        WriteLock { path, state: Mutex::default() }
+        WriteLock { turn: path.with_extension("turn"), path, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock, or another share of it; never waits.
+    /// Takes the lock, or another share of it; never waits. Where others wait for it, they come first.
     pub(crate) fn hold(&self) -> Result<Hold<'_>> {
         let mut state = self.state();
         if state.file.is_none() {
+            let Some(_turn) = self.take_turn()? else { return Err(self.busy()) };
             state.file = Some(take(&self.path)?);
         }
         state.holds += 1;
         Ok(Hold { lock: self })
     }
+
+    /// Takes the lock once it is this one's turn, and gives up after `patience`. `waiting` is told who writes before each
+    /// pause, and ends the waiting when it returns false.
+    pub(crate) fn wait(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Hold<'_>> {
+        let started = Instant::now();
+        let mut turn: Option<Turn> = None;
+        loop {
+            let error = {
+                let mut state = self.state();
+                if state.file.is_some() {
+                    state.holds += 1;
+                    return Ok(Hold { lock: self });
+                }
+                if turn.is_none() {
+                    turn = self.take_turn()?;
+                }
+                match turn {
+                    None => self.busy(),
+                    Some(_) => match take(&self.path) {
+                        Ok(file) => {
+                            state.file = Some(file);
+                            state.holds += 1;
+                            return Ok(Hold { lock: self });
+                        }
+                        Err(busy @ StoreError::Busy { .. }) => busy,
+                        Err(error) => return Err(error),
+                    },
+                }
+            };
+            let StoreError::Busy { holder, .. } = &error else { return Err(error) };
+            if started.elapsed() >= patience || !waiting(holder) {
+                return Err(error);
+            }
+            std::thread::sleep(if turn.is_some() { NEXT } else { QUEUED });
+        }
+    }
+
+    /// Becomes the next one, unless another process is.
+    fn take_turn(&self) -> Result<Option<Turn>> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.turn);
+        let Ok(file) = file else {
+            // A disk without room for another file is no reason not to write: the order is then left to chance.
+            return Ok(Some(Turn(None)));
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Turn(Some(file)))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(StoreError::io(&self.turn, "locking", error)),
+        }
+    }
+
+    fn busy(&self) -> StoreError {
+        let holder = File::open(&self.path).map_or_else(|_| unnamed(), |mut file| name(&mut file));
+        StoreError::Busy { path: self.path.clone(), holder }
+    }
+}
+
+/// The right to try for the lock; released when dropped.
+#[derive(Debug)]
+struct Turn(Option<File>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.iter().for_each(release);
+    }
+}
+
+/// Closing the file releases its lock as well, also when the process is killed; but a child that is being started shares the
+/// file until it runs its own program.
+fn release(file: &File) {
+    let _ = file.unlock();
 }
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         let mut state = self.lock.state();
         state.holds -= 1;
-        if state.holds == 0 {
-            // Closing the file releases the lock, also when the process is killed.
-            state.file = None;
+        if state.holds == 0
+            && let Some(file) = state.file.take()
+        {
+            release(&file);
         }
+    }
+}
+
+fn unnamed() -> String {
+    "unnamed".to_owned()
+}
+
+/// Who holds a lock file, as it described itself. On some systems a locked file cannot be read: then it stays unnamed.
+fn name(file: &mut File) -> String {
+    let mut holder = String::new();
+    match file.read_to_string(&mut holder) {
+        Ok(_) if !holder.trim().is_empty() => holder.trim().to_owned(),
+        _ => unnamed(),
     }
 }
 
@@ -68,13 +165,7 @@ fn take(path: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            // On some systems a locked file can not be read: then the holder stays unnamed.
-            let read = file.read_to_string(&mut holder);
-            if read.is_err() || holder.trim().is_empty() {
-                holder = "unnamed".to_owned();
-            }
-            return Err(StoreError::Busy { path: path.to_owned(), holder: holder.trim().to_owned() });
+            return Err(StoreError::Busy { path: path.to_owned(), holder: name(&mut file) });
         }
         Err(TryLockError::Error(error)) => return Err(StoreError::io(path, "locking", error)),
     }
@@ -106,5 +197,54 @@ mod tests {
         drop(two);
         let _ = second.hold().unwrap();
         let _ = first.hold().unwrap();
+    }
+    #[test]
+    fn whoever_waits_is_served_before_one_that_wants_the_lock_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("write.lock");
+        let (greedy, patient) = (WriteLock::new(path.clone()), WriteLock::new(path));
+        let held = greedy.hold().unwrap();
+        let (told, waits) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                let served = patient.wait(Duration::MAX, &mut |holder| {
+                    told.send(holder.to_owned()).unwrap();
+                    true
+                });
+                drop(served.unwrap());
+            });
+            let holder = waits.recv().unwrap();
+            assert!(holder.contains(&format!("process {}", std::process::id())), "{holder}");
+            // Another share needs no turn, so that what is begun can be ended.
+            drop(greedy.hold().unwrap());
+            drop(held);
+            // From now on the one that waits is next, until it was served.
+            while !waiter.is_finished() {
+                if let Ok(again) = greedy.hold() {
+                    assert!(waiter.is_finished() || served(&waiter), "the lock was taken back from one that waited");
+                    drop(again);
+                }
+            }
+        });
+        drop(greedy.hold().unwrap());
+    }
+
+    /// A thread that was served may still have to end.
+    fn served(waiter: &std::thread::ScopedJoinHandle<'_, ()>) -> bool {
+        let started = Instant::now();
+        while !waiter.is_finished() && started.elapsed() < Duration::from_secs(60) {
+            std::thread::yield_now();
+        }
+        waiter.is_finished()
+    }
+
+    #[test]
+    fn waiting_ends_when_patience_does() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("write.lock");
+        let (first, second) = (WriteLock::new(path.clone()), WriteLock::new(path));
+        let _held = first.hold().unwrap();
+        assert!(matches!(second.wait(Duration::ZERO, &mut |_| true), Err(StoreError::Busy { .. })));
+        assert!(matches!(second.wait(Duration::MAX, &mut |_| false), Err(StoreError::Busy { .. })));
     }
 }

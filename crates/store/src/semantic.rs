@@ -4,6 +4,7 @@
 //! publication looks, and a new file is written once that has become much.
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -13,6 +14,7 @@ use crate::report::{Part, Progress};
 use crate::sqlite::{Database, Fault, ModelRow, lock, replay};
 use crate::stamp::Stamp;
 use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorIndex, file_name};
+use crate::verified::Verified;
 
 /// Filters whose rows are remembered until the index changes.
 const REMEMBERED_ROWS: usize = 16;
@@ -25,6 +27,7 @@ pub(crate) struct Semantic {
     directory: PathBuf,
     instance: [u8; 16],
     open: Mutex<HashMap<String, Arc<RwLock<Live>>>>,
+    verified: Verified,
 }
 
 /// One model's vectors: a file and what came since.
@@ -87,7 +90,7 @@ pub(crate) enum FileState {
 
 impl Semantic {
     pub(crate) fn new(directory: PathBuf, instance: [u8; 16]) -> Semantic {
-        Semantic { directory, instance, open: Mutex::default() }
+        Semantic { verified: Verified::new(directory.clone()), directory, instance, open: Mutex::default() }
     }
 
     /// The directory of the files.
@@ -135,11 +138,12 @@ impl Semantic {
         let published = database.read(replay::published_seq)?;
         let mut files = Published { lowest: u64::MAX, highest: 0 };
         for model in &models {
-            let trusted = match self.state(model)? {
+            let trusted = match self.state(model) {
                 FileState::Ready(snapshot) => snapshot.seq() <= published,
                 FileState::Missing | FileState::Unusable(_) => true,
             };
             if rebuild || !trusted {
+                database.check_place()?;
                 self.remove(&self.file(model))?;
                 lock(&self.open).remove(&model.name);
             }
@@ -152,7 +156,7 @@ impl Semantic {
                 self.write(database, model, progress)?;
                 lock(&self.open).remove(&model.name);
             }
-            if let FileState::Ready(snapshot) = self.state(model)? {
+            if let FileState::Ready(snapshot) = self.state(model) {
                 files.lowest = files.lowest.min(snapshot.seq());
                 files.highest = files.highest.max(snapshot.seq());
             }
@@ -160,16 +164,23 @@ impl Semantic {
         Ok(files)
     }
 
-    /// What stands at the place of a model's file.
-    pub(crate) fn state(&self, model: &ModelRow) -> Result<FileState> {
-        let path = self.file(model);
-        let opened = Snapshot::open(&path, &self.identity(model))
-            .map_err(|error| StoreError::vectors(&path, &model.name, error))?;
-        Ok(match opened {
-            Opened::Ready(snapshot) => FileState::Ready(snapshot),
-            Opened::Missing => FileState::Missing,
-            Opened::Stale(reason) | Opened::Corrupt(reason) => FileState::Unusable(reason),
-        })
+    /// What stands at the place of a model's file. A file that cannot be read is one that cannot be used: its vectors are in
+    /// the database as well.
+    pub(crate) fn state(&self, model: &ModelRow) -> FileState {
+        match Snapshot::open(&self.file(model), &self.identity(model)) {
+            Ok(Opened::Ready(snapshot)) => {
+                // Codes that are damaged are codes all the same, of other vectors.
+                let verify = |_: &str| Ok::<_, Infallible>(snapshot.verify().is_ok());
+                let Ok(damaged) = self.verified.damaged(&[file_name(&model.name)], verify);
+                match damaged.is_empty() {
+                    true => FileState::Ready(snapshot),
+                    false => FileState::Unusable("its content does not match its checksum".to_owned()),
+                }
+            }
+            Ok(Opened::Missing) => FileState::Missing,
+            Ok(Opened::Stale(reason) | Opened::Corrupt(reason)) => FileState::Unusable(reason),
+            Err(error) => FileState::Unusable(error.to_string()),
+        }
     }
 
     /// The file of a model.
@@ -204,7 +215,7 @@ impl Semantic {
     fn load(&self, model: &ModelRow) -> Result<Live> {
         // The stamp first: a file that comes between the two is then read again, not missed.
         let stamp = Stamp::of(&self.file(model));
-        Ok(match self.state(model)? {
+        Ok(match self.state(model) {
             FileState::Ready(snapshot) => Live::new(VectorIndex::from_snapshot(snapshot), stamp),
             _ => Live::new(self.empty(model)?, None),
         })
@@ -262,6 +273,8 @@ impl Semantic {
                 }
                 Ok(())
             })?;
+            // The directory may belong to another index by now.
+            database.check_place()?;
             writer.finish().map_err(failed)
         })
     }

@@ -12,6 +12,7 @@ use crate::record::{
 };
 use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
 use crate::sql::{SqlQuery, SqlRows};
+use std::time::Duration;
 
 /// Documents, passages and vectors, and the two legs that search them.
 ///
@@ -21,6 +22,10 @@ use crate::sql::{SqlQuery, SqlRows};
 pub trait Store: Send + Sync {
     /// Holds the right to write over several calls. Every writing method takes it for its own duration otherwise.
     fn writer(&self) -> Result<Writing<'_>>;
+
+    /// Holds the right to write as [`writer`](Store::writer) does, after waiting in turn with other processes that want it,
+    /// up to `patience`. `waiting` is told again and again who writes, and ends the waiting when it returns false.
+    fn wait_to_write(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Writing<'_>>;
 
     /// All namespaces, by name: those that documents were put into and those that were made known.
     fn namespaces(&self) -> Result<Vec<Namespace>>;

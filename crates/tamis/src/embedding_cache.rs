@@ -158,21 +158,42 @@ impl Index {
         }))
     }
 
-    /// What is wrong with the user's cache of vectors, if anything is. Reads all of it. `mend`: it is then moved aside, and
-    /// begun anew.
+    /// What is wrong with the user's cache of vectors, as [`check_embedding_cache`] finds it.
     ///
     /// # Errors
-    /// The cache cannot be read for another reason than damage, or not be moved.
+    /// As [`check_embedding_cache`].
     pub fn check_embedding_cache(&self, mend: bool) -> Result<Option<String>, Error> {
-        let config = &self.config().index.embedding_cache;
-        if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
-            return Ok(None);
-        }
-        let Some(cache) = open(config)? else { return Ok(None) };
-        let damage = cache.damage()?;
-        if mend && damage.is_some() {
-            cache.begin_anew()?;
-        }
-        Ok(damage)
+        let checked = check_embedding_cache(&self.config().index.embedding_cache, mend)?;
+        Ok(checked.and_then(|checked| checked.damage))
     }
+}
+
+/// What a check of the user's cache of vectors found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddingCacheCheck {
+    /// What is wrong with it, if anything is.
+    pub damage: Option<String>,
+    /// Its file.
+    pub path: PathBuf,
+    /// Vectors in it; 0 where it is damaged.
+    pub vectors: u64,
+}
+
+/// Looks for damage in the user's cache of vectors; `None` where there is none. Reads all of it and needs no index. `mend`: one
+/// that is damaged is moved aside, and begun anew.
+///
+/// # Errors
+/// The cache cannot be read for another reason than damage, or not be moved.
+pub fn check_embedding_cache(config: &EmbeddingCacheConfig, mend: bool) -> Result<Option<EmbeddingCacheCheck>, Error> {
+    if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
+        return Ok(None);
+    }
+    let Some(cache) = open(config)? else { return Ok(None) };
+    let path = cache.path().to_owned();
+    let damage = cache.damage()?;
+    let vectors = if damage.is_none() { cache.summary()?.vectors } else { 0 };
+    if mend && damage.is_some() {
+        cache.begin_anew()?;
+    }
+    Ok(Some(EmbeddingCacheCheck { damage, path, vectors }))
 }

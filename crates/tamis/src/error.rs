@@ -17,6 +17,15 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What was changed is committed, and the search indexes could not be brought up to date with it.
+    #[error(
+        "what was read is committed and safe, but the search indexes could not be brought up to date with it: {error}; they \
+         catch up with the next search or run that can write"
+    )]
+    NotPublished {
+        /// Why.
+        error: StoreError,
+    },
     /// A model failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -112,6 +121,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// A publication that failed after everything was committed.
+    pub(crate) fn not_published(error: StoreError) -> Self {
+        match error {
+            // Nothing of it is safe in an index that is gone.
+            StoreError::Replaced { .. } => Error::Store(error),
+            error => Error::NotPublished { error },
+        }
+    }
+
     pub(crate) fn argument(name: &'static str, value: impl Into<String>, allowed: impl Into<String>) -> Self {
         Error::Argument { name, value: value.into(), allowed: allowed.into() }
     }

@@ -80,7 +80,7 @@ pub use calibrate::{
 };
 pub use corpus::TextDocument;
 pub use duplicates::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
-pub use embedding_cache::EmbeddingCacheStatus;
+pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
 pub use error::Error;
 pub use evidence::{
     EvidenceTarget, ParameterType, RankRequest, RankedClaim, RankedEvidence, RankedFragment, SqlAnswer, SqlRequest,
@@ -113,7 +113,7 @@ pub use tamis_store::{
     Claim, Count, DocumentState, Edge, EvidenceKey, EvidenceRecord, EvidenceSummary, Filter, Findings, Fragment,
     LONGEST_EVIDENCE_TEXT, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, NodeType, Page, Part, Problem, Progress,
     Purged, Relation, SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary, Task,
-    Work,
+    UsageCheck, UsageLog, Work,
 };
 pub use tamis_text as text;
 pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};

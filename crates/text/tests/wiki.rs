@@ -163,6 +163,15 @@ fn a_broken_dump_says_where() {
 }
 
 #[test]
+fn a_message_quotes_only_the_beginning_of_what_is_broken() {
+    let name = "x".repeat(100_000);
+    for dump in [format!("<mediawiki><siteinfo></{name}>"), format!("<{name}></{name}>")] {
+        let told = self::dump(dump.as_bytes()).1.expect_err("no dump").to_string();
+        assert!(told.contains("xxx") && told.len() < 1000, "{told}");
+    }
+}
+
+#[test]
 fn what_is_no_dump_is_told_from_a_broken_one() {
     for other in ["", "<html><body>x</body></html>", "# Markdown\n", "{\"a\": 1}", "<rss/>"] {
         let (pages, result) = dump(other.as_bytes());

@@ -10,8 +10,9 @@ use anyhow::Result;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 use tamis::config::Config;
-use tamis::{Findings, Index};
+use tamis::{EmbeddingCacheCheck, Findings, Index, StoreError, UsageCheck, UsageLog, check_embedding_cache};
 
 /// What was looked at and what came of it.
 #[derive(Debug, Serialize)]
@@ -53,7 +54,19 @@ pub fn run(arguments: &DoctorArguments, global: &Global, output: &Output) -> Res
     let session = Session::start(global, Vec::new())?;
     let mut checks = Vec::new();
     let config = configuration(&session, &mut checks);
-    index(session, config, !arguments.check_only, &mut checks);
+    let (directory, has_index) = (session.location.directory.clone(), session.location.has_index());
+    let mend = !arguments.check_only;
+    // A damaged index is no reason not to look at what is kept beside it.
+    let opened = index(session, config.clone(), mend, &mut checks);
+    if has_index || directory.is_dir() {
+        usage(&directory, &mut checks);
+    }
+    if has_index {
+        cache(&config, mend, &mut checks);
+    }
+    if let Some(index) = opened {
+        freshness(&index, &mut checks);
+    }
     let healthy = checks.iter().all(|check| !matches!(check.state, State::Mendable | State::Wrong));
     let diagnosis = Diagnosis { checks, healthy };
     if arguments.json {
@@ -94,20 +107,40 @@ fn configuration(session: &Session, checks: &mut Vec<Check>) -> Config {
     }
 }
 
-fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) {
+/// The index and its models; returns it where it could be opened.
+fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) -> Option<Index> {
     if !session.location.has_index() {
         let directory = session.location.directory.display();
         checks.push(check("index", State::Note, format!("none in {directory} yet; `tamis index` makes one")));
-        return;
+        return None;
     }
     let index = match session.open(config) {
         Ok(index) => index,
-        Err(error) => return checks.push(check("index", State::Wrong, format!("{error:#}"))),
+        Err(error) => {
+            checks.push(check("index", State::Wrong, format!("{error:#}")));
+            return None;
+        }
     };
+    if let Some(full) = index.full_disk() {
+        checks.push(check("disk", State::Wrong, full.to_string()));
+    }
     store(&index, mend, checks);
     models(&index, checks);
-    cache(&index, mend, checks);
-    freshness(&index, checks);
+    Some(index)
+}
+
+/// The log of searches and of what people said of them: the one thing beside the database that cannot be made again.
+fn usage(directory: &Path, checks: &mut Vec<Check>) {
+    let name = "log of searches";
+    checks.push(match UsageLog::check(directory) {
+        Ok(None) => return,
+        Ok(Some(UsageCheck { path, searches, judgements, .. })) => {
+            let (searches, judgements) = (counted(searches, "search"), counted(judgements, "judgement"));
+            check(name, State::Well, format!("sound, {searches} and {judgements} in {}", path.display()))
+        }
+        Err(error @ StoreError::Full { .. }) => check(name, State::Note, format!("not looked at: {error}")),
+        Err(error) => check(name, State::Wrong, error.to_string()),
+    });
 }
 
 /// The database and what is made from it.
@@ -175,17 +208,17 @@ fn models(index: &Index, checks: &mut Vec<Check>) {
 }
 
 /// The cache of vectors that all indexes of the user share; nothing is lost with it but time.
-fn cache(index: &Index, mend: bool, checks: &mut Vec<Check>) {
+fn cache(config: &Config, mend: bool, checks: &mut Vec<Check>) {
     let name = "cache of vectors";
-    let found = index.check_embedding_cache(mend).and_then(|damage| Ok((damage, index.embedding_cache()?)));
-    checks.push(match found {
-        Ok((Some(damage), _)) if mend => check(name, State::Mended, format!("damaged ({damage}), and begun anew")),
-        Ok((Some(damage), _)) => check(name, State::Mendable, format!("damaged: {damage}")),
-        Ok((None, Some(cache))) => {
-            let message = format!("sound, {} in {}", counted(cache.vectors, "vector"), cache.path.display());
-            check(name, State::Well, message)
+    checks.push(match check_embedding_cache(&config.index.embedding_cache, mend) {
+        Ok(None) => return,
+        Ok(Some(EmbeddingCacheCheck { damage: Some(damage), .. })) => match mend {
+            true => check(name, State::Mended, format!("damaged ({damage}), and begun anew")),
+            false => check(name, State::Mendable, format!("damaged: {damage}")),
+        },
+        Ok(Some(EmbeddingCacheCheck { damage: None, path, vectors })) => {
+            check(name, State::Well, format!("sound, {} in {}", counted(vectors, "vector"), path.display()))
         }
-        Ok((None, None)) => return,
         Err(error) => check(name, State::Note, format!("passed over: {error}")),
     });
 }

@@ -54,8 +54,12 @@ fn refreshed(index: &Index, wanted: bool, output: &Output) -> Result<Option<Fres
 /// Says what the index does not know, and why.
 pub fn warn(freshness: &Freshness, output: &Output) {
     let stale = freshness.stale.unwrap_or_default();
-    if let Some(reason) = freshness.reason.as_ref().filter(|_| stale > 0) {
-        output.warn(&format!("searched the index as it is, {} since: {reason}", counted(stale, "changed file")));
+    match &freshness.reason {
+        Some(reason) if stale > 0 => {
+            output.warn(&format!("searched the index as it is, {} since: {reason}", counted(stale, "changed file")));
+        }
+        Some(reason) if freshness.failed => output.warn(&format!("searched the index as it is: {reason}")),
+        _ => {}
     }
     let unreadable = freshness.report.as_ref().map_or(0, |report| report.unreadable.len() as u64);
     if unreadable > 0 {

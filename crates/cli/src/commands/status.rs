@@ -17,6 +17,9 @@ pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Res
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
+    if let Some(full) = index.full_disk() {
+        output.warn(&format!("opened for reading only: {full}"));
+    }
     let found = index.status()?;
     if arguments.json {
         output.json(&found)?;

@@ -64,3 +64,47 @@ fn no_index_and_a_stale_one_are_no_illness() {
     assert_eq!(code, 0);
     assert!(out.contains("note: freshness: 1 changed file since"), "{out}");
 }
+
+#[test]
+fn an_empty_database_beside_what_was_made_from_it_is_told_and_left_alone() {
+    let tree = Tree::indexed();
+    let database = tree.root().join(".tamis/tamis.db");
+    fs::write(&database, "").expect("written");
+    for command in [&["doctor"][..], &["doctor", "--check-only"]] {
+        let (code, out, _) = run(tree.tamis(command));
+        assert_eq!(code, 1, "{out}");
+        assert!(out.contains("wrong: index: ") && out.contains("it is empty, though lexical/ is left"), "{out}");
+        assert!(!out.contains("delete"), "no advice costs anything:\n{out}");
+    }
+    for command in [&["index"][..], &["search", "bread"], &["status"]] {
+        let (code, _, err) = run(tree.tamis(command));
+        assert_eq!(code, 2, "{command:?}: {err}");
+        assert!(err.contains("it is empty"), "{err}");
+    }
+    assert_eq!(fs::metadata(&database).expect("there").len(), 0);
+    // The way out that it names.
+    fs::rename(&database, database.with_extension("aside")).expect("moved");
+    tree.tamis(&["index"]).assert().success();
+    assert_eq!(run(tree.tamis(&["doctor"])).0, 0);
+}
+
+#[test]
+fn the_log_and_the_cache_are_looked_at_whatever_the_index_is() {
+    let tree = Tree::indexed();
+    tree.tamis(&["search", "how hot should the oven be"]).assert().success();
+    let (code, out, _) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("well: log of searches: sound, 1 search and 0 judgements in "), "{out}");
+
+    let log = tree.root().join(".tamis/usage.db");
+    let _ = fs::remove_file(log.with_extension("db-wal"));
+    fs::write(&log, "this is no database, and long enough to be read as one ".repeat(50)).expect("written");
+    fs::write(tree.root().join(".tamis/tamis.db"), "no database either, and long enough too ".repeat(50))
+        .expect("written");
+    let (code, out, _) = run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("wrong: index: ") && out.contains("wrong: log of searches: "), "{out}");
+    assert!(out.contains("mv usage.db usage.db.aside") && out.contains("what was judged"), "{out}");
+    assert!(!out.contains("delete"), "no advice costs anything:\n{out}");
+    assert!(log.exists());
+}

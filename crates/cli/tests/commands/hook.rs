@@ -39,7 +39,8 @@ fn with_binary() -> String {
 
 /// Waits until the index in the background holds a file.
 fn indexed(tree: &Tree, path: &str) -> bool {
-    let until = Instant::now() + Duration::from_secs(30);
+    // Only a hook that does nothing takes this long, on any machine.
+    let until = Instant::now() + Duration::from_secs(600);
     while Instant::now() < until {
         if tree.root().join(".tamis/tamis.db").exists() && run(tree.tamis(&["get", path])).0 == 0 {
             return true;

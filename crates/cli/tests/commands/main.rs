@@ -19,6 +19,7 @@ mod month;
 mod notes;
 mod output;
 mod related;
+mod room;
 mod schema;
 mod search;
 #[cfg(unix)]

@@ -675,3 +675,29 @@ fn a_cancelled_call_ends_at_once_and_leaves_nothing_behind() {
     assert!(waited < std::time::Duration::from_millis(1500), "{waited:?}: the calls were worked on all the same");
     assert!(client.notified.iter().all(|message| message.get("id").is_none()), "{:?}", client.notified);
 }
+
+#[test]
+fn an_index_that_another_process_makes_anew_is_the_one_that_is_served() {
+    let tree = tree();
+    let place = tree.root().join(".tamis");
+    tree.tamis(&["index"]).assert().success();
+    let mut client = Client::of(&tree, &["--allow-remember", "--no-refresh"]);
+    let ask = json!({ "query": "how hot should the oven be" });
+    assert!(client.good("search", ask.clone()).1.contains("docs/bread.md"));
+
+    std::fs::remove_dir_all(&place).expect("removed");
+    let told = client.refused("search", ask.clone());
+    assert!(told.contains("it was deleted") && told.contains("`tamis index`"), "{told}");
+    assert!(client.refused("remember", json!({ "text": "The oven is in the cellar." })).contains("it was deleted"));
+    assert!(!place.exists(), "nothing is written where an index was");
+
+    tree.write("docs/kiln.md", "# Kiln\n\nHow hot the kiln should be: 1200 degrees, unlike the oven.\n");
+    tree.tamis(&["index"]).assert().success();
+    assert!(client.good("search", json!({ "query": "how hot should the kiln be" })).1.contains("docs/kiln.md"));
+    let (data, _) = client.good("get_status", json!({}));
+    assert!(data.to_string().contains("documents"), "{data}");
+    client.good("remember", json!({ "text": "The kiln is in the cellar." }));
+    drop(client);
+    let (code, out, err) = crate::support::run(tree.tamis(&["doctor"]));
+    assert_eq!(code, 0, "{out}{err}");
+}

@@ -373,18 +373,26 @@ fn trap_a_note_is_whole_or_not_there_when_the_process_is_killed() {
             && text.ends_with('\n')
     };
     let long = format!("{} end", "word ".repeat(1_500));
-    for delay in (0..24).map(|step| step * 4) {
+    // As long as a whole one takes on this machine as it is now.
+    let started = std::time::Instant::now();
+    noted(&tree, &[&long]);
+    let whole_run = started.elapsed();
+    let (mut killed, mut tried) = (0, 0);
+    while killed < 24 {
+        assert!(tried < 240, "only {killed} of {tried} were killed before their end");
+        let delay = whole_run * (tried % 24) / 24;
+        tried += 1;
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tamis"));
         command.args(["remember", "--quiet", &long]).current_dir(tree.root());
         command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_INDEX_MODELS", "static");
         command.env("TAMIS_CACHE", tree.home().join("cache")).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("it starts");
-        std::thread::sleep(std::time::Duration::from_millis(delay));
-        // One that has ended by itself cannot be killed.
-        let _ = child.kill();
-        child.wait().expect("it ends");
+        std::thread::sleep(delay);
+        child.kill().expect("killed");
+        // One that came to its end ends with 0.
+        killed += u32::from(!child.wait().expect("it ends").success());
         let text = read(&tree, &place);
-        assert!(whole(&text), "after {delay} ms: {text}");
+        assert!(whole(&text), "after {delay:?}: {text}");
     }
     noted(&tree, &["the last end"]);
     let names: Vec<_> = fs::read_dir(tree.root().join("memory")).expect("listed").flatten().collect();

@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// A child that is killed when it outlives every patience, so that a test that waits for it fails and does not hang.
+/// A child that is killed when it outlives every patience, so that a test that waits for it fails and does not hang. No
+/// machine is so loaded that what is waited for takes this long.
 struct Watched {
     child: Child,
     _done: Sender<()>,
@@ -26,7 +27,7 @@ fn spawn(tree: &Tree, arguments: &[&str], models: &str) -> Watched {
     let (done, ended) = channel::<()>();
     let pid = child.id();
     std::thread::spawn(move || {
-        if ended.recv_timeout(Duration::from_secs(120)) == Err(RecvTimeoutError::Timeout) {
+        if ended.recv_timeout(Duration::from_secs(900)) == Err(RecvTimeoutError::Timeout) {
             signal(pid, "-KILL");
         }
     });

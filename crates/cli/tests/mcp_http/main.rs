@@ -6,7 +6,6 @@ mod ends;
 mod support;
 
 use serde_json::json;
-use std::time::Duration;
 use support::{SECRET, Server, headers, message, request, tamis, token, two_namespaces};
 
 #[test]
@@ -44,7 +43,8 @@ fn the_log_has_no_query_unless_that_is_asked_for_and_cannot_be_forged() {
     server.rpc(None, "forged\n{\"level\":\"ERROR\"}\u{1b}[2J", json!({}));
     let params = json!({ "name": "search", "arguments": { "query": "hunter2" } });
     server.request("POST /mcp HTTP/1.1", &headers(None, "tools/call", &params), &message("tools/call", params.clone()));
-    std::thread::sleep(Duration::from_millis(200));
+    // A request is written down after it is answered.
+    server.logs(|log| log.matches("\"path\"").count() >= 3);
     let log = server.log();
     assert!(!log.contains("how hot") && !log.contains("hunter2") && !log.contains('\u{1b}'), "{log}");
     let lines: Vec<serde_json::Value> =
@@ -56,8 +56,7 @@ fn the_log_has_no_query_unless_that_is_asked_for_and_cannot_be_forged() {
 
     let mut server = Server::start(directory.path(), &["--no-refresh", "--log-queries"]);
     server.answers(None);
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(server.log().contains("how hot"), "{}", server.log());
+    server.logs(|log| log.contains("how hot"));
 }
 
 #[test]

@@ -55,6 +55,22 @@ pub fn token(root: &Path, arguments: &[&str]) -> String {
     token.to_owned()
 }
 
+/// No machine is so loaded that what ends at all takes this long: tests that wait fail in place of hanging.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Waits for the end of a process; nothing when it does not come.
+pub fn end_of(child: &mut Child) -> Option<Option<i32>> {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().expect("its state") {
+            return Some(status.code());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().expect("killed");
+    None
+}
+
 pub struct Server {
     pub child: Child,
     pub address: SocketAddr,
@@ -97,7 +113,7 @@ impl Server {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+        stream.set_read_timeout(Some(PATIENCE)).expect("set");
         stream.set_nodelay(true).expect("set");
         stream
     }
@@ -138,13 +154,17 @@ impl Server {
     }
 
     /// Waits for the end; the exit status and how long it took.
-    pub fn ended(&mut self, most: Duration) -> (Option<i32>, Duration) {
+    pub fn ended(&mut self) -> (Option<i32>, Duration) {
         let started = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("its state") {
-                return (status.code(), started.elapsed());
-            }
-            assert!(started.elapsed() < most, "it goes on after {most:?}: {}", self.log());
+        let code = end_of(&mut self.child).unwrap_or_else(|| panic!("it does not end: {}", self.log()));
+        (code, started.elapsed())
+    }
+
+    /// Waits until the log says something.
+    pub fn logs(&self, what: impl Fn(&str) -> bool) {
+        let started = Instant::now();
+        while !what(&self.log()) {
+            assert!(started.elapsed() < PATIENCE, "it does not say so: {}", self.log());
             std::thread::sleep(Duration::from_millis(5));
         }
     }

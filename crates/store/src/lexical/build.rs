@@ -58,6 +58,7 @@ impl Lexical {
             let mut totals = match &held {
                 Some(reader) => self.totals_without(reader, &deleted)?,
                 None => {
+                    database.check_place()?;
                     self.clear()?;
                     Totals::default()
                 }
@@ -86,6 +87,8 @@ impl Lexical {
                 commit.commit()?;
                 writer.wait_merging_threads()
             };
+            // The directory may belong to another index by now.
+            database.check_place()?;
             finish(writer).map_err(|error| self.error(error))?;
             self.forget();
             Ok(target)

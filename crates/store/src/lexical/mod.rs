@@ -28,6 +28,7 @@ use tantivy::{DocId, Index, ReloadPolicy, Searcher};
 use crate::error::{Result, StoreError};
 use crate::sqlite::lock;
 use crate::stamp::Stamp;
+use crate::verified::Verified;
 use analysis::ANALYSIS_VERSION;
 use directory::SearchDirectory;
 use fields::Fields;
@@ -43,6 +44,7 @@ pub(crate) struct Lexical {
     directory: PathBuf,
     instance: [u8; 16],
     seen: Mutex<Option<(Stamp, State)>>,
+    verified: Verified,
 }
 
 /// What stands in the directory.
@@ -74,7 +76,7 @@ impl std::fmt::Debug for Reader {
 
 impl Lexical {
     pub(crate) fn new(directory: PathBuf, instance: [u8; 16]) -> Lexical {
-        Lexical { directory, instance, seen: Mutex::default() }
+        Lexical { verified: Verified::new(directory.clone()), directory, instance, seen: Mutex::default() }
     }
 
     /// The directory.
@@ -126,20 +128,35 @@ impl Lexical {
         let text = |error: tantivy::TantivyError| error.to_string();
         let directory = MmapDirectory::open(&self.directory).map_err(|error| error.to_string())?;
         let index = Index::open(SearchDirectory(directory)).map_err(text)?;
-        let payload = index.load_metas().map_err(text)?.payload.unwrap_or_default();
-        let (seq, totals) = self.state_of(&payload)?;
+        let metas = index.load_metas().map_err(text)?;
+        let (seq, totals) = self.state_of(metas.payload.as_deref().unwrap_or_default())?;
         let (schema, fields) = Fields::schema();
         if index.schema() != schema {
             return Err("it has other fields".to_owned());
         }
+        // Most of a file that is damaged reads as something else, without an error.
+        let mut files: Vec<String> =
+            metas.list_segment_files().iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        files.sort();
+        let verify = |file: &str| index.directory().validate_checksum(Path::new(file));
+        let damaged = self.verified.damaged(&files, verify).map_err(|error| error.to_string())?;
+        if !damaged.is_empty() {
+            return Err(format!("it is damaged in {}", damaged.join(", ")));
+        }
         Fields::register(&index);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(text)?;
-        Ok(Reader { searcher: reader.searcher(), fields, seq, totals, dead: OnceLock::new() })
+        let searcher = reader.searcher();
+        if searcher.num_docs() != totals.passages() {
+            return Err("it has counted its passages wrong".to_owned());
+        }
+        Ok(Reader { searcher, fields, seq, totals, dead: OnceLock::new() })
     }
 
     /// What a commit says about itself.
     fn payload(&self, seq: u64, totals: &Totals) -> String {
-        format!("{} {seq} {totals}", self.origin())
+        let payload = format!("{} {seq} {totals}", self.origin());
+        let sum = checksum(&payload);
+        format!("{payload} {sum}")
     }
 
     fn origin(&self) -> String {
@@ -148,6 +165,14 @@ impl Lexical {
     }
 
     fn state_of(&self, payload: &str) -> Result<(u64, Totals), String> {
+        // Those of before had no checksum.
+        let payload = match payload.rsplit_once(' ') {
+            Some((content, sum)) if sum.starts_with(SUM) => match sum == checksum(content) {
+                true => content,
+                false => return Err("its list of files is damaged".to_owned()),
+            },
+            _ => payload,
+        };
         payload
             .strip_prefix(&self.origin())
             .and_then(|rest| {
@@ -160,6 +185,14 @@ impl Lexical {
     fn error(&self, error: tantivy::TantivyError) -> StoreError {
         StoreError::tantivy(&self.directory, error)
     }
+}
+
+/// What a checksum of a payload begins with.
+const SUM: char = '#';
+
+/// Tells a payload from one with a flipped bit.
+fn checksum(payload: &str) -> String {
+    format!("{SUM}{}", &blake3::hash(payload.as_bytes()).to_hex()[..16])
 }
 
 impl Reader {

@@ -48,6 +48,11 @@ impl Totals {
         }
     }
 
+    /// The passages of all namespaces.
+    pub(super) fn passages(&self) -> u64 {
+        self.0.values().map(|lengths| lengths.passages).fold(0, u64::saturating_add)
+    }
+
     /// Those of the given namespaces, of all where none are given, ascending.
     pub(super) fn of(&self, namespaces: Option<&[u32]>) -> Vec<(u32, Lengths)> {
         match namespaces {

@@ -7,7 +7,7 @@ use super::evidence::{Unsettled, forget};
 use super::names::{Identity, PublicIds, spellings};
 use super::namespaces::register;
 use super::retired::retire;
-use super::write::{properties_changed, read_seq, write_seq};
+use super::write::{count_kept_texts, properties_changed, read_seq, write_seq};
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
@@ -22,6 +22,8 @@ pub(super) struct Batch<'c> {
     namespace: Option<String>,
     /// Texts that lost a passage: those without any at the end are forgotten.
     released: Vec<i64>,
+    /// How many more texts than before are kept without a passage, for their vectors.
+    kept_texts: i64,
     /// Fragments whose tasks may be others now.
     pub(super) unsettled: Unsettled,
 }
@@ -34,12 +36,14 @@ impl<'c> Batch<'c> {
             applied: Applied::default(),
             namespace: None,
             released: Vec::new(),
+            kept_texts: 0,
             unsettled: Unsettled::default(),
         })
     }
 
     pub(super) fn end(mut self) -> Result<Applied, Fault> {
         self.forget_texts()?;
+        count_kept_texts(self.connection, self.kept_texts)?;
         write_seq(self.connection, self.seq)?;
         let settled = self.unsettled.settle(self.connection)?;
         if self.applied.touched > 0 || settled {
@@ -219,9 +223,11 @@ impl<'c> Batch<'c> {
             .connection
             .prepare_cached("SELECT id FROM texts WHERE hash = ?1")?
             .query_row([hash.0], |row| row.get(0))?;
-        self.connection
+        let back = self
+            .connection
             .prepare_cached("UPDATE texts SET text = ?2 WHERE id = ?1 AND text IS NULL")?
             .execute(params![id, text])?;
+        self.kept_texts -= back as i64;
         Ok(id)
     }
 
@@ -368,7 +374,7 @@ impl<'c> Batch<'c> {
                 continue;
             }
             if embedded.query_row([text], |row| row.get(0))? {
-                empty.execute([text])?;
+                self.kept_texts += empty.execute([text])? as i64;
             } else {
                 delete.execute([text])?;
             }

@@ -25,8 +25,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, lacks_room};
 use crate::sql::{SqlQuery, SqlRows};
+use crate::stamp::{FileId, Stamp};
 use guard::Guard;
 
 pub(crate) use guard::count_memory;
@@ -88,15 +89,44 @@ impl Fault {
 pub(crate) struct Database {
     path: PathBuf,
     instance: [u8; 16],
-    immutable: bool,
+    /// The file that was opened: another one at the same path is another database.
+    file: FileId,
+    /// How the file looked when it was opened as one that does not change; `None` where changes are seen.
+    frozen: Mutex<Option<Stamp>>,
     readers: Mutex<Vec<Connection>>,
     writer: Option<Mutex<Connection>>,
-    guard: Arc<Guard>,
+    guard: Mutex<Arc<Guard>>,
 }
 
 impl Database {
-    /// Opens the database for reading and writing, and makes it where there is none.
+    /// Makes a new database in the place of one that is missing or empty. It is made whole beside its place first, so that
+    /// nobody ever sees a part of it. The caller holds the right to write.
+    pub(crate) fn make(path: &Path) -> Result<()> {
+        let fresh = beside(path, ".new");
+        let remove = |path: &Path| match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::io(path, "removing what an earlier attempt left", error))
+            }
+            _ => Ok(()),
+        };
+        let clean =
+            |path: &Path| ["", "-wal", "-shm", "-journal"].iter().try_for_each(|suffix| remove(&beside(path, suffix)));
+        clean(&fresh)?;
+        let made = Database::open_writable(&fresh).map(drop).and_then(|()| {
+            // Nobody can read a log without its database, and SQLite would take it for the new one's.
+            ["-wal", "-shm"].iter().try_for_each(|suffix| remove(&beside(path, suffix)))?;
+            std::fs::rename(&fresh, path).map_err(|error| StoreError::io(path, "making the database", error))
+        });
+        if made.is_err() {
+            // What made it fail is what has to be known; the next attempt cleans up as well.
+            let _ = clean(&fresh);
+        }
+        made
+    }
+
+    /// Opens the database for reading and writing.
     pub(crate) fn open_writable(path: &Path) -> Result<Database> {
+        let before = FileId::of(path);
         let mut writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, false)
             .and_then(|connection| {
                 writer_pragmas(&connection)?;
@@ -108,45 +138,66 @@ impl Database {
         Ok(Database {
             path: path.to_owned(),
             instance,
-            immutable: false,
+            file: same_file(path, before)?,
+            frozen: Mutex::default(),
             readers: Mutex::default(),
             writer: Some(Mutex::new(writer)),
-            guard: Arc::new(Guard::new(path, false)),
+            guard: Mutex::new(Arc::new(Guard::new(path, false))),
         })
     }
 
-    /// Opens an existing database for reading, also where its directory can not be written.
+    /// Opens an existing database for reading, also where its directory can not be written or the disk is full.
     pub(crate) fn open_read_only(path: &Path) -> Result<Database> {
-        let attempt = connect_reader(path, false).and_then(|reader| {
-            // Opening reads nothing yet.
-            reader.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
-            Ok(reader)
-        });
-        let (reader, immutable) = match attempt {
-            Ok(reader) => (reader, false),
-            Err(error) => {
-                // Without the right to write, SQLite can not make the shared memory that a log needs. Where there is
-                // no log there is nothing to share, and the file can be read as one that does not change.
-                let log = log_path(path);
-                if !is_denied(&error) {
-                    return Err(StoreError::sqlite(path, error));
-                }
-                if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-                    return Err(StoreError::Unfinished { path: log });
-                }
-                (connect_reader(path, true).map_err(|error| StoreError::sqlite(path, error))?, true)
-            }
-        };
+        let before = FileId::of(path);
+        let (reader, frozen) = open_reader(path)?;
         migrate::require_current(&reader, path).map_err(|fault| fault.at(path))?;
         let instance = instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
         Ok(Database {
             path: path.to_owned(),
             instance,
-            immutable,
+            file: same_file(path, before)?,
+            guard: Mutex::new(Arc::new(Guard::new(path, frozen.is_some()))),
+            frozen: Mutex::new(frozen),
             readers: Mutex::new(vec![reader]),
             writer: None,
-            guard: Arc::new(Guard::new(path, immutable)),
         })
+    }
+
+    /// Fails where the file that was opened is gone, or another one stands in its place.
+    pub(crate) fn check_place(&self) -> Result<()> {
+        match FileId::of(&self.path) {
+            Some(file) if file == self.file => Ok(()),
+            _ => Err(StoreError::replaced(&self.path)),
+        }
+    }
+
+    /// Whether it is read as a file that does not change, and still looks as it did. One that changed is opened again.
+    fn frozen(&self) -> Result<Option<Stamp>> {
+        let mut frozen = lock(&self.frozen);
+        if let Some(stamp) = *frozen
+            && !self.looks_as(stamp)
+        {
+            let (reader, now) = open_reader(&self.path)?;
+            *lock(&self.readers) = vec![reader];
+            *lock(&self.guard) = Arc::new(Guard::new(&self.path, now.is_some()));
+            *frozen = now;
+        }
+        Ok(*frozen)
+    }
+
+    fn looks_as(&self, stamp: Stamp) -> bool {
+        Stamp::of(&self.path) == Some(stamp) && !has_log(&self.path)
+    }
+
+    /// Another connection that reads the same database.
+    fn connect(&self, immutable: bool) -> Result<Connection> {
+        let failed = |error| StoreError::sqlite(&self.path, error);
+        let connection = connect_reader(&self.path, immutable).map_err(failed)?;
+        // The file may have been replaced a moment ago.
+        match instance(&connection).map_err(failed)? == self.instance {
+            true => Ok(connection),
+            false => Err(StoreError::replaced(&self.path)),
+        }
     }
 
     /// The database's file.
@@ -161,16 +212,23 @@ impl Database {
 
     /// Runs `work` on a connection that can only read.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T> {
+        self.check_place()?;
+        let frozen = self.frozen()?;
         let idle = lock(&self.readers).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => {
-                connect_reader(&self.path, self.immutable).map_err(|error| StoreError::sqlite(&self.path, error))?
-            }
+            None => self.connect(frozen.is_some())?,
         };
         let result = work(&connection).map_err(|fault| fault.at(&self.path));
+        if let Some(stamp) = frozen
+            && !self.looks_as(stamp)
+        {
+            let holder = "it was written while it was read from a directory without room for its lock".to_owned();
+            return Err(StoreError::Busy { path: self.path.clone(), holder });
+        }
+        let same = *lock(&self.frozen) == frozen;
         let mut readers = lock(&self.readers);
-        if readers.len() < IDLE_READERS {
+        if same && readers.len() < IDLE_READERS {
             readers.push(connection);
         }
         result
@@ -202,12 +260,16 @@ impl Database {
             path: self.path.clone(),
             reason: "opened for reading only".to_owned(),
         })?;
+        self.check_place()?;
         work(&mut lock(writer)).map_err(|fault| fault.at(&self.path))
     }
 
     /// Runs a statement of somebody else's on the evidence of a namespace.
     pub(crate) fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
-        self.guard.query(namespace, query, cancelled)
+        self.check_place()?;
+        self.frozen()?;
+        let guard = lock(&self.guard).clone();
+        guard.query(namespace, query, cancelled)
     }
 
     /// Bytes on the disk, the log counted.
@@ -225,10 +287,51 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A file whose name goes on with `suffix`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
 fn log_path(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    PathBuf::from(log)
+    beside(path, "-wal")
+}
+
+/// Whether changes stand in the log that are not in the database's file yet.
+pub(crate) fn has_log(path: &Path) -> bool {
+    std::fs::metadata(log_path(path)).is_ok_and(|log| log.len() > 0)
+}
+
+/// The file at a path, which has to be the one from before it was opened.
+fn same_file(path: &Path, before: Option<FileId>) -> Result<FileId> {
+    match FileId::of(path) {
+        Some(file) if before.is_none_or(|before| before == file) => Ok(file),
+        _ => Err(StoreError::replaced(path)),
+    }
+}
+
+/// A connection for reading, and how the file looks where it is read as one that does not change.
+fn open_reader(path: &Path) -> Result<(Connection, Option<Stamp>)> {
+    let attempt = connect_reader(path, false).and_then(|reader| {
+        // Opening reads nothing yet.
+        reader.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+        Ok(reader)
+    });
+    let error = match attempt {
+        Ok(reader) => return Ok((reader, None)),
+        Err(error) => error,
+    };
+    // Without the right to write, or room, SQLite can not make the shared memory that a log needs. Where there is no log
+    // there is nothing to share, and the file can be read as one that does not change.
+    if !is_denied(&error) && !lacks_room(&error) {
+        return Err(StoreError::sqlite(path, error));
+    }
+    let stamp = Stamp::of(path);
+    if has_log(path) {
+        return Err(StoreError::Unfinished { path: log_path(path) });
+    }
+    Ok((connect_reader(path, true).map_err(|error| StoreError::sqlite(path, error))?, stamp))
 }
 
 fn is_denied(error: &rusqlite::Error) -> bool {

@@ -12,6 +12,11 @@ use crate::error::{Result, StoreError};
 use crate::record::{Applied, Change, ModelKey, TextHash};
 use crate::report::Pruned;
 
+/// Texts without passages that are kept in any case.
+const FEWEST_KEPT: i64 = 1024;
+/// Free pages that are left for the next changes in any case.
+const FEWEST_FREE: i64 = 4096;
+
 impl Database {
     /// Applies changes in one transaction.
     pub(crate) fn apply(&self, changes: &[Change]) -> Result<Applied> {
@@ -65,24 +70,38 @@ impl Database {
 
     /// Removes vectors without passages, then gives the space back.
     pub(crate) fn prune(&self) -> Result<Pruned> {
-        let pruned = self.write(|connection| {
-            let vectors = connection.execute(
-                "DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM passages WHERE passages.text_id = vectors.text_id)",
-                [],
-            )?;
-            connection.execute(
-                "DELETE FROM texts WHERE NOT EXISTS (SELECT 1 FROM passages WHERE passages.text_id = texts.id)",
-                [],
-            )?;
-            Ok(Pruned {
-                vectors: vectors as u64,
-            })
+        let pruned = self.write(|connection| prune(connection, 0))?;
+        self.vacuum()?;
+        Ok(pruned)
+    }
+
+    /// Prunes where that pays: so far that as many texts without passages are left as there are others, at most, since they
+    /// come back with the branch that they are on. Space is given back once most of the file is free.
+    pub(crate) fn tidy(&self) -> Result<Pruned> {
+        let (kept, pages, free) = self.read(|connection| {
+            let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            Ok((read_kept_texts(connection)?.unwrap_or(0), pragma("page_count")?, pragma("freelist_count")?))
         })?;
+        let mut pruned = Pruned::default();
+        if kept > FEWEST_KEPT {
+            let passages: i64 = self
+                .read(|connection| Ok(connection.query_row("SELECT count(*) FROM passages", [], |row| row.get(0))?))?;
+            let most = passages.max(FEWEST_KEPT);
+            if kept > most {
+                pruned = self.write(|connection| prune(connection, most / 2))?;
+            }
+        }
+        if free > pages / 2 && free > FEWEST_FREE {
+            self.vacuum()?;
+        }
+        Ok(pruned)
+    }
+
+    fn vacuum(&self) -> Result<()> {
         self.with_writer(|connection| {
             connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
             Ok(())
-        })?;
-        Ok(pruned)
+        })
     }
 
     /// Notes up to which change the lexical index and the vector files were published, and forgets the deletions that
@@ -137,6 +156,42 @@ pub(super) fn read_properties(connection: &Connection) -> rusqlite::Result<i64> 
 /// Says that dates or attributes of documents are others now.
 pub(super) fn properties_changed(connection: &Connection) -> rusqlite::Result<()> {
     set_meta(connection, "dates", read_properties(connection)? + 1)
+}
+
+/// How many texts without passages are kept for their vectors; `None`: not counted yet.
+fn read_kept_texts(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT value FROM meta WHERE key = 'kept_texts'")?
+        .query_row([], |row| row.get(0))
+        .optional()
+}
+
+/// Counts texts in that lost their last passage and are kept, and those out that have one again.
+pub(super) fn count_kept_texts(connection: &Connection, more: i64) -> rusqlite::Result<()> {
+    let kept = match read_kept_texts(connection)? {
+        Some(_) if more == 0 => return Ok(()),
+        Some(kept) => (kept + more).max(0),
+        None => connection.query_row("SELECT count(*) FROM texts WHERE text IS NULL", [], |row| row.get(0))?,
+    };
+    set_meta(connection, "kept_texts", kept)
+}
+
+/// Removes what no passage refers to, except for the `kept` texts that came last.
+fn prune(connection: &Connection, kept: i64) -> Result<Pruned, Fault> {
+    connection.execute_batch(
+        "CREATE TEMP TABLE IF NOT EXISTS pruned(id INTEGER NOT NULL PRIMARY KEY) STRICT; DELETE FROM temp.pruned;",
+    )?;
+    connection.execute(
+        "INSERT INTO temp.pruned SELECT t.id FROM texts t WHERE NOT EXISTS \
+         (SELECT 1 FROM passages p WHERE p.text_id = t.id) ORDER BY t.id DESC LIMIT -1 OFFSET ?1",
+        [kept],
+    )?;
+    let vectors = connection.execute("DELETE FROM vectors WHERE text_id IN (SELECT id FROM temp.pruned)", [])?;
+    connection.execute("DELETE FROM texts WHERE id IN (SELECT id FROM temp.pruned)", [])?;
+    connection.execute("DELETE FROM temp.pruned", [])?;
+    let left = connection.query_row("SELECT count(*) FROM texts WHERE text IS NULL", [], |row| row.get(0))?;
+    set_meta(connection, "kept_texts", left)?;
+    Ok(Pruned { vectors: vectors as u64 })
 }
 
 fn set_meta(connection: &Connection, key: &str, value: i64) -> rusqlite::Result<()> {

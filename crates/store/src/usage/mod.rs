@@ -38,7 +38,8 @@ use rusqlite::Connection;
 
 use crate::embedded::Access;
 use crate::error::{Result, StoreError};
-use crate::sqlite::lock;
+use crate::sqlite::{has_log, lock};
+use crate::stamp::FileId;
 
 /// The file in the directory of an index.
 const FILE: &str = "usage.db";
@@ -99,7 +100,37 @@ pub struct UsageLog {
     path: PathBuf,
     access: Access,
     /// `None` where there is no log and none may be made.
-    connection: Option<Mutex<Connection>>,
+    connection: Option<Mutex<Opened>>,
+}
+
+/// A connection, and the file that it is to.
+#[derive(Debug)]
+struct Opened {
+    connection: Connection,
+    file: Option<FileId>,
+}
+
+impl Opened {
+    fn open(path: &Path, access: Access) -> Result<Opened> {
+        let connection = match access {
+            Access::ReadWrite => schema::open_writable(path, IMPATIENT)?,
+            Access::ReadOnly => schema::open_read_only(path, PATIENT)?,
+        };
+        Ok(Opened { connection, file: FileId::of(path) })
+    }
+}
+
+/// What a check of a log found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct UsageCheck {
+    /// The log's file.
+    pub path: PathBuf,
+    /// Searches that are kept.
+    pub searches: u64,
+    /// What people said of their results.
+    pub judgements: u64,
+    #[serde(skip)]
+    damage: Option<String>,
 }
 
 impl UsageLog {
@@ -113,12 +144,43 @@ impl UsageLog {
     /// by someone who may write.
     pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<UsageLog> {
         let path = directory.as_ref().join(FILE);
-        let connection = match access {
-            Access::ReadWrite => Some(schema::open_writable(&path, IMPATIENT)?),
-            Access::ReadOnly if path.exists() => Some(schema::open_read_only(&path, PATIENT)?),
-            Access::ReadOnly => None,
+        let opened = match access {
+            Access::ReadOnly if !path.exists() => None,
+            _ => Some(Mutex::new(Opened::open(&path, access)?)),
         };
-        Ok(UsageLog { path, access, connection: connection.map(Mutex::new) })
+        Ok(UsageLog { path, access, connection: opened })
+    }
+
+    /// Looks for damage and counts what is kept. Reads everything and changes nothing; `None` where there is no log.
+    ///
+    /// # Errors
+    /// [`Corrupt`](StoreError::Corrupt) when it is damaged; or it cannot be read.
+    pub fn check(directory: impl AsRef<Path>) -> Result<Option<UsageCheck>> {
+        let path = directory.as_ref().join(FILE);
+        match std::fs::metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io(&path, "looking for the log", error)),
+            // Nothing was recorded yet.
+            Ok(file) if file.len() == 0 && !has_log(&path) => {
+                return Ok(Some(UsageCheck { path, ..UsageCheck::default() }));
+            }
+            Ok(_) => {}
+        }
+        let connection = schema::open_read_only(&path, PATIENT)?;
+        let check = || -> Result<UsageCheck, rusqlite::Error> {
+            let state: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+            Ok(UsageCheck {
+                damage: (state != "ok").then_some(state),
+                searches: count("SELECT count(*) FROM searches")? as u64,
+                judgements: count("SELECT count(*) FROM judgements")? as u64,
+                path: path.clone(),
+            })
+        };
+        match check().map_err(|error| StoreError::sqlite(&path, error))? {
+            UsageCheck { damage: Some(reason), path, .. } => Err(StoreError::Corrupt { path, reason }),
+            sound => Ok(Some(sound)),
+        }
     }
 
     /// The log's file.
@@ -128,8 +190,13 @@ impl UsageLog {
 
     /// Runs `work` on the connection; `None` where there is no log.
     fn with<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>) -> Result<Option<T>> {
-        let Some(connection) = &self.connection else { return Ok(None) };
-        let result = work(&mut lock(connection));
+        let Some(opened) = &self.connection else { return Ok(None) };
+        let mut opened = lock(opened);
+        if FileId::of(&self.path) != opened.file {
+            // Whatever went into the file that was opened would be gone with it.
+            *opened = Opened::open(&self.path, self.access)?;
+        }
+        let result = work(&mut opened.connection);
         result.map(Some).map_err(|error| StoreError::sqlite(&self.path, error))
     }
 
@@ -154,8 +221,11 @@ impl UsageLog {
 
 impl Drop for UsageLog {
     fn drop(&mut self) {
-        if let (Some(connection), Access::ReadWrite) = (&self.connection, self.access) {
-            schema::checkpoint_if_large(&lock(connection), &self.path);
+        if let (Some(opened), Access::ReadWrite) = (&self.connection, self.access) {
+            let opened = lock(opened);
+            if FileId::of(&self.path) == opened.file {
+                schema::checkpoint_if_large(&opened.connection, &self.path);
+            }
         }
     }
 }

@@ -65,10 +65,10 @@ pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Conn
         Ok(connection) => connection,
         Err(error) => {
             let error = failed(error);
-            if !matches!(error, StoreError::ReadOnly { .. }) {
+            if !matches!(error, StoreError::ReadOnly { .. } | StoreError::Full { .. }) {
                 return Err(error);
             }
-            // Without the right to write there is no shared memory for a write-ahead log. One that is empty can be done
+            // Without the right to write, or room, there is no shared memory for a write-ahead log. One that is empty can be done
             // without.
             if log_bytes(path) > 0 {
                 return Err(StoreError::Unfinished { path: log_path(path) });

@@ -157,32 +157,86 @@ fn a_flipped_bit_is_found_and_mended() {
     }
 }
 
-#[test]
-fn a_search_in_damaged_files_fails_or_answers_and_does_no_more() {
-    let directory = temporary();
-    drop(filled(directory.path()));
-    let lexical = directory.path().join("lexical");
-    for file in files(&lexical).iter().filter(|file| file.extension().is_some_and(|kind| kind != "lock")) {
-        let content = std::fs::read(file).unwrap();
-        for place in (0..content.len()).step_by(content.len() / 12 + 1) {
-            let mut damaged = content.clone();
-            damaged[place] ^= 0x55;
-            std::fs::write(file, damaged).unwrap();
-            let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
-            let query = LexicalQuery::new("flour sand");
-            for result in [
-                reader.lexical(&query, &Filter::default(), 9).map(|_| ()),
-                reader.bm25(&query, &Filter::default(), &all(&reader)).map(|_| ()),
-            ] {
-                assert!(
-                    matches!(result, Ok(()) | Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. })),
-                    "{result:?}"
-                );
+/// Damages each file in many places, one after the other, and puts it back.
+fn with_each_damage(directory: &Path, mut look: impl FnMut(&Path, &str)) {
+    let is_lock = |file: &PathBuf| file.extension().is_some_and(|kind| kind == "lock");
+    for part in ["lexical", "vectors"] {
+        for file in files(&directory.join(part)).iter().filter(|file| !is_lock(file)) {
+            let content = std::fs::read(file).unwrap();
+            for place in (0..content.len()).step_by(content.len() / 12 + 1) {
+                let mut damaged = content.clone();
+                damaged[place] ^= 1 << (place % 8);
+                std::fs::write(file, damaged).unwrap();
+                look(file, &format!("byte {place} of {}", file.display()));
             }
+            std::fs::write(file, content).unwrap();
         }
-        std::fs::write(file, content).unwrap();
     }
+}
+
+#[test]
+fn a_search_in_damaged_files_fails_or_answers_as_before() {
+    let directory = temporary();
+    let store = filled(directory.path());
+    let (words, nearest) = answers(&store);
+    drop(store);
+    let answered = std::cell::Cell::new(0);
+    with_each_damage(directory.path(), |_, place| {
+        let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+        let query = LexicalQuery::new("flour sand");
+        match reader.lexical(&query, &Filter::default(), 100) {
+            Ok(found) => {
+                let ids: Vec<PassageId> = found.hits.iter().map(|hit| hit.passage).collect();
+                assert_eq!(texts(&reader, &ids), words, "{place}");
+                answered.set(answered.get() + 1);
+            }
+            Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. }) => {}
+            Err(error) => panic!("{place}: {error}"),
+        }
+        let all: Vec<PassageId> = all(&reader);
+        let scores = reader.bm25(&query, &Filter::default(), &all);
+        assert!(
+            matches!(scores, Ok(_) | Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. })),
+            "{place}: {scores:?}"
+        );
+        // Vectors are in the database as well, and are searched from there.
+        let vector = [1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9];
+        let hits = reader.nearest(MODEL, &vector, &Filter::default(), 100).unwrap().hits;
+        assert_eq!(hits.iter().map(|hit| hit.passage).collect::<Vec<_>>(), nearest, "{place}");
+    });
+    assert!(answered.get() > 0, "damage in one index is none in the other");
     assert_sound(&open(directory.path()));
+}
+
+#[test]
+fn damaged_files_are_rebuilt_by_whoever_may_write() {
+    let directory = temporary();
+    let before = answers(&filled(directory.path()));
+    for kind in ["idx", "term", "fieldnorm", "fast", "tvec"] {
+        let part = directory.path().join(if kind == "tvec" { "vectors" } else { "lexical" });
+        let file = files(&part).into_iter().find(|file| file.extension().is_some_and(|found| found == kind));
+        let file = file.unwrap_or_else(|| panic!("no .{kind} file"));
+        let mut content = std::fs::read(&file).unwrap();
+        let middle = content.len() / 2;
+        content[middle] ^= 0x10;
+        std::fs::write(&file, content).unwrap();
+        let store = open(directory.path());
+        assert_eq!(answers(&store), before, "a damaged .{kind} file");
+        publish(&store);
+        assert_sound(&store);
+    }
+}
+
+#[test]
+fn a_list_of_verified_files_that_is_garbage_costs_another_look_and_no_more() {
+    let directory = temporary();
+    let before = answers(&filled(directory.path()));
+    for part in ["lexical", "vectors"] {
+        for text in ["", "garbage", "tamis-verified 1\nno tab\n1 2 3\tnothing.idx\n", "\u{0}"] {
+            std::fs::write(directory.path().join(part).join("verified"), text).unwrap();
+            assert_eq!(answers(&EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap()), before);
+        }
+    }
 }
 
 #[test]

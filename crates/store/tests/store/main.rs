@@ -9,5 +9,8 @@ mod filters;
 mod isolation;
 mod metadata;
 mod namespaces;
+mod opening;
 mod random;
+mod replaced;
+mod room;
 mod searching;

@@ -28,16 +28,42 @@ pub(crate) fn read_lines(
 /// An error of a line, whose number in its own text is always 1.
 fn told(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rsplit_once(" at line ") {
+    let told = match text.rsplit_once(" at line ") {
         Some((reason, _)) if error.column() > 0 && !error.is_data() => format!("{reason} at byte {}", error.column()),
         Some((reason, _)) => reason.to_owned(),
         None => text,
+    };
+    without_middle(told)
+}
+
+/// Most characters of a message at its beginning and at its end.
+const TOLD: usize = 200;
+
+/// A message quotes the value that it refuses, of any length, and says at its end what is allowed.
+fn without_middle(told: String) -> String {
+    let characters = told.chars().count();
+    if characters <= 2 * TOLD {
+        return told;
     }
+    let beginning: String = told.chars().take(TOLD).collect();
+    let end: String = told.chars().skip(characters - TOLD).collect();
+    format!("{beginning} … {end}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_does_not_repeat_a_value_of_any_length() {
+        let text = format!("{{\"record\": \"{}\"}}\n", "x".repeat(100_000));
+        let mut bad = Vec::new();
+        let input = ImportInput { name: "a.jsonl".into(), bytes: text.into_bytes() };
+        read_lines(&input, |_, _| panic!("no record"), &mut bad);
+        assert!(bad[0].reason.chars().count() < 500, "{}", bad[0].reason);
+        assert!(bad[0].reason.starts_with("unknown variant `xxx"), "{}", bad[0].reason);
+        assert!(bad[0].reason.ends_with("`claim`, `edge`"), "{}", bad[0].reason);
+    }
 
     #[test]
     fn each_line_is_read_by_itself() {

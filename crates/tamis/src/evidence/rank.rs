@@ -237,7 +237,7 @@ impl Index {
         now: Option<Timestamp>,
     ) -> Result<usize, Error> {
         let now = now.unwrap_or_else(Timestamp::now).to_string();
-        let _writing = self.store.writer()?;
+        let _writing = self.wait_to_write(&())?;
         // Somebody may have judged one of them since.
         let known = self.store.edges_to(namespace, NodeType::Claim, claim)?;
         let new = fragments.iter_mut().filter(|fragment| !known.iter().any(|edge| edge.source_id == fragment.id));

@@ -96,7 +96,7 @@ impl Index {
                 self.store.remove_namespace(&namespace.name)?;
             }
         }
-        self.store.publish(&mut |_| {})?;
+        self.store.publish(&mut |_| {}).map_err(Error::not_published)?;
         Ok(found)
     }
 }

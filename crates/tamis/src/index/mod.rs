@@ -34,11 +34,14 @@ use crate::models::Models;
 use jiff::Timestamp;
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tamis_store::{Access, DocumentState, EmbeddedStore, NewNamespace, Store, StoreError, Writing};
 
-/// How long a run waits for another process that is writing.
+/// How long other processes that are writing are waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a run of its own waits for them: each of those may be a whole run as well.
+const RUN_PATIENCE: Duration = Duration::from_secs(600);
 
 /// The stages of a run, for progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +58,8 @@ pub enum Stage {
     Import,
     /// Asking another host for what is named.
     Fetch(String),
+    /// Waiting for the process that is named, which is writing the index.
+    Queue(String),
     /// Sending nothing to another host until then, because it wants so.
     Wait(Timestamp),
     /// Answering the queries of an evaluation; counts queries.
@@ -93,6 +98,8 @@ pub struct Freshness {
     pub stale: Option<u64>,
     /// Why the index was not brought up to date.
     pub reason: Option<String>,
+    /// Whether that is a failure that somebody has to mend, and not another process at work or a directory to be read alone.
+    pub failed: bool,
 }
 
 /// An index of one tree, or of several repositories.
@@ -105,45 +112,81 @@ pub struct Index {
     pub(crate) usage: Usage,
     pub(crate) fitted: Fitted,
     pub(crate) registry: Registry,
-    writable: bool,
+    /// Why it can only be read.
+    obstacle: Option<StoreError>,
 }
 
 impl Index {
-    /// Opens the index at a location, making an empty one where there is none. Where the directory cannot be written
-    /// and holds an index, that is opened for reading.
+    /// Opens the index at a location, making an empty one where there is none. Where the directory cannot be written, or its
+    /// disk is full, and it holds an index, that is opened for reading.
     ///
     /// # Errors
     /// The directory cannot be made or read, or the index was written by a newer version.
     pub fn open(location: Location, config: Config) -> Result<Self, Error> {
-        let (store, writable) = match Self::open_writable(&location) {
-            Ok(store) => (store, true),
-            Err(Error::Store(StoreError::ReadOnly { path, reason })) => {
+        let (store, obstacle) = match Self::open_writable(&location) {
+            Ok(store) => (store, None),
+            Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
                 match EmbeddedStore::open(&location.directory, Access::ReadOnly) {
-                    Ok(store) => (store, false),
-                    Err(StoreError::Missing { .. }) => {
-                        let hint = format!("{reason}; put the index elsewhere with --index DIR or TAMIS_INDEX");
-                        return Err(Error::path(&path, hint));
-                    }
+                    Ok(store) => (store, Some(obstacle)),
+                    Err(StoreError::Missing { .. }) => match obstacle {
+                        StoreError::ReadOnly { path, reason } => {
+                            let hint = format!("{reason}; put the index elsewhere with --index DIR or TAMIS_INDEX");
+                            return Err(Error::path(&path, hint));
+                        }
+                        obstacle => return Err(obstacle.into()),
+                    },
                     Err(error) => return Err(error.into()),
                 }
             }
             Err(error) => return Err(error),
         };
-        // The name under which the tree was first indexed stays, so that renaming a directory changes nothing.
-        let namespace = match store.property("namespace")? {
-            Some(namespace) => namespace,
-            None => {
-                if writable {
-                    store.set_property("namespace", &location.namespace)?;
-                }
-                location.namespace.clone()
-            }
-        };
+        let namespace = Self::name_of(&store, &location, obstacle.is_none())?;
         let registry = Registry::read(store.property(source::PROPERTY)?.as_deref(), &namespace, &location, &config)?;
         let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
         let models = Models::new(&config);
-        let usage = Usage::new(location.directory.clone(), writable);
-        Ok(Index { location, namespace, config, store, models, usage, fitted: Fitted::default(), registry, writable })
+        let usage = Usage::new(location.directory.clone(), obstacle.is_none());
+        Ok(Index { location, namespace, config, store, models, usage, fitted: Fitted::default(), registry, obstacle })
+    }
+
+    /// The name under which the tree was first indexed, which stays, so that renaming a directory changes nothing.
+    fn name_of(store: &EmbeddedStore, location: &Location, writable: bool) -> Result<String, Error> {
+        if let Some(namespace) = store.property("namespace")? {
+            return Ok(namespace);
+        }
+        if writable {
+            // Another process may open it for the first time as well: the first name stays.
+            let _writing = store.wait_to_write(PATIENCE, &mut |_| true)?;
+            if let Some(namespace) = store.property("namespace")? {
+                return Ok(namespace);
+            }
+            store.set_property("namespace", &location.namespace)?;
+        }
+        Ok(location.namespace.clone())
+    }
+
+    /// Whether another index stands in the place of this one now. Looks at one file only.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self.store.check_place(), Err(StoreError::Replaced { gone: false, .. }))
+    }
+
+    /// The index that stands in the place of this one now, where another process has replaced it; `None` where this is still
+    /// the one. An index that was deleted is not made again.
+    ///
+    /// # Errors
+    /// The index is gone, or the one in its place cannot be opened.
+    pub fn successor(&self) -> Result<Option<Index>, Error> {
+        match self.store.check_place() {
+            Ok(()) => Ok(None),
+            Err(StoreError::Replaced { gone: false, .. }) => {
+                Index::open(self.location.clone(), self.config.clone()).map(Some)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Why the index can only be read, where its disk is full.
+    pub fn full_disk(&self) -> Option<&StoreError> {
+        self.obstacle.as_ref().filter(|obstacle| matches!(obstacle, StoreError::Full { .. }))
     }
 
     fn open_writable(location: &Location) -> Result<EmbeddedStore, Error> {
@@ -151,6 +194,9 @@ impl Index {
         let failed = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                 Error::Store(StoreError::ReadOnly { path: directory.clone(), reason: error.to_string() })
+            }
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                Error::Store(StoreError::Full { path: directory.clone() })
             }
             _ => Error::path(directory, format!("cannot be made: {error}")),
         };
@@ -194,7 +240,7 @@ impl Index {
         if self.registry.is_single() && nothing_new {
             return Ok(vec![self.namespace.clone()]);
         }
-        let writing = self.store.writer()?;
+        let writing = self.wait_to_write(&())?;
         let mut registry = self.kept_registry()?;
         // What was imported into the tree's namespace stays there, without a directory.
         let is_file = |document: &DocumentState| document.origin.is_none();
@@ -217,7 +263,7 @@ impl Index {
     /// # Errors
     /// There is no such source, the configuration names it, or another process is writing.
     pub fn remove_source(&mut self, namespace: &str) -> Result<u64, Error> {
-        let writing = self.store.writer()?;
+        let writing = self.wait_to_write(&())?;
         let mut registry = self.kept_registry()?;
         let is_source = registry.sources().any(|source| source.namespace == namespace);
         if is_source || !self.namespace_names()?.iter().any(|known| known == namespace) {
@@ -230,7 +276,7 @@ impl Index {
         dates::forget(self, namespace)?;
         self.store.set_property(&run::splitter_property(namespace), "")?;
         self.register(&registry)?;
-        self.store.publish(&mut |_| {})?;
+        self.store.publish(&mut |_| {}).map_err(Error::not_published)?;
         drop(writing);
         self.take_up_sources()?;
         Ok(removed.deleted)
@@ -270,14 +316,13 @@ impl Index {
         Ok(self.store.set_property(source::PROPERTY, &kept)?)
     }
 
-    /// Brings the index up to date with its sources. Another process that is writing is waited for, up to ten seconds: a
-    /// search that refreshes is done long before.
+    /// Brings the index up to date with its sources. Waits in turn for other processes that are writing, up to ten minutes.
     ///
     /// # Errors
     /// Another process is still writing, the directory is not writable, or a model fails. What was committed before
     /// stays.
     pub fn refresh(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _writing = self.wait_to_write(observer)?;
+        let _writing = self.queue_to_write(RUN_PATIENCE, observer)?;
         run::run(self, options, observer)
     }
 
@@ -301,29 +346,33 @@ impl Index {
 
     /// Whether the index can be written.
     pub(crate) fn is_writable(&self) -> bool {
-        self.writable
+        self.obstacle.is_none()
     }
 
-    /// The right to write. Another process that is writing is waited for, up to ten seconds.
+    /// The right to write. Other processes that are writing are waited for in turn, up to ten seconds.
     pub(crate) fn wait_to_write(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
-        let started = Instant::now();
-        loop {
-            match self.store.writer() {
-                Err(StoreError::Busy { .. }) if started.elapsed() < PATIENCE && !observer.cancelled() => {
-                    std::thread::sleep(Duration::from_millis(50));
-                }
-                writing => return Ok(writing?),
-            }
-        }
+        self.queue_to_write(PATIENCE, observer)
     }
 
-    /// Publishes and embeds the documents put so far, without looking at any source. Another process that is writing is
-    /// waited for, up to ten seconds.
+    fn queue_to_write(&self, patience: Duration, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
+        let mut named = String::new();
+        let mut waiting = |holder: &str| {
+            if named != holder {
+                observer.stage(Stage::Queue(holder.to_owned()), 0);
+                holder.clone_into(&mut named);
+            }
+            !observer.cancelled()
+        };
+        Ok(self.store.wait_to_write(patience, &mut waiting)?)
+    }
+
+    /// Publishes and embeds the documents put so far, without looking at any source. Waits in turn for other processes that
+    /// are writing, up to ten minutes.
     ///
     /// # Errors
     /// Another process is still writing, the directory is not writable, or a model fails.
     pub fn complete(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _writing = self.wait_to_write(observer)?;
+        let _writing = self.queue_to_write(RUN_PATIENCE, observer)?;
         run::complete(self, options, observer)
     }
 
@@ -342,22 +391,31 @@ impl Index {
     /// stale the index is.
     ///
     /// # Errors
-    /// As [`Index::refresh`], except that a busy or read-only index is searched as it is.
+    /// The tree or a model cannot be read, or the index is damaged or gone. An index that cannot be written now, for whatever
+    /// reason, is searched as it is.
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
         let options = RunOptions { embed_at_most: self.config.search.refresh_embed as u64, reread: false };
-        let reason = if self.writable {
-            match self.refresh_now(options, observer) {
+        let (reason, failed) = match &self.obstacle {
+            None => match self.refresh_now(options, observer) {
                 Ok(report) => {
                     let stale = Some(if report.interrupted { self.stale()? } else { 0 });
-                    return Ok(Freshness { report: Some(report), stale, reason: None });
+                    return Ok(Freshness { report: Some(report), stale, ..Freshness::default() });
                 }
-                Err(Error::Store(error @ (StoreError::Busy { .. } | StoreError::ReadOnly { .. }))) => error.to_string(),
+                Err(Error::Store(error @ (StoreError::Busy { .. } | StoreError::ReadOnly { .. }))) => {
+                    (error.to_string(), false)
+                }
+                Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Replaced { .. }))) => {
+                    return Err(error.into());
+                }
+                Err(error @ (Error::Store(_) | Error::NotPublished { .. })) => (error.to_string(), true),
                 Err(error) => return Err(error),
+            },
+            Some(StoreError::ReadOnly { .. }) => {
+                (format!("{}: not writable", self.location.directory.display()), false)
             }
-        } else {
-            format!("{}: not writable", self.location.directory.display())
+            Some(obstacle) => (obstacle.to_string(), true),
         };
-        Ok(Freshness { report: None, stale: Some(self.stale()?), reason: Some(reason) })
+        Ok(Freshness { report: None, stale: Some(self.stale()?), reason: Some(reason), failed })
     }
 
     fn refresh_now(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {

@@ -253,7 +253,11 @@ fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> 
     {
         embed_with(index, name, &(), report)?;
     }
-    publish(index, &(), report)
+    // What fails now is tried again at the end of the run.
+    match publish(index, &(), report) {
+        Err(Error::NotPublished { .. }) => Ok(()),
+        published => published,
+    }
 }
 
 /// A file of the plan after reading.
@@ -392,14 +396,14 @@ pub(super) fn publish(index: &Index, observer: &dyn Observer, report: &mut RunRe
     let started = Instant::now();
     let mut done = 0;
     let mut part = None;
-    index.store.publish(&mut |progress| {
+    let published = index.store.publish(&mut |progress| {
         if part.replace(progress.part) != Some(progress.part) {
             observer.stage(Stage::Publish, progress.total);
             done = 0;
         }
         observer.advance(progress.done.saturating_sub(done));
         done = progress.done;
-    })?;
+    });
     report.time("publish", started);
-    Ok(())
+    published.map_err(Error::not_published)
 }

@@ -55,19 +55,64 @@ impl Gathered {
     }
 }
 
+/// One of the two legs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leg {
+    Lexical,
+    Semantic,
+}
+
+/// A leg that could not be asked.
+#[derive(Debug)]
+pub(super) struct LegError {
+    pub leg: Leg,
+    pub error: StoreError,
+}
+
+impl LegError {
+    fn of(leg: Leg) -> impl Fn(StoreError) -> LegError {
+        move |error| LegError { leg, error }
+    }
+
+    /// Whether it is the leg alone that fails: what both stand on is sound, so that the other one can answer.
+    pub fn is_of_leg_alone(&self) -> bool {
+        match &self.error {
+            StoreError::Unpublished { .. } | StoreError::Lexical { .. } | StoreError::Vectors { .. } => true,
+            // Only an index that has to be made first needs any of these.
+            StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Io { .. } => {
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl From<LegError> for StoreError {
+    fn from(failed: LegError) -> StoreError {
+        failed.error
+    }
+}
+
+impl From<LegError> for crate::Error {
+    fn from(failed: LegError) -> crate::Error {
+        failed.error.into()
+    }
+}
+
 /// Asks the legs for `depth` candidates each.
 pub(super) fn gather(
     store: &dyn Store,
     asked: &Asked<'_>,
     filter: &Filter,
     depth: usize,
-) -> Result<Gathered, StoreError> {
+) -> Result<Gathered, LegError> {
     let Asked { lexical, semantic } = asked;
     let (words, vectors) = rayon::join(
         || lexical.as_ref().map(|query| store.lexical(query, filter, depth)).transpose(),
         || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, depth)).transpose(),
     );
-    let (words, vectors) = (words?, vectors?);
+    let words = words.map_err(LegError::of(Leg::Lexical))?;
+    let vectors = vectors.map_err(LegError::of(Leg::Semantic))?;
 
     let mut pool: BTreeMap<PassageId, Candidate> = BTreeMap::new();
     for hit in words.iter().flat_map(|words| &words.hits) {
@@ -101,10 +146,10 @@ pub(super) fn complete(
     asked: &Asked<'_>,
     filter: &Filter,
     candidates: &mut [Candidate],
-) -> Result<(), StoreError> {
+) -> Result<(), LegError> {
     if let Some(query) = &asked.lexical {
         let missing: Vec<PassageId> = candidates.iter().filter(|c| c.bm25.is_none()).map(|c| c.passage).collect();
-        let scores = store.bm25(query, filter, &missing)?;
+        let scores = store.bm25(query, filter, &missing).map_err(LegError::of(Leg::Lexical))?;
         for (candidate, score) in candidates.iter_mut().filter(|c| c.bm25.is_none()).zip(scores) {
             candidate.bm25 = Some(f64::from(score.bm25));
             candidate.coverage = Some(f64::from(score.coverage));
@@ -112,7 +157,8 @@ pub(super) fn complete(
     }
     if let Some(query) = &asked.semantic {
         let missing: Vec<PassageId> = candidates.iter().filter(|c| c.similarity.is_none()).map(|c| c.passage).collect();
-        let similarities = store.similarities(query.model, query.vector, &missing)?;
+        let similarities = store.similarities(query.model, query.vector, &missing);
+        let similarities = similarities.map_err(LegError::of(Leg::Semantic))?;
         for (candidate, similarity) in candidates.iter_mut().filter(|c| c.similarity.is_none()).zip(similarities) {
             candidate.similarity = similarity.map(f64::from);
         }

@@ -7,7 +7,7 @@ use super::answer::CutReport;
 use super::beliefs::Beliefs;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions, Listed, Steps};
-use super::gather::{Asked, Gathered, SemanticQuery, complete};
+use super::gather::{Asked, Gathered, Leg, LegError, SemanticQuery, complete};
 use super::query::{Mode, SearchRequest};
 use super::question::Question;
 use super::rerank::Rerank;
@@ -95,9 +95,20 @@ impl Index {
         }
         clock.lap("embed");
 
+        let mut warnings = Vec::new();
         let asked = plan.asked(&question.text, vector.as_deref());
-        let (mut gathered, left_out) = gather_within(&self.store, &asked, &question.scope, filter, depth)?;
-        let mut warnings = Vec::from_iter(left_out);
+        let gathered = gather_within(&self.store, &asked, &question.scope, filter, depth);
+        let (mut gathered, left_out) = match gathered {
+            Ok(gathered) => gathered,
+            Err(failed) => {
+                warnings.push(plan.do_without(failed, vector.is_some())?);
+                vector = vector.filter(|_| plan.mode.semantic());
+                let asked = plan.asked(&question.text, vector.as_deref());
+                gather_within(&self.store, &asked, &question.scope, filter, depth)?
+            }
+        };
+        let asked = plan.asked(&question.text, vector.as_deref());
+        warnings.extend(left_out);
         if !question.variants.is_empty() {
             let others = self.gather_variants(&plan, &question, filter, depth, &mut warnings);
             let own = Phrased::new(self.config.search.variants.intent_weight, &gathered);
@@ -318,6 +329,31 @@ impl Plan {
             lexical: self.mode.lexical().then(|| LexicalQuery::new(text)),
             semantic: semantic.map(|(model, vector)| SemanticQuery { model: &model.model().id, vector }),
         }
+    }
+
+    /// Leaves a leg out that could not be asked, and says so. `embedded`: whether the other leg could be the semantic one.
+    ///
+    /// # Errors
+    /// There is no other leg, or it stands on what has failed.
+    fn do_without(&mut self, failed: LegError, embedded: bool) -> Result<String, Error> {
+        let other = match failed.leg {
+            Leg::Lexical => embedded,
+            Leg::Semantic => self.mode.lexical(),
+        };
+        if !other || !failed.is_of_leg_alone() {
+            return Err(failed.into());
+        }
+        let error = failed.error;
+        Ok(match failed.leg {
+            Leg::Lexical => {
+                self.mode = Mode::Semantic;
+                format!("answered by meaning alone, since words could not be searched: {error}")
+            }
+            Leg::Semantic => {
+                *self = Plan::words_alone(self.coverage, self.fallback_reason.take());
+                format!("answered by words alone, since vectors could not be searched: {error}")
+            }
+        })
     }
 
     /// No vectors to go by.

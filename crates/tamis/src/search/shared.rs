@@ -1,6 +1,6 @@
 //! One's own candidates first, then those of what the owner shares.
 
-use super::gather::{Asked, Found, Gathered, complete, gather};
+use super::gather::{Asked, Found, Gathered, LegError, complete, gather};
 use super::scope::Scope;
 use tamis_store::{Background, Filter, Store, StoreError};
 
@@ -11,9 +11,9 @@ pub(super) fn gather_within(
     scope: &Scope,
     filter: &Filter,
     depth: usize,
-) -> Result<(Gathered, Option<String>), StoreError> {
+) -> Result<(Gathered, Option<String>), LegError> {
     let own = gather(store, asked, &scope.of_own(filter), depth)?;
-    let shared = || gather(store, asked, &scope.of_shared(filter), depth);
+    let shared = || Ok(gather(store, asked, &scope.of_shared(filter), depth)?);
     Ok(beside(own, scope, shared, |own, shared| join(store, asked, &scope.of_all(filter), own, shared)))
 }
 

@@ -166,7 +166,7 @@ fn read_xml(
                     state.dump.stopped = true;
                     return Ok(state.finish());
                 }
-                Err(Problem::NotADump(seen)) => return Err(WikiDumpError::NotADump { seen }),
+                Err(Problem::NotADump(seen)) => return Err(WikiDumpError::NotADump { seen: quoted(&seen) }),
                 Err(Problem::Broken(reason)) => reason,
             },
             Err(_) if !state.root => {
@@ -175,7 +175,18 @@ fn read_xml(
             Err(error) => error.to_string(),
         };
         let byte = xml.buffer_position().max(xml.error_position());
-        return Err(WikiDumpError::Broken { byte, pages: state.dump.pages, reason });
+        return Err(WikiDumpError::Broken { byte, pages: state.dump.pages, reason: quoted(&reason) });
+    }
+}
+
+/// Longest that a message quotes, in characters.
+const QUOTED: usize = 200;
+
+/// The beginning of a message that names elements of the dump: a broken one may have a name of megabytes.
+fn quoted(reason: &str) -> String {
+    match reason.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &reason[..end]),
+        None => reason.to_owned(),
     }
 }
 

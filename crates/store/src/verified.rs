@@ -1,0 +1,172 @@
+//! Which derived files were read against their checksums, so that each is read once and not by every search.
+//!
+//! A file counts as verified as long as its length, time and number are those it had then. The list stands in a file beside
+//! them and goes with them; where it cannot be written, each process verifies for itself.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::sqlite::lock;
+use crate::stamp::Stamp;
+
+/// The list's file in the directory of the files.
+const FILE: &str = "verified";
+
+/// The first line of a list.
+const HEADING: &str = "tamis-verified 1";
+
+/// A file is remembered once it is so old: a change within one tick of the file system's clock leaves its time as it is.
+const SETTLED: Duration = Duration::from_millis(20);
+
+/// The verified files of one directory.
+#[derive(Debug)]
+pub(crate) struct Verified {
+    directory: PathBuf,
+    known: Mutex<Option<BTreeMap<String, String>>>,
+}
+
+impl Verified {
+    pub(crate) fn new(directory: PathBuf) -> Verified {
+        Verified { directory, known: Mutex::default() }
+    }
+
+    /// Verifies those of the files that were not verified as they are now, and returns those that are damaged. `verify` reads
+    /// a file and says whether it is what was written; a file that is not there is passed over.
+    pub(crate) fn damaged<E>(
+        &self,
+        files: &[String],
+        mut verify: impl FnMut(&str) -> Result<bool, E>,
+    ) -> Result<Vec<String>, E> {
+        let mut damaged = Vec::new();
+        let mut verified = Vec::new();
+        for file in files {
+            let path = self.directory.join(file);
+            let Some(stamp) = Stamp::of(&path) else { continue };
+            let mark = mark(&stamp);
+            if self.is_known(file, &mark) {
+                continue;
+            }
+            if !verify(file)? {
+                damaged.push(file.clone());
+            } else if stamp.age().is_some_and(|age| age > SETTLED) && Stamp::of(&path) == Some(stamp) {
+                verified.push((file.clone(), mark));
+            }
+        }
+        if !verified.is_empty() {
+            self.remember(files, verified);
+        }
+        Ok(damaged)
+    }
+
+    fn is_known(&self, file: &str, mark: &str) -> bool {
+        let mut known = lock(&self.known);
+        let marks = known.get_or_insert_with(|| self.read());
+        marks.get(file).is_some_and(|known| known == mark)
+    }
+
+    fn read(&self) -> BTreeMap<String, String> {
+        let text = std::fs::read_to_string(self.directory.join(FILE)).unwrap_or_default();
+        let mut lines = text.lines();
+        if lines.next() != Some(HEADING) {
+            return BTreeMap::new();
+        }
+        let entry = |line: &str| line.split_once('\t').map(|(mark, file)| (file.to_owned(), mark.to_owned()));
+        lines.filter_map(entry).collect()
+    }
+
+    /// Adds files to the list, and keeps no others than `files` in it.
+    fn remember(&self, files: &[String], verified: Vec<(String, String)>) {
+        let mut known = lock(&self.known);
+        // Another process may have added some.
+        let mut marks = self.read();
+        marks.extend(known.take().unwrap_or_default());
+        marks.extend(verified);
+        marks.retain(|file, _| files.contains(file) || Stamp::of(&self.directory.join(file)).is_some());
+        let mut text = format!("{HEADING}\n");
+        marks.iter().for_each(|(file, mark)| text.push_str(&format!("{mark}\t{file}\n")));
+        *known = Some(marks);
+        // What is not taken down is verified once more.
+        let _ = replace(&self.directory.join(FILE), &text);
+    }
+}
+
+/// Puts a text in the place of a small file, whole.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(format!(".{}", std::process::id()));
+    let fresh = PathBuf::from(fresh);
+    let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&fresh);
+    }
+    written
+}
+
+/// A stamp as it stands in the list.
+fn mark(stamp: &Stamp) -> String {
+    let time = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    format!("{} {} {}", stamp.length, time.as_nanos(), stamp.file)
+}
+
+impl Stamp {
+    /// How long ago the file was written, where the clocks agree.
+    fn age(&self) -> Option<Duration> {
+        SystemTime::now().duration_since(self.modified?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// Verifies the file `a`, whose content is to be "good"; returns whether it was damaged, and whether it was read.
+    fn look(verified: &Verified, directory: &Path) -> (bool, bool) {
+        let mut read = false;
+        let damaged = verified.damaged(&["a".to_owned()], |file| {
+            read = true;
+            Ok::<_, Infallible>(std::fs::read(directory.join(file)).unwrap() == b"good")
+        });
+        (!damaged.unwrap().is_empty(), read)
+    }
+
+    fn write(directory: &Path, text: &str, time: u64) {
+        let path = directory.join("a");
+        std::fs::write(&path, text).unwrap();
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(time)).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_read_once_until_it_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let verified = || Verified::new(directory.to_owned());
+        let first = verified();
+        write(directory, "good", 1_000);
+        assert_eq!(look(&first, directory), (false, true));
+        assert_eq!(look(&first, directory), (false, false));
+        assert_eq!(look(&verified(), directory), (false, false), "another process reads the list");
+        write(directory, "gooD", 2_000);
+        for _ in 0..2 {
+            assert_eq!(look(&first, directory), (true, true), "what is damaged is never taken down");
+        }
+        write(directory, "good", 3_000);
+        assert_eq!(look(&first, directory), (false, true));
+        std::fs::write(directory.join(FILE), "garbage").unwrap();
+        assert_eq!(look(&verified(), directory), (false, true));
+        assert_eq!(look(&verified(), directory), (false, false));
+    }
+
+    #[test]
+    fn a_file_that_was_just_written_is_not_taken_down() {
+        let directory = tempfile::tempdir().unwrap();
+        let verified = Verified::new(directory.path().to_owned());
+        let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 1_000;
+        write(directory.path(), "good", soon);
+        assert_eq!(look(&verified, directory.path()), (false, true));
+        assert_eq!(look(&verified, directory.path()), (false, true));
+    }
+}

@@ -1,0 +1,36 @@
+//! Evidence is imported whole or not at all, the same again changes nothing, and a search finds no broken record.
+
+use std::sync::LazyLock;
+use tamis::config::Config;
+use tamis::{EvidenceImport, ImportInput, Index, Location};
+
+struct Library {
+    index: Index,
+    _directory: tempfile::TempDir,
+}
+
+static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut config = Config::built_in();
+    config.index.models = vec!["static".into()];
+    let index = Index::open(Location::at(directory.path(), None), config).expect("an index");
+    Library { index, _directory: directory }
+});
+
+pub fn check(data: &[u8]) {
+    let index = &LIBRARY.index;
+    let input = ImportInput { name: "graph.jsonl".into(), bytes: data.to_vec() };
+    let import = EvidenceImport::read(&[input], Some("fuzz"));
+    assert!(import.bad.iter().all(|bad| bad.reason.len() < 4000), "{:?}", import.bad);
+    let strict = index.import_evidence(&EvidenceImport { dry_run: true, ..import.clone() }, &());
+    let lenient = EvidenceImport { skip_bad: true, ..import.clone() };
+    match (index.import_evidence(&lenient, &()), strict) {
+        (Ok(_), _) => {
+            let again = index.import_evidence(&lenient, &()).expect("the same again");
+            assert_eq!((again.added, again.updated), (0, 0), "{again:?}");
+            index.remove_imported("fuzz", None, &()).expect("taken out");
+        }
+        (Err(error), Ok(_)) => panic!("refused only where bad records may be skipped: {error}"),
+        (Err(error), Err(_)) => assert!(error.to_string().len() < 20_000, "{error}"),
+    }
+}

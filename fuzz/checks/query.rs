@@ -1,0 +1,56 @@
+//! Lines of a request: the query, then a date, a path glob, a symbol, a language, an author and another phrasing, of which
+//! any may be missing. The first byte of the query's line chooses the legs.
+//!
+//! A query that passes the check is answered; what else a line holds is refused in words or answered.
+
+use std::sync::LazyLock;
+use tamis::config::Config;
+use tamis::{Index, Location, MetadataFilter, Mode, RunOptions, SearchRequest, dates};
+
+struct Library {
+    index: Index,
+    _directory: tempfile::TempDir,
+}
+
+static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (name, text) in [
+        ("oven.md", "# Oven\n\nHeat the oven to 220 degrees before baking.\n"),
+        ("tides.md", "# Tides\n\nThe moon raises two tides a day.\n"),
+        ("retry.rs", "/// Tries again.\npub fn with_backoff(tries: u32) -> bool {\n    tries > 0\n}\n"),
+    ] {
+        std::fs::write(directory.path().join(name), text).expect("written");
+    }
+    let mut config = Config::built_in();
+    config.index.models = vec!["static".into()];
+    let index = Index::open(Location::at(directory.path(), None), config).expect("an index");
+    index.refresh(RunOptions::WHOLE, &()).expect("indexed");
+    Library { index, _directory: directory }
+});
+
+pub fn check(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut lines = text.split('\n');
+    let query = lines.next().unwrap_or_default();
+    let mode = [Mode::Hybrid, Mode::Lexical, Mode::Semantic][query.len() % 3];
+    let mut request = SearchRequest { mode: Some(mode), ..SearchRequest::new(query) };
+    let index = &LIBRARY.index;
+    let answer = index.search(&request, &Default::default());
+    match request.check() {
+        Ok(()) => drop(answer.unwrap_or_else(|error| panic!("{query:?} by {mode}: {error}"))),
+        Err(_) => assert!(answer.is_err(), "{query:?} is refused by the check and answered"),
+    }
+
+    let now = "2026-11-22T12:00:00+01:00[Europe/Berlin]".parse().expect("a time");
+    let said = |line: Option<&str>| line.filter(|line| !line.is_empty()).map(str::to_owned);
+    let since = said(lines.next()).and_then(|line| dates::moment(&line, &now).ok());
+    request.paths.extend(said(lines.next()));
+    request.symbols.extend(said(lines.next()));
+    request.languages.extend(said(lines.next()));
+    let authors = said(lines.next()).into_iter().collect();
+    request.metadata = MetadataFilter { since, authors, ..MetadataFilter::default() };
+    request.caller_path = said(lines.next());
+    if let Err(error) = index.search(&request, &Default::default()) {
+        assert!(!error.to_string().is_empty());
+    }
+}

@@ -1,0 +1,1 @@
+SELECT 'a' LIKE 'A%' ESCAPE '\', 'a' GLOB '*[a-z]'

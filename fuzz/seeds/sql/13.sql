@@ -1,0 +1,1 @@
+SELECT strftime('%J','now','+1 day'), date(1e9,'unixepoch')

@@ -1,0 +1,1 @@
+SELECT unhex(hex('a'), 'x'), printf('%.*c', 12, 'z'), instr('abc','b')

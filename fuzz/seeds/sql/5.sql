@@ -1,0 +1,1 @@
+SELECT c.text, group_concat(e.relation) FROM claims c LEFT JOIN edges e ON e.target_id = c.id GROUP BY 1 ORDER BY 1 COLLATE NOCASE

@@ -1,0 +1,1 @@
+SELECT json_extract('{"a":[1]}', '$.a[0]'), json_each.value FROM json_each('[1,2]')

@@ -1,0 +1,1 @@
+SELECT target_id FROM embeddings

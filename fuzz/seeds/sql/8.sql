@@ -1,0 +1,1 @@
+SELECT replace('aaa','a','bb') || quote(x'00') || substr('abc', -2) || trim('x', 'x')

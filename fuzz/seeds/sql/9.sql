@@ -1,0 +1,1 @@
+SELECT row_number() OVER (PARTITION BY id ORDER BY id) FROM tasks

@@ -1,0 +1,256 @@
+//! Corruption rounds: bits turn, files are cut, filled with zeros, swapped with others, or go.
+//!
+//! What is derived is made anew. What is not says so: a damaged database is an error or a finding of `tamis doctor`, never
+//! an index that holds less than before and calls itself sound.
+
+use super::check::{Print, answers, doctor, search_results};
+use super::fixture::KEPT_WORD;
+use super::ground::{Ground, VARIANTS};
+use super::plan::Random;
+use super::sandbox::{Ended, Running, Sandbox};
+use super::table::Outcome;
+use super::work::Work;
+use anyhow::{Context, Result, bail, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Lexical,
+    Vectors,
+    WriteAhead,
+    SharedMemory,
+    Usage,
+    Cache,
+    Database,
+}
+
+const TARGETS: [Target; 9] = [
+    Target::Lexical,
+    Target::Lexical,
+    Target::Vectors,
+    Target::Vectors,
+    Target::WriteAhead,
+    Target::SharedMemory,
+    Target::Usage,
+    Target::Cache,
+    Target::Database,
+];
+
+/// Damages files of an index and checks what the program makes of it.
+///
+/// # Errors
+/// Something was lost, or is not said.
+pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
+    let sandbox = &*sandbox.insert(Sandbox::copy_of(&ground.base.sandbox)?);
+    let target = *random.pick(&TARGETS);
+    let before = Print::of(sandbox)?;
+    let results = search_results(sandbox)?;
+    let index = sandbox.index();
+    let files = match target {
+        Target::Lexical => files_below(&index.join("lexical"))?,
+        Target::Vectors => files_below(&index.join("vectors"))?,
+        Target::Usage => vec![index.join("usage.db")],
+        Target::Database => vec![index.join("tamis.db")],
+        Target::WriteAhead | Target::SharedMemory => {
+            let suffix = if target == Target::WriteAhead { "tamis.db-wal" } else { "tamis.db-shm" };
+            killed_while_writing(ground, sandbox, random)?;
+            vec![index.join(suffix)].into_iter().filter(|file| file.exists()).collect()
+        }
+        Target::Cache => return cache(sandbox, random),
+    };
+    let Some(damage) = damage(&files, random)? else {
+        return Ok(Outcome { landed: false, told: format!("{target:?}: nothing there to damage") });
+    };
+    let told = format!("{target:?}: {damage}");
+    match target {
+        Target::Database => database(sandbox, &before),
+        Target::WriteAhead | Target::SharedMemory => recovered(sandbox),
+        _ => derived(sandbox, target, &before, &results),
+    }
+    .with_context(|| told.clone())?;
+    Ok(Outcome { landed: true, told })
+}
+
+fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => files.extend(files_below(&path)?),
+            false => files.push(path),
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Leaves what was written ahead and not yet brought into the database.
+fn killed_while_writing(ground: &Ground, sandbox: &Sandbox, random: &mut Random) -> Result<()> {
+    let variant = random.below(VARIANTS);
+    Work::Index.prepare(sandbox, variant)?;
+    let arguments = Work::Index.arguments(&ground.base);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let running = Running::start(&mut sandbox.command(&arguments))?;
+    while let Ok(line) = running.lines.recv() {
+        if line.contains("indexing passages") {
+            break;
+        }
+    }
+    running.kill().map(drop)
+}
+
+/// Damages one of some files; says how.
+fn damage(files: &[PathBuf], random: &mut Random) -> Result<Option<String>> {
+    let whole: Vec<&PathBuf> =
+        files.iter().filter(|file| fs::metadata(file).is_ok_and(|data| data.len() > 0)).collect();
+    if whole.is_empty() {
+        return Ok(None);
+    }
+    let file = *random.pick(&whole);
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut bytes = fs::read(file)?;
+    let length = bytes.len() as u64;
+    let place = random.below(length) as usize;
+    let told = match random.below(7) {
+        0 => {
+            let bits = 1 + random.below(8);
+            for _ in 0..bits {
+                let at = random.below(length) as usize;
+                bytes[at] ^= 1 << random.below(8);
+            }
+            format!("{bits} bits of {name} turn")
+        }
+        1 => {
+            bytes.truncate(place);
+            format!("{name} ends after {place} of {length} bytes")
+        }
+        2 => {
+            bytes.clear();
+            format!("{name} is empty")
+        }
+        3 => {
+            let end = (place + 1 + random.below(8192) as usize).min(bytes.len());
+            bytes[place..end].fill(0);
+            format!("bytes {place} to {end} of {name} are zero")
+        }
+        4 => {
+            for byte in &mut bytes[place..] {
+                *byte = random.next() as u8;
+            }
+            format!("{name} is noise from byte {place}")
+        }
+        5 => {
+            let other = *random.pick(&whole);
+            if other != file {
+                let theirs = fs::read(other)?;
+                fs::write(other, &bytes)?;
+                bytes = theirs;
+            } else {
+                bytes.extend_from_within(..place);
+            }
+            format!("{name} and {} are swapped", other.file_name().unwrap_or_default().to_string_lossy())
+        }
+        _ => {
+            fs::remove_file(file)?;
+            return Ok(Some(format!("{name} is gone")));
+        }
+    };
+    fs::write(file, bytes)?;
+    Ok(Some(told))
+}
+
+/// A search with whatever came of the damage: it may answer, or fail with a message.
+fn search(sandbox: &Sandbox) -> Result<Ended> {
+    let ended = sandbox.run(&["search", "--json", "--mode", "lexical", KEPT_WORD])?;
+    match ended.fault() {
+        Some(fault) => bail!("a search {fault}"),
+        None => Ok(ended),
+    }
+}
+
+/// What is derived, or only a log: everything is there again after `tamis doctor`, and nothing else was touched.
+fn derived(sandbox: &Sandbox, target: Target, before: &Print, results: &[String]) -> Result<()> {
+    search(sandbox)?;
+    let mended = sandbox.run(&["doctor"])?;
+    if let Some(fault) = mended.fault() {
+        bail!("doctor {fault}");
+    }
+    let healthy = sandbox.run(&["doctor", "--check-only"])?.code() == Some(0);
+    if target == Target::Usage {
+        answers(sandbox, false)?;
+        let judgements = Print::of(sandbox).map(|print| print.judgements).unwrap_or_default();
+        ensure!(
+            !healthy || before.judgements.is_subset(&judgements),
+            "judgements are gone, and doctor finds nothing: {mended}"
+        );
+        return Ok(());
+    }
+    ensure!(healthy, "doctor does not mend it: {mended}");
+    let after = Print::of(sandbox)?;
+    ensure!(after == *before, "the database is another: {}", before.difference(&after));
+    let found = search_results(sandbox)?;
+    ensure!(found == results, "searches find {found:?}, before {results:?}");
+    Ok(())
+}
+
+/// What was written ahead is an earlier state of the database without it, and nothing between.
+fn recovered(sandbox: &Sandbox) -> Result<()> {
+    search(sandbox)?;
+    sandbox.done(&["index"])?;
+    sandbox.run(&["doctor"])?;
+    doctor(sandbox, true)?;
+    Print::of(sandbox)?;
+    answers(sandbox, false)
+}
+
+/// The truth is damaged. Nothing can bring it back; what must not be is that it goes unnoticed.
+fn database(sandbox: &Sandbox, before: &Print) -> Result<()> {
+    search(sandbox)?;
+    for arguments in [&["doctor", "--check-only"][..], &["index"], &["doctor"], &["status"]] {
+        let ended = sandbox.run(arguments)?;
+        if let Some(fault) = ended.fault() {
+            bail!("tamis {} {fault}", arguments.join(" "));
+        }
+    }
+    let diagnosis = sandbox.run(&["doctor", "--check-only", "--json"])?;
+    if diagnosis.code() == Some(0) {
+        let after = Print::of(sandbox).context("doctor finds nothing")?;
+        let gone = before.documents.keys().find(|path| !after.documents.contains_key(*path));
+        ensure!(gone.is_none(), "{} is gone, and doctor finds nothing: {diagnosis}", gone.map_or("", String::as_str));
+        ensure!(
+            after.evidence.len() >= before.evidence.len(),
+            "evidence is gone, and doctor finds nothing: {diagnosis}"
+        );
+    }
+    Ok(())
+}
+
+/// The user's cache of vectors: nothing but time is lost with it.
+fn cache(sandbox: &Sandbox, random: &mut Random) -> Result<Outcome> {
+    fs::remove_dir_all(sandbox.index())?;
+    for name in ["notes", "src", "memory"] {
+        fs::remove_dir_all(sandbox.tree().join(name))?;
+    }
+    // The cache serves models that take their time, so this one is used here, on a single file.
+    let with_model = |arguments: &[&str]| -> Result<Ended> {
+        let mut command = sandbox.command(arguments);
+        command.env("TAMIS_INDEX_MODELS", "static,minilm");
+        Running::start(&mut command)?.end()
+    };
+    ensure!(with_model(&["index"])?.code() == Some(0), "the index is made");
+    let files = files_below(&sandbox.home().join("cache"))?;
+    let Some(damage) = damage(&files, random)? else {
+        return Ok(Outcome { landed: false, told: "Cache: nothing there to damage".into() });
+    };
+    let told = format!("Cache: {damage}");
+    fs::remove_dir_all(sandbox.index())?;
+    let again = with_model(&["index"])?;
+    ensure!(again.code() == Some(0), "{told}: the index is not made: {again}");
+    answers(sandbox, false).with_context(|| told.clone())?;
+    if let Some(fault) = with_model(&["doctor"])?.fault() {
+        bail!("{told}: doctor {fault}");
+    }
+    Ok(Outcome { landed: true, told })
+}

@@ -1,0 +1,28 @@
+//! A few rounds of `cargo xtask torture`, so that a change which loses something is noticed before a whole table is made.
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program, where this workspace's tests have built it.
+fn program() -> PathBuf {
+    let directory = Path::new(env!("CARGO_BIN_EXE_xtask")).parent().expect("a directory");
+    directory.join(format!("tamis{}", std::env::consts::EXE_SUFFIX))
+}
+
+#[test]
+fn a_few_rounds_of_each_kind_lose_nothing() {
+    let program = program();
+    if !program.is_file() {
+        println!("skipped: 1 test, since {} was not built", program.display());
+        return;
+    }
+    let mut torture = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    torture.args(["torture", "--rounds", "2", "--jobs", "2", "--binary"]).arg(&program);
+    let output = torture.output().expect("it starts");
+    let (table, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{table}\n{errors}");
+    for kind in ["kill", "fault", "corrupt", "disk", "server"] {
+        assert!(table.lines().any(|line| line.starts_with(kind)), "{table}");
+    }
+}
