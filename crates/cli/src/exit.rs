@@ -45,8 +45,22 @@ pub fn failed(error: &anyhow::Error, output: &Output) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Found;
     }
-    output.error(&format!("{error:#}"));
+    output.error(&told(error));
     Exit::Error
+}
+
+/// An error with its causes, each said once: most errors say their cause themselves, and some the place that another one
+/// names before them.
+pub fn told(error: &anyhow::Error) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.iter().any(|before| before.contains(&cause)) {
+            continue;
+        }
+        told.retain(|before| !cause.contains(before.as_str()));
+        told.push(cause);
+    }
+    told.join(": ")
 }
 
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
@@ -58,6 +72,17 @@ fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let gone = || io::Error::new(io::ErrorKind::NotFound, "gone");
+        let contains = tamis::StoreError::Io { path: "a/b".into(), action: "reading", source: gone() };
+        assert_eq!(told(&anyhow::Error::from(contains)), "a/b: reading: gone");
+        assert_eq!(told(&anyhow::Error::from(gone()).context("a/b")), "a/b: gone", "one that does not say it");
+        let named = anyhow::anyhow!("a/b: gone").context("a/b");
+        assert_eq!(told(&named), "a/b: gone", "the path is in both");
+        assert_eq!(told(&anyhow::anyhow!("gone")), "gone");
+    }
 
     #[test]
     fn a_broken_pipe_is_found_wherever_it_hides() {

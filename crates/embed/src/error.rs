@@ -45,7 +45,7 @@ pub enum EmbedError {
         allowed: &'static str,
     },
     /// A remote endpoint could not be reached, or every attempt failed.
-    #[error("{url}: {reason} (after {attempts} attempts)")]
+    #[error("{url}: {reason} (after {attempts} {})", if *attempts == 1 { "attempt" } else { "attempts" })]
     Unavailable {
         /// The endpoint.
         url: String,

@@ -294,18 +294,22 @@ fn embed(work: &Work) {
     let again = AtomicBool::new(false);
     let pace = Pace { work, task: |tasks| &mut tasks.embedding, again: &again };
     while background.wait_for_work() {
+<<<<<<< HEAD
         let error = match index.get().embed_missing(&pace) {
             Ok(_) => {
+=======
+        let (busy, reason) = match index.embed_missing(&pace) {
+            Ok(report) if report.unusable.is_empty() => {
+>>>>>>> wt/search
                 background.tasks().embedding = Task::default();
                 continue;
             }
-            Err(error) => error,
+            Ok(report) => (false, report.unusable_models().collect::<Vec<_>>().join("; ")),
+            Err(error) => (is_busy(&error), error.to_string()),
         };
-        let busy = is_busy(&error);
         let mut tasks = background.tasks();
         tasks.wanted = true;
         if !busy {
-            let reason = error.to_string();
             tracing::warn!(target: "tamis::background", reason, "embedding failed");
             tasks.embedding = Task { failed: Some(reason), ..Task::default() };
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::lexical::failure;
 use crate::vectors::VectorError;
 
 /// The result of a store's operation.
@@ -262,16 +263,14 @@ impl StoreError {
 
     /// An error of Tantivy on the index in `path`.
     pub(crate) fn tantivy(path: &Path, error: tantivy::TantivyError) -> StoreError {
-        if let tantivy::TantivyError::IoError(source) = &error {
+        if let Some(source) = failure::of_file_system(&error) {
             let source = std::io::Error::new(source.kind(), source.to_string());
             return match StoreError::io(path, "lexical index", source) {
-                StoreError::Io { source, .. } => {
-                    StoreError::Lexical { path: path.to_owned(), reason: source.to_string() }
-                }
+                StoreError::Io { .. } => StoreError::Lexical { path: path.to_owned(), reason: failure::reason(&error) },
                 known => known,
             };
         }
-        StoreError::Lexical { path: path.to_owned(), reason: error.to_string() }
+        StoreError::Lexical { path: path.to_owned(), reason: failure::reason(&error) }
     }
 }
 

@@ -63,6 +63,14 @@ pub enum Error {
         /// How many judged queries do not count; empty: none.
         others: String,
     },
+    /// A model that cannot be used now: its endpoint does not answer, its files are gone, its key is not set.
+    #[error("model {model} cannot be used: {reason}")]
+    Model {
+        /// The name that the configuration gives it.
+        model: String,
+        /// What happened, and what to do.
+        reason: String,
+    },
     /// Symbols without vectors, which cannot be calibrated.
     #[error("none of {symbols} symbols has a vector of model {model} yet; run `tamis index` first")]
     NotEmbedded {
@@ -109,6 +117,14 @@ pub enum Error {
         wanted: String,
         /// Each with its namespace.
         forms: Vec<String>,
+    },
+    /// A file that is there and that the index leaves out.
+    #[error("{wanted}: left out of the index: {reason}")]
+    LeftOut {
+        /// What was asked for.
+        wanted: String,
+        /// Why, and what would change it.
+        reason: String,
     },
     /// An identifier or path that the index does not hold.
     #[error("{wanted}: not in the index{}", nearest.as_ref().map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::import::is_imported;
 use crate::index::Index;
+use crate::left_out;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -101,11 +102,11 @@ impl Index {
         for &(namespace, wanted) in &forms {
             // A path may hold a colon itself: one that is there as a whole is meant as a whole.
             if let Some(place) = self.place(namespace, wanted, allowed)? {
-                return Ok(Named::Lines(place, None));
+                return Ok(Named::Lines(self.with_text(place)?, None));
             }
             let (path, lines) = split_lines(wanted)?;
             if let Some(place) = self.place(namespace, path, allowed)? {
-                return Ok(Named::Lines(place, lines));
+                return Ok(Named::Lines(self.with_text(place)?, lines));
             }
         }
         let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
@@ -114,6 +115,15 @@ impl Index {
         // The number of an issue is no line.
         let whole = is_imported(wanted) && !is_imported(path);
         Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
+    }
+
+    /// Refuses a document that was left out for its content: it is remembered, without text.
+    fn with_text(&self, place: DocumentPlace) -> Result<DocumentPlace, Error> {
+        let document = self.store.document(&place.namespace, &place.path)?;
+        match document.and_then(|document| left_out::reason_of(&document)) {
+            Some(reason) => Err(Error::LeftOut { wanted: place.path, reason }),
+            None => Ok(place),
+        }
     }
 
     /// The names of the namespaces that may be read.
@@ -212,6 +222,9 @@ impl Index {
     }
 
     fn not_found(&self, namespace: Option<&str>, path: &str, allowed: Option<&[String]>) -> Result<Error, Error> {
+        if let Some(reason) = self.left_out(namespace, path, allowed)? {
+            return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
+        }
         let name = path.rsplit('/').next().unwrap_or(path);
         let own = self.own_namespace();
         let mut nearest: Option<(f64, String)> = None;

@@ -62,6 +62,7 @@ mod git;
 pub mod hook;
 mod import;
 mod index;
+mod left_out;
 mod location;
 mod memory;
 mod models;

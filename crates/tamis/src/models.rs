@@ -5,15 +5,30 @@ use crate::config::{Config, Endpoint, ModelDefinition, Provider};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
-use tamis_embed::{Embedder, LocalModel, MiniLm, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
+use std::time::{Duration, Instant};
+use tamis_embed::{EmbedError, Embedder, LocalModel, MiniLm, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
 
 /// The models of a configuration.
 pub struct Models {
     definitions: BTreeMap<String, ModelDefinition>,
     loaded: Mutex<HashMap<(String, bool), Arc<Place>>>,
     asked: AtomicU32,
+    outages: Mutex<HashMap<String, Outage>>,
 }
+
+/// A remote model that did not answer.
+struct Outage {
+    since: Instant,
+    reason: String,
+}
+
+/// How long a model that did not answer is left alone, so that not every search waits for it anew.
+const OUTAGE: Duration = Duration::from_secs(30);
+
+/// What a search that somebody waits for grants a remote model, whatever is configured for the long run of an index.
+const QUERY_RETRIES: u32 = 1;
+const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
+const QUERY_WAIT: Duration = Duration::from_secs(2);
 
 /// Where a model is kept. While it is loaded, nobody waits who wants another one.
 #[derive(Default)]
@@ -28,25 +43,69 @@ const QUERIES_OF_A_SHORT_PROCESS: u32 = 2;
 impl Models {
     /// No model is loaded yet.
     pub fn new(config: &Config) -> Self {
-        Models { definitions: config.models.clone(), loaded: Mutex::default(), asked: AtomicU32::new(0) }
+        Models {
+            definitions: config.models.clone(),
+            loaded: Mutex::default(),
+            asked: AtomicU32::new(0),
+            outages: Mutex::default(),
+        }
     }
 
     /// The model called `name` for queries, loaded if it is not. A process that asks a third time is one that stays: the
     /// built-in transformer is then loaded anew in the form that takes longer to load and half as long for each query.
+    /// A remote model is given less time than for passages, since somebody waits.
     ///
     /// # Errors
-    /// No model has that name, or its files or settings are not usable.
+    /// No model has that name ([`Error::Argument`]), or it cannot be used now ([`Error::Model`]): its files or settings
+    /// are not usable, or its endpoint did not answer, in this call or within the last half minute.
     pub fn get(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
         let stays = self.asked.fetch_add(1, Ordering::Relaxed) >= QUERIES_OF_A_SHORT_PROCESS;
-        self.loaded(name, if stays { Purpose::Passages } else { Purpose::Query })
+        self.loaded(name, if stays && !self.is_remote(name) { Purpose::Passages } else { Purpose::Query })
     }
 
-    /// The model called `name` for many passages, loaded if it is not. Only what takes long to load differs.
+    /// The model called `name` for many passages, loaded if it is not. Only what takes long to load differs, and how
+    /// patient a remote model is.
     ///
     /// # Errors
     /// As [`Models::get`].
     pub fn get_for_passages(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
         self.loaded(name, Purpose::Passages)
+    }
+
+    /// The vector of a query, with the model that made it.
+    ///
+    /// # Errors
+    /// As [`Models::get`].
+    pub fn embed_query(&self, name: &str, text: &str) -> Result<(Arc<dyn Embedder>, Vec<f32>), Error> {
+        let model = self.get(name)?;
+        let vector = self.attempt(name, || outside_pool(|| model.embed_query(text)))?;
+        Ok((model, vector))
+    }
+
+    /// The vectors of passages. `waited_for`: somebody waits for the answer, so that a remote model is given little time.
+    ///
+    /// # Errors
+    /// As [`Models::get`].
+    pub fn embed_passages(&self, name: &str, texts: &[&str], waited_for: bool) -> Result<Vec<Vec<f32>>, Error> {
+        let purpose = if waited_for && self.is_remote(name) { Purpose::Query } else { Purpose::Passages };
+        let model = self.loaded(name, purpose)?;
+        self.attempt(name, || model.embed_passages(texts))
+    }
+
+    /// Runs what can fail for a while, unless it did so just now.
+    fn attempt<T>(&self, name: &str, work: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, Error> {
+        let outages = || self.outages.lock().unwrap_or_else(PoisonError::into_inner);
+        let unusable = |reason: String| Error::Model { model: name.to_owned(), reason };
+        if let Some(outage) = outages().get(name).filter(|outage| outage.since.elapsed() < OUTAGE) {
+            return Err(unusable(outage.reason.clone()));
+        }
+        work().map_err(|error| {
+            let reason = error.to_string();
+            if matches!(error, EmbedError::Unavailable { .. }) {
+                outages().insert(name.to_owned(), Outage { since: Instant::now(), reason: reason.clone() });
+            }
+            unusable(reason)
+        })
     }
 
     /// Whether embedding with the model called `name` sends text out of this process.
@@ -55,11 +114,14 @@ impl Models {
     }
 
     fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
-        // Only the built-in transformer is prepared differently for the two; prepared for passages it serves both.
-        let key = (name.to_owned(), name == "minilm" && purpose == Purpose::Passages);
+        // Only the built-in transformer and remote models are prepared differently for the two; the former serves both
+        // when it is prepared for passages.
+        let differs = name == "minilm" || self.is_remote(name);
+        let key = (name.to_owned(), differs && purpose == Purpose::Passages);
         let place = {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
             let prepared = loaded.get(&(key.0.clone(), true)).and_then(|place| place.model.get());
+            let prepared = prepared.filter(|_| name == "minilm");
             if let Some(model) = prepared {
                 return Ok(model.clone());
             }
@@ -73,13 +135,27 @@ impl Models {
         Ok(place.model.get_or_init(|| model).clone())
     }
 
-    /// The identifier under which the vectors of the model called `name` are stored. The built-in models are not loaded
-    /// for it.
+    /// The identifier under which the vectors of the model called `name` are stored. No built-in model is loaded for it and
+    /// no endpoint asked.
     ///
     /// # Errors
     /// As [`Models::get`].
     pub fn id(&self, name: &str) -> Result<String, Error> {
-        Ok(self.info(name)?.id)
+        Ok(self.described(name)?.id)
+    }
+
+    /// What is known of the model called `name` without loading a built-in one or asking an endpoint: its dimension is 0
+    /// where only its endpoint knows it.
+    ///
+    /// # Errors
+    /// As [`Models::get`].
+    pub fn described(&self, name: &str) -> Result<ModelInfo, Error> {
+        Ok(match (name, self.definitions.get(name).map(|definition| &definition.provider)) {
+            ("static", _) => StaticModel::built_in().model().clone(),
+            ("minilm", _) => MiniLm::info(),
+            (_, Some(Provider::Openai(endpoint))) => remote(endpoint).info(),
+            (name, _) => self.get(name)?.model().clone(),
+        })
     }
 
     /// What is known of the model called `name`. The built-in models are not loaded for it.
@@ -87,17 +163,14 @@ impl Models {
     /// # Errors
     /// As [`Models::get`].
     pub fn info(&self, name: &str) -> Result<ModelInfo, Error> {
-        Ok(match name {
-            "static" => StaticModel::built_in().model().clone(),
-            "minilm" => MiniLm::info(),
-            name => self.get(name)?.model().clone(),
-        })
+        let described = self.described(name)?;
+        if described.dimension > 0 { Ok(described) } else { Ok(self.get(name)?.model().clone()) }
     }
 
     fn load(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
         match name {
             "static" => return Ok(Arc::new(StaticModel::built_in())),
-            "minilm" => return Ok(Arc::new(MiniLm::load(purpose)?)),
+            "minilm" => return self.attempt(name, || Ok(Arc::new(MiniLm::load(purpose)?) as Arc<dyn Embedder>)),
             _ => {}
         }
         let definition = self.definitions.get(name).ok_or_else(|| {
@@ -105,10 +178,21 @@ impl Models {
                 ["static", "minilm"].into_iter().chain(self.definitions.keys().map(String::as_str)).collect();
             Error::argument("model", format!("{name:?}"), format!("one of {}", known.join(", ")))
         })?;
-        Ok(match &definition.provider {
-            Provider::Directory { path } => Arc::new(LocalModel::open(path)?),
-            Provider::Openai(endpoint) => Arc::new(Remote::connect(remote(endpoint)?)?),
-        })
+        match &definition.provider {
+            Provider::Directory { path } => {
+                self.attempt(name, || Ok(Arc::new(LocalModel::open(path)?) as Arc<dyn Embedder>))
+            }
+            Provider::Openai(endpoint) => {
+                let mut config = remote(endpoint);
+                config.api_key = key(name, endpoint)?;
+                if purpose == Purpose::Query {
+                    config.max_retries = config.max_retries.min(QUERY_RETRIES);
+                    config.timeout = config.timeout.min(QUERY_TIMEOUT);
+                    config.max_wait = config.max_wait.min(QUERY_WAIT);
+                }
+                self.attempt(name, || Ok(Arc::new(Remote::connect(config)?) as Arc<dyn Embedder>))
+            }
+        }
     }
 }
 
@@ -123,16 +207,21 @@ pub(crate) fn outside_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn remote(endpoint: &Endpoint) -> Result<RemoteConfig, Error> {
+/// The key of an endpoint that asks for one.
+fn key(model: &str, endpoint: &Endpoint) -> Result<Option<String>, Error> {
+    let Some(variable) = &endpoint.api_key_env else { return Ok(None) };
+    let unset = |_| Error::Model {
+        model: model.to_owned(),
+        reason: format!("its key is not there: set the environment variable {variable}, which api_key_env names"),
+    };
+    std::env::var(variable).map(Some).map_err(unset)
+}
+
+/// All of an endpoint's settings but its key.
+fn remote(endpoint: &Endpoint) -> RemoteConfig {
     let base = endpoint.url.trim_end_matches('/');
     let url = if base.ends_with("/embeddings") { base.to_owned() } else { format!("{base}/embeddings") };
     let mut config = RemoteConfig::new(&url, &endpoint.model);
-    if let Some(variable) = &endpoint.api_key_env {
-        let allowed = "the name of an environment variable that is set";
-        let key =
-            std::env::var(variable).map_err(|_| Error::argument("api_key_env", format!("{variable:?}"), allowed))?;
-        config.api_key = Some(key);
-    }
     config.dimension = endpoint.dimension;
     config.batch_size = endpoint.batch_size.unwrap_or(config.batch_size);
     config.timeout = endpoint.timeout_seconds.map_or(config.timeout, Duration::from_secs);
@@ -140,7 +229,7 @@ fn remote(endpoint: &Endpoint) -> Result<RemoteConfig, Error> {
     config.requests_per_minute = endpoint.requests_per_minute;
     config.passage_prefix = endpoint.passage_prefix.clone().unwrap_or_default();
     config.query_prefix = endpoint.query_prefix.clone().unwrap_or_default();
-    Ok(config)
+    config
 }
 
 /// The similarity that a passage on a query's subject has under a model, where it was measured: on seven public test

@@ -1,6 +1,7 @@
 //! Every budget rule on the threads of a real tracker, where its archive lies beside the checkout.
 
 use proptest::prelude::*;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::OnceLock;
 use tamis::{CommentReason, Remark, ThreadRules, assemble, budgets, shorten};
@@ -11,7 +12,8 @@ fn archive() -> &'static [Issue] {
     ISSUES.get_or_init(|| {
         let file = "../../../shared/data/github-issues/tls-esni.archive.json";
         let Ok(bytes) = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)) else {
-            println!("skipped: there is no ../shared/data/github-issues/tls-esni.archive.json beside the checkout");
+            let reason = "there is no ../shared/data/github-issues/tls-esni.archive.json beside the checkout";
+            let _ = writeln!(std::io::stderr(), "skipped the threads of a real archive: {reason}");
             return Vec::new();
         };
         read_issues(&bytes).expect("an archive").issues

@@ -4,6 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::refresh;
@@ -18,11 +19,17 @@ struct Repository {
 /// The time of the first commit of each test; the others are given as seconds after it.
 const START: i64 = 1_600_000_000;
 
+/// Says that tests prove nothing here, and why, past the capture of what tests print.
+fn skipped(tests: &str, reason: &str) {
+    // Where nobody reads it, nothing is lost.
+    let _ = writeln!(std::io::stderr(), "skipped {tests}: {reason}");
+}
+
 impl Repository {
     /// An empty one; `None`, with a printed reason, on a machine without git.
     fn new() -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
-            println!("skipped: there is no git on this machine");
+            skipped("a repository", "there is no git on this machine");
             return None;
         }
         let repository = Repository { directory: tempfile::tempdir().expect("a temporary directory") };
@@ -226,7 +233,7 @@ fn a_repository_of_somebody_else_has_no_dates() {
     if chown(repository.root(), Some(65534), None).is_err()
         || chown(repository.root().join(".git"), Some(65534), None).is_err()
     {
-        println!("skipped: giving a file to somebody else needs rights that this user does not have");
+        skipped("another owner", "giving a file away needs rights that this user does not have");
         return;
     }
     let index = repository.open();
@@ -380,7 +387,7 @@ fn trap_a_pipe_in_place_of_a_repositorys_file_is_not_waited_for() {
     let head = repository.root().join(".git/HEAD");
     fs::remove_file(&head).expect("removed");
     if !Command::new("mkfifo").arg(&head).status().is_ok_and(|status| status.success()) {
-        println!("skipped: there is no mkfifo on this machine");
+        skipped("a pipe", "there is no mkfifo on this machine");
         return;
     }
     let index = repository.open();

@@ -1,7 +1,7 @@
 //! `tamis doctor`: look at everything that can be wrong, mend what is derived.
 
 use crate::args::{DoctorArguments, Global};
-use crate::exit::Exit;
+use crate::exit::{Exit, told};
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::text::{count, counted, visible};
@@ -101,7 +101,7 @@ fn configuration(session: &Session, checks: &mut Vec<Check>) -> Config {
             config
         }
         Err(error) => {
-            checks.push(check("configuration", State::Wrong, format!("{error:#}")));
+            checks.push(check("configuration", State::Wrong, told(&error)));
             Config::built_in()
         }
     }
@@ -116,10 +116,14 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
     }
     let index = match session.open(config) {
         Ok(index) => index,
+<<<<<<< HEAD
         Err(error) => {
             checks.push(check("index", State::Wrong, format!("{error:#}")));
             return None;
         }
+=======
+        Err(error) => return checks.push(check("index", State::Wrong, told(&error))),
+>>>>>>> wt/search
     };
     if let Some(full) = index.full_disk() {
         checks.push(check("disk", State::Wrong, full.to_string()));

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
 use tamis::config::Config;
-use tamis::{Freshness, Index};
+use tamis::{Freshness, Index, RunReport};
 
 /// The index, made where there is none and brought up to date where that is wanted; `None` where somebody stopped it.
 ///
@@ -53,6 +53,7 @@ fn refreshed(index: &Index, wanted: bool, output: &Output) -> Result<Option<Fres
 
 /// Says what the index does not know, and why.
 pub fn warn(freshness: &Freshness, output: &Output) {
+    freshness.report.iter().for_each(|report| unusable(report, output));
     let stale = freshness.stale.unwrap_or_default();
     match &freshness.reason {
         Some(reason) if stale > 0 => {
@@ -65,4 +66,13 @@ pub fn warn(freshness: &Freshness, output: &Output) {
     if unreadable > 0 {
         output.warn(&format!("{} could not be read: `tamis index -v` lists them", counted(unreadable, "file")));
     }
+}
+
+/// Says which models could not be used.
+pub fn unusable(report: &RunReport, output: &Output) {
+    let told = |(model, reason): (&String, &String)| match report.pending.get(model) {
+        Some(&passages) => format!("{} not embedded with {model}: {reason}", counted(passages, "passage")),
+        None => format!("model {model} cannot be used: {reason}"),
+    };
+    report.unusable.iter().map(told).for_each(|warning| output.warn(&warning));
 }

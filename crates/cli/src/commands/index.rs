@@ -1,5 +1,6 @@
 //! `tamis index`: once, or after every change.
 
+use super::fresh;
 use crate::args::{Global, IndexArguments};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -44,6 +45,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
         report::report(&mut out, &report, output.verbose())?;
         out.flush()?;
     }
+    fresh::unusable(&report, output);
     Ok(ended(&report, output))
 }
 
@@ -80,7 +82,10 @@ fn stay(index: &Index, options: RunOptions, arguments: &IndexArguments, output: 
     watch(index, options, &progress, |run| {
         progress.clear();
         let printed = match &run {
-            Ok(report) => print(report, arguments, output),
+            Ok(report) => {
+                fresh::unusable(report, output);
+                print(report, arguments, output)
+            }
             Err(error) => {
                 output.warn(&later(error));
                 Ok(())

@@ -121,15 +121,31 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
         output.note(&format!("{}: nothing to index here", index.location().root.display()));
         return Ok(());
     }
+    let filters = filters(request, metadata);
+    let mut empty = Vec::new();
+    for (name, alone) in &filters {
+        if index.passing(alone)? == 0 {
+            empty.push(name.as_str());
+        }
+    }
+    if empty.is_empty() {
+        if filters.len() > 1 {
+            let names: Vec<&str> = filters.iter().map(|(name, _)| name.as_str()).collect();
+            output.note(&format!("each filter leaves something, all together nothing: {}", names.join(", ")));
+        }
+        return Ok(());
+    }
+    let is_empty = |flag: &str| empty.iter().any(|name| name.split(' ').any(|part| part == flag));
     // A path without wildcards names something that the user believes is there.
     let wildcard = |path: &&String| path.contains(['*', '?', '[', '{']) || path.starts_with('!');
     if let [path] = request.paths.as_slice()
         && !wildcard(&path)
-        && request.languages.is_empty()
-        && request.collections.is_empty()
-        && request.metadata.is_empty()
+        && is_empty("--path")
     {
         let root = index.location().root.display();
+        if let Some(reason) = index.left_out(None, path.trim_start_matches('/'), None)? {
+            bail!("--path {path}: left out of the index of {root}: {reason}");
+        }
         bail!(
             "--path {path}: no such file or directory in the index of {root}; give a path or a glob under it, such as 'src/**/*.rs'"
         );
@@ -138,22 +154,51 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
         let names = counts.iter().map(|count| count.name.as_str()).filter(|name| !name.is_empty());
         names.collect::<Vec<_>>().join(", ")
     };
-    if !request.collections.is_empty() {
+    if is_empty("--collection") {
         output.note(&format!("the collections here are {}", names(&summary.collections)));
     }
-    if !request.symbols.is_empty() {
+    if is_empty("--symbol") {
         output.note(
             "--symbol takes a name as it is written, whole (Store::open), its last part (open), or a prefix (op*)",
         );
     }
-    if !request.languages.is_empty() {
+    if is_empty("--lang") {
         output.note(&format!("the languages here are {}", names(&summary.languages)));
     }
     let given = metadata.given();
-    if !given.is_empty() {
+    if given.iter().any(|flag| is_empty(flag)) {
         output.note(&format!("what says nothing of what is asked does not pass; given are {}", given.join(", ")));
     }
     Ok(())
+}
+
+/// The filters that are given, as they are written, each with a request that has no other.
+fn filters(request: &SearchRequest, metadata: &MetadataArguments) -> Vec<(String, SearchRequest)> {
+    let none = SearchRequest {
+        namespace: request.namespace.clone(),
+        namespaces: request.namespaces.clone(),
+        sharing: request.sharing,
+        ..SearchRequest::new(&request.query)
+    };
+    let lists: [(&str, &[String], fn(&mut SearchRequest) -> &mut Vec<String>); 6] = [
+        ("--path", &request.paths, |one| &mut one.paths),
+        ("--lang", &request.languages, |one| &mut one.languages),
+        ("--collection", &request.collections, |one| &mut one.collections),
+        ("--kind", &request.kinds, |one| &mut one.kinds),
+        ("--role", &request.roles, |one| &mut one.roles),
+        ("--symbol", &request.symbols, |one| &mut one.symbols),
+    ];
+    let mut filters = Vec::new();
+    for (flag, values, field) in lists.into_iter().filter(|(_, values, _)| !values.is_empty()) {
+        let mut alone = none.clone();
+        *field(&mut alone) = values.to_vec();
+        filters.push((format!("{flag} {}", values.join(",")), alone));
+    }
+    if !request.metadata.is_empty() {
+        let alone = SearchRequest { metadata: request.metadata.clone(), ..none };
+        filters.push((metadata.given().join(" "), alone));
+    }
+    filters
 }
 
 /// Prints an answer; paths as they can be opened from here, except in JSON.

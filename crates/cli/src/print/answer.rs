@@ -131,6 +131,9 @@ fn reasoned(answer: &Answer) -> String {
     let reason = cut.reason.trim_end_matches('.');
     let candidates = count(cut.candidates as u64);
     match cut.keep {
+        0 if cut.diagnostics.contains_key("best_tokens") => {
+            format!("Nothing fits into the budget among {candidates} candidates ({}): {reason}.", cut.method)
+        }
         0 => format!("Nothing relevant among {candidates} candidates ({}): {reason}.", cut.method),
         keep => {
             let verb = if keep == 1 { "is" } else { "are" };

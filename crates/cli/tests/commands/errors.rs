@@ -88,7 +88,7 @@ fn a_read_only_tree_is_searched_as_it_is_or_refused_with_the_way_out() {
     use std::os::unix::fs::PermissionsExt;
     let tree = Tree::new();
     if ignores_permissions(tree.home()) {
-        println!("skipped: this user may write everywhere, whatever the permissions say");
+        crate::support::skipped("a read-only place", "permissions do not stop this user");
         return;
     }
     let set = |path: &std::path::Path, mode| {

@@ -164,7 +164,7 @@ fn a_read_only_index_answers_and_keeps_its_promises() {
     use std::os::unix::fs::PermissionsExt;
     let (tree, judged) = museum();
     if crate::support::ignores_permissions(tree.root()) {
-        eprintln!("skipped: permissions do not stop this user");
+        crate::support::skipped("a read-only log", "permissions do not stop this user");
         return;
     }
     tree.tamis(&["feedback", "--import", &judged.to_string_lossy()]).assert().success();

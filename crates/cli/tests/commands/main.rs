@@ -15,6 +15,7 @@ mod inspect;
 mod install;
 mod mcp;
 mod metadata;
+mod models;
 mod month;
 mod notes;
 mod output;

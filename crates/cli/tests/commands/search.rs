@@ -225,3 +225,33 @@ fn a_search_starts_where_it_is_told_and_keeps_its_index_where_it_is_told() {
     command.env("TAMIS_INDEX", &index);
     assert_eq!(run(command).0, 0);
 }
+
+#[test]
+fn filters_that_leave_nothing_only_together_are_not_called_missing() {
+    let tree = Tree::indexed();
+    let ask = |filters: &[&str]| run(tree.tamis(&[&["search", "oven", "--no-refresh"], filters].concat()));
+    let (code, _, err) = ask(&["--path", "src/lock.rs", "--kind", "section"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("all together nothing") && err.contains("--path src/lock.rs"), "{err}");
+    assert!(!err.contains("no such file"), "{err}");
+    let (code, _, err) = ask(&["--path", "src/lock.rs", "--lang", "python"]);
+    assert!(code == 1 && err.contains("all together nothing"), "{err}");
+    for further in [&[][..], &["--kind", "function"], &["--lang", "rust"]] {
+        let (code, _, err) = ask(&[&["--path", "src/nothing.rs"], further].concat());
+        assert!(code == 2 && err.contains("no such file") && err.contains("src/nothing.rs"), "{further:?}: {err}");
+    }
+    let (code, _, err) = ask(&["--path", "src/lock.rs", "--symbol", "nowhere"]);
+    assert!(code == 1 && err.contains("--symbol takes a name") && !err.contains("all together"), "{err}");
+}
+
+#[test]
+fn a_budget_below_the_best_passage_says_so() {
+    let tree = Tree::indexed();
+    let ask = |budget: &str| run(tree.tamis(&["search", OVEN, "--budget-tokens", budget]));
+    let (code, out, err) = ask("3");
+    assert_eq!(code, 1, "{err}");
+    assert!(out.starts_with("Nothing fits into the budget") && out.contains("the budget is 3"), "{out}");
+    assert!(!out.contains("keeping nothing has"), "{out}");
+    let (code, out, _) = ask("4000");
+    assert!(code == 0 && !out.contains("raise the budget"), "{out}");
+}

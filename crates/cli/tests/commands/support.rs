@@ -3,7 +3,10 @@
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The files of a tree: enough of code and prose that some answer a question and others do not.
@@ -144,6 +147,12 @@ pub fn run(mut command: Command) -> (i32, String, String) {
     (output.status.code().expect("not killed"), text(output.stdout), text(output.stderr))
 }
 
+/// Says that tests prove nothing here, and why, past the capture of what tests print.
+pub fn skipped(tests: &str, reason: &str) {
+    // Where nobody reads it, nothing is lost.
+    let _ = writeln!(std::io::stderr(), "skipped {tests}: {reason}");
+}
+
 /// Whether the tests run with rights that no permission stops.
 #[cfg(unix)]
 pub fn ignores_permissions(directory: &Path) -> bool {
@@ -155,4 +164,44 @@ pub fn ignores_permissions(directory: &Path) -> bool {
     fs::set_permissions(&probe, fs::Permissions::from_mode(0o755)).expect("set");
     fs::remove_dir_all(&probe).expect("removed");
     ignored
+}
+
+/// Kills processes at ever other points of their work. How long the work takes is measured, and anew when a process ends
+/// before its kill, so that kills land on a machine of any speed.
+pub struct Kills {
+    whole: Duration,
+    tried: u32,
+    /// Processes that were still at work when they were killed.
+    pub landed: u32,
+}
+
+impl Kills {
+    /// Measures a run that nothing disturbs; it has to succeed.
+    pub fn within(undisturbed: impl FnOnce() -> bool) -> Self {
+        let started = Instant::now();
+        assert!(undisturbed());
+        Kills { whole: started.elapsed(), tried: 0, landed: 0 }
+    }
+
+    /// Lets a process work for a part of the time, another one each time, and kills it. Returns how long it worked.
+    pub fn kill(&mut self, mut child: Child) -> Duration {
+        /// Parts of the work.
+        const PARTS: u32 = 8;
+        /// So many kills that do not land say that there is nothing to kill.
+        const TRIES: u32 = 20;
+        self.tried += 1;
+        let started = Instant::now();
+        std::thread::sleep(self.whole * (self.tried % PARTS) / PARTS);
+        let at_work = child.try_wait().expect("its state").is_none();
+        // One that has ended by itself meanwhile cannot be killed.
+        let _ = child.kill();
+        let ended = child.wait().expect("it ends");
+        if at_work && !ended.success() {
+            self.landed += 1;
+        } else {
+            self.whole = self.whole * 3 / 4;
+        }
+        assert!(self.landed > 0 || self.tried < TRIES, "no kill of {} landed", self.tried);
+        started.elapsed()
+    }
 }

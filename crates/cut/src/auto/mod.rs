@@ -73,7 +73,15 @@ impl Rule for Auto {
         let (keep, aim) = self.choose(&table, within);
 
         let probabilities = relevance.probabilities(&heights);
-        let mut reason = explain(&table, keep, &probabilities, &aim, &relevance);
+        let unaffordable = self.unaffordable(pool, &table, within);
+        let mut reason = match &unaffordable {
+            Some(tokens) => format!(
+                "the best candidate is relevant with {}, but has {tokens} tokens, and the budget is {}: raise the budget",
+                share(probabilities.first().copied().unwrap_or(0.0)),
+                self.budget_tokens
+            ),
+            None => explain(&table, keep, &probabilities, &aim, &relevance),
+        };
         if measured.is_none() {
             reason += "; the last candidate stands in for the unknown background";
         }
@@ -87,6 +95,9 @@ impl Rule for Auto {
             .with("expected_precision", table[keep].precision)
             .with("expected_recall", table[keep].recall)
             .with("expected_f_of_nothing", table[0].f);
+        if let Some(tokens) = unaffordable {
+            cut = cut.with("best_tokens", tokens);
+        }
         if let Some(&probability) = keep.checked_sub(1).and_then(|last| probabilities.get(last)) {
             cut = cut.with("probability_at_cut", probability).with("height_at_cut", heights[keep - 1]);
         }
@@ -119,6 +130,12 @@ impl Auto {
         (0..depth).take_while(fits).count()
     }
 
+    /// The size of the best candidate, where that alone is why nothing is kept.
+    fn unaffordable(&self, pool: &Pool, table: &[Expectation], within: usize) -> Option<usize> {
+        let only_for_the_budget = within == 0 && self.choose(table, table.len() - 1).0 > 0;
+        pool.size(0).filter(|_| only_for_the_budget)
+    }
+
     /// How many to keep, and what for.
     fn choose(&self, table: &[Expectation], within: usize) -> (usize, String) {
         let precise = |kept: &usize| self.min_precision == 0.0 || table[*kept].precision >= self.min_precision;
@@ -148,8 +165,11 @@ impl Auto {
     }
 }
 
+fn share(number: f64) -> String {
+    format!("{:.0}%", 100.0 * number)
+}
+
 fn explain(table: &[Expectation], keep: usize, probabilities: &[f64], aim: &str, relevance: &Relevance) -> String {
-    let share = |number: f64| format!("{:.0}%", 100.0 * number);
     let basis = match relevance.basis {
         Basis::BuiltIn => "built-in constants".to_owned(),
         Basis::PastQueries(1) => "1 past query".to_owned(),

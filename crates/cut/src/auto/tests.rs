@@ -60,6 +60,21 @@ fn a_budget_is_never_exceeded_and_counts_from_the_best() {
 }
 
 #[test]
+fn a_budget_below_the_best_candidate_is_said_to_be_the_reason() {
+    let pool = |values: &[f64]| pool(values).with_sizes(vec![100; values.len()]).with_relevance(profile(0.0));
+    let short = Auto { budget_tokens: 50, ..Auto::default() };
+    let cut = short.cut(&pool(&list()));
+    assert_eq!(cut.keep, 0);
+    for part in ["100 tokens", "budget is 50", "raise the budget"] {
+        assert!(cut.reason.contains(part), "{}", cut.reason);
+    }
+    let enough = Auto { budget_tokens: 100, ..Auto::default() }.cut(&pool(&list()));
+    assert!(enough.keep == 1 && !enough.reason.contains("raise"), "{}", enough.reason);
+    let irrelevant = short.cut(&pool(&[0.2, 0.1]));
+    assert!(irrelevant.keep == 0 && !irrelevant.reason.contains("raise"), "{}", irrelevant.reason);
+}
+
+#[test]
 fn nothing_above_the_background_keeps_nothing_and_one_above_it_is_kept() {
     assert_eq!(Auto::default().cut(&pool(&[0.2, 0.1])).keep, 0);
     assert_eq!(Auto::default().cut(&pool(&[0.9])).keep, 1);

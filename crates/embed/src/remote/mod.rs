@@ -102,6 +102,18 @@ impl RemoteConfig {
         id
     }
 
+    /// What is known of the model before it is asked; the dimension is 0 where it is not configured.
+    #[must_use]
+    pub fn info(&self) -> ModelInfo {
+        ModelInfo {
+            id: self.id(),
+            dimension: self.dimension.unwrap_or(0),
+            max_tokens: None,
+            provider: Provider::Remote,
+            fusion_weight: self.fusion_weight,
+        }
+    }
+
     fn validate(&self) -> Result<(), EmbedError> {
         let check = |ok, setting, value: String, allowed| {
             if ok { Ok(()) } else { Err(EmbedError::Setting { setting, value, allowed }) }
@@ -153,13 +165,7 @@ impl Remote {
     /// When a setting is out of range, or the first request fails.
     pub fn connect(config: RemoteConfig) -> Result<Self, EmbedError> {
         config.validate()?;
-        let info = ModelInfo {
-            id: config.id(),
-            dimension: config.dimension.unwrap_or(0),
-            max_tokens: None,
-            provider: Provider::Remote,
-            fusion_weight: config.fusion_weight,
-        };
+        let info = config.info();
         let (http, limiter) = (Http::new(&config), Limiter::new(config.requests_per_minute));
         let mut remote = Self { config, info, http, limiter };
         if remote.config.dimension.is_none() {

@@ -10,6 +10,7 @@
 mod analysis;
 mod build;
 mod directory;
+pub(crate) mod failure;
 mod fields;
 mod highlight;
 mod query;
@@ -121,12 +122,12 @@ impl Lexical {
     }
 
     fn try_open(&self) -> Result<Reader, String> {
-        guarded(|| Ok(self.open_files())).map_err(|error| error.to_string())?
+        guarded(|| Ok(self.open_files())).map_err(|error| failure::reason(&error))?
     }
 
     fn open_files(&self) -> Result<Reader, String> {
-        let text = |error: tantivy::TantivyError| error.to_string();
-        let directory = MmapDirectory::open(&self.directory).map_err(|error| error.to_string())?;
+        let text = |error: tantivy::TantivyError| failure::reason(&error);
+        let directory = MmapDirectory::open(&self.directory).map_err(|error| text(error.into()))?;
         let index = Index::open(SearchDirectory(directory)).map_err(text)?;
         let metas = index.load_metas().map_err(text)?;
         let (seq, totals) = self.state_of(metas.payload.as_deref().unwrap_or_default())?;

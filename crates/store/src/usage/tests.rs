@@ -161,8 +161,16 @@ fn a_busy_log_drops_a_record_and_says_so_and_judging_waits() {
     begin("BEGIN IMMEDIATE");
     assert!(matches!(log.record(&search("bbbb", &["p"])), Err(StoreError::Busy { .. })));
     std::thread::scope(|scope| {
-        let judging = scope.spawn(|| log.judge("aaaa", &[("p", true)], 1));
-        std::thread::sleep(Duration::from_millis(100));
+        let (begun, begins) = std::sync::mpsc::channel();
+        let log = &log;
+        let judging = scope.spawn(move || {
+            begun.send(()).unwrap();
+            log.judge("aaaa", &[("p", true)], 1)
+        });
+        begins.recv().unwrap();
+        // Longer than a record would be waited for; the judgement still is when the other is done.
+        std::thread::sleep(2 * IMPATIENT);
+        assert!(!judging.is_finished());
         begin("COMMIT");
         assert!(judging.join().unwrap().unwrap().is_some());
     });

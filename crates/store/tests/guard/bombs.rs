@@ -58,29 +58,57 @@ fn endless() -> Vec<String> {
     .collect()
 }
 
+/// What takes no time to speak of; one of the mistakes that this is to show takes seconds.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// Runs `work` until it takes no longer than `factor` times what a mere wait of `asked` takes on this machine now, and
+/// returns how long it took. Others share the machine, so the best of several tries counts.
+fn within(asked: Duration, factor: f64, name: &str, mut work: impl FnMut()) -> Duration {
+    const TRIES: usize = 8;
+    let mut told = Vec::new();
+    for _ in 0..TRIES {
+        let timed = |work: &mut dyn FnMut()| {
+            let started = Instant::now();
+            work();
+            started.elapsed()
+        };
+        let taken = timed(&mut work);
+        // Most often the machine is quiet enough, and nothing has to be waited for.
+        if taken <= asked.mul_f64(factor) {
+            return taken;
+        }
+        let waited = timed(&mut || std::thread::sleep(asked));
+        if taken <= waited.mul_f64(factor) {
+            return taken;
+        }
+        told.push((taken, waited));
+    }
+    panic!("{name}: never within {factor} of a wait of {asked:?}: {told:?}");
+}
+
 #[test]
 fn what_has_no_end_is_ended_in_time() {
     let pair = pair();
     let before = contents(pair.shared.directory());
     for sql in endless() {
-        let started = Instant::now();
-        let error = ask_within(&pair.shared, &sql, 250).expect_err(&sql).to_string();
-        let taken = started.elapsed();
+        let mut error = String::new();
+        // A tenth is what the guard takes at most; the rest is a machine that is busy.
+        within(Duration::from_millis(250), 2.0, &sql, || {
+            error = ask_within(&pair.shared, &sql, 250).expect_err(&sql).to_string();
+        });
         assert!(
             ["takes longer than 250 ms", "of memory", "is longer than", "nested too deep"]
                 .iter()
                 .any(|end| error.contains(end)),
             "{sql}: {error}"
         );
-        // A tenth is what the guard takes at most; the rest is a machine that is busy.
-        assert!(taken < Duration::from_millis(750), "{sql}: {taken:?}");
     }
     // Nothing of it is left: the next one runs as ever.
     assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
     assert!(before == contents(pair.shared.directory()), "the database changed");
 }
 
-/// The time holds within a fifth, whatever the statement does. Others share this machine, so the best of several counts.
+/// The time holds within a fifth, whatever the statement does.
 #[test]
 fn the_time_asked_for_holds() {
     let pair = pair();
@@ -90,16 +118,11 @@ fn the_time_asked_for_holds() {
         .into_iter()
         .chain([(sorting, 200)])
     {
-        let best = (0..5)
-            .map(|_| {
-                let started = Instant::now();
-                ask_within(&pair.shared, &sql, timeout).expect_err(&sql);
-                started.elapsed()
-            })
-            .min()
-            .unwrap();
         let asked = Duration::from_millis(timeout);
-        assert!(best >= asked && best <= asked.mul_f64(1.2), "{sql}: {best:?} of {asked:?}");
+        let taken = within(asked, 1.2, &sql, || {
+            ask_within(&pair.shared, &sql, timeout).expect_err(&sql);
+        });
+        assert!(taken >= asked, "{sql}: {taken:?} of {asked:?}");
     }
 }
 
@@ -136,11 +159,11 @@ fn what_is_too_large_is_refused_at_once() {
         ),
     ];
     for (sql, told) in cases {
-        let started = Instant::now();
-        let (error, hint) = refusal(&pair.shared, &sql);
         let short: String = sql.chars().take(60).collect();
-        assert!(format!("{error}; {hint}").contains(told), "{short}: {error}; {hint}");
-        assert!(started.elapsed() < Duration::from_millis(500), "{short}");
+        within(AT_ONCE, 1.0, &short, || {
+            let (error, hint) = refusal(&pair.shared, &sql);
+            assert!(format!("{error}; {hint}").contains(told), "{short}: {error}; {hint}");
+        });
     }
 }
 
@@ -154,9 +177,13 @@ fn trap_one_call_of_a_function_takes_no_quadratic_time() {
         "SELECT instr(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b')",
         "SELECT length(replace(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b', 'c'))",
     ] {
+<<<<<<< HEAD
         let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new(sql) };
         let given = pair.shared.query_sql(HERE, &query, &|| false).unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert_eq!(given.row_count, 1, "{sql}");
+=======
+        within(AT_ONCE, 1.0, sql, || assert_eq!(rows(&pair.shared, sql).len(), 1, "{sql}"));
+>>>>>>> wt/search
     }
 }
 
@@ -164,11 +191,11 @@ fn trap_one_call_of_a_function_takes_no_quadratic_time() {
 fn whoever_asked_can_stop_waiting() {
     let pair = pair();
     let started = Instant::now();
-    let query =
-        SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new(format!("{ENDLESS}SELECT count(*) FROM t")) };
+    let timeout = tamis_store::LONGEST_SQL_TIME;
+    let query = SqlQuery { timeout, ..SqlQuery::new(format!("{ENDLESS}SELECT count(*) FROM t")) };
     let error = pair.shared.query_sql(HERE, &query, &|| started.elapsed() > Duration::from_millis(30)).unwrap_err();
     assert!(matches!(&error, StoreError::Sql { error, .. } if error.contains("cancelled")), "{error}");
-    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    assert!(started.elapsed() < timeout, "{:?}", started.elapsed());
 }
 
 /// The resident memory of a process of its own that runs the greediest statements stays under the stated bound: 32 MB a

@@ -113,7 +113,8 @@ fn no_statement_panics_writes_runs_on_or_tells_of_another_namespace() {
         .run(&statement(), |sql| {
             let started = Instant::now();
             let shared = told(&pair.shared, &sql);
-            prop_assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+            // A thousand times the time that it has: nothing but what runs on takes so long on any machine.
+            prop_assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
             let alone = told(&pair.alone, &sql);
             answered.set(answered.get() + u32::from(shared.is_ok()));
             match (&shared, &alone) {

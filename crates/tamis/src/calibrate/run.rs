@@ -140,16 +140,16 @@ impl Index {
         groups: &[(&'static str, Vec<String>)],
     ) -> Result<ModelInfo, Error> {
         if let Some(name) = name {
-            return self.models.info(name);
+            return self.models.described(name);
         }
         let languages: Vec<String> = groups.iter().flat_map(|(_, members)| members.clone()).collect();
-        let best = self.covering(&filter(&languages))?.best.map(|(name, _)| name);
+        let best = self.covering(&filter(&languages), &mut Vec::new())?.best.map(|(name, _)| name);
         let configured = match self.config.search.model.as_str() {
             "auto" => self.config.index.models.last().map(String::as_str),
             name => Some(name),
         };
         let none = || Error::argument("index.models", "[]", "at least one model, since thresholds are of a model");
-        self.models.info(best.or(configured).ok_or_else(none)?)
+        self.models.described(best.or(configured).ok_or_else(none)?)
     }
 
     /// Writes the thresholds down.

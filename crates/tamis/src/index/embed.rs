@@ -25,7 +25,7 @@ const KEPT_BACK: usize = 512;
 const KEPT_BACK_FOR: Duration = Duration::from_secs(20);
 
 /// Embeds what has no vector yet: the first model always, each other one if it lacks no more than is allowed. What the
-/// cache knows is no work and taken in any case.
+/// cache knows is no work and taken in any case. What a model that cannot be used lacks stays pending.
 pub(super) fn embed(
     index: &Index,
     options: RunOptions,
@@ -35,19 +35,21 @@ pub(super) fn embed(
     let mut looked_up = false;
     for (position, name) in index.config.index.models.iter().enumerate() {
         let allowed = if position == 0 { u64::MAX } else { options.embed_at_most };
-        let mut run = ModelRun::new(index, name)?;
+        // Somebody waits where not everything may be embedded.
+        let waited_for = options.embed_at_most != u64::MAX;
+        let Some(mut run) = report.tolerate(ModelRun::new(index, name, waited_for))? else { continue };
         let mut missing = run.missing()?;
         if missing == 0 {
             continue;
         }
         let started = Instant::now();
         if !report.interrupted && missing > allowed {
-            run.look_up(observer)?;
+            report.tolerate(run.look_up(observer))?;
             missing = run.missing()?;
         }
         if !report.interrupted && missing > 0 && missing <= allowed {
             observer.stage(Stage::Embed(name.clone()), missing);
-            run.embed(observer)?;
+            report.tolerate(run.embed(observer))?;
             report.interrupted = observer.cancelled();
             missing = run.missing()?;
         }
@@ -74,8 +76,8 @@ pub(super) fn embed_with(
     report: &mut RunReport,
 ) -> Result<(), Error> {
     let started = Instant::now();
-    let mut run = ModelRun::new(index, name)?;
-    run.embed(observer)?;
+    let Some(mut run) = report.tolerate(ModelRun::new(index, name, false))? else { return Ok(()) };
+    report.tolerate(run.embed(observer))?;
     run.finish(report);
     report.time(&format!("embed_{name}"), started);
     Ok(())
@@ -86,14 +88,14 @@ pub(super) fn embed_with(
 pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
     let mut looked_up = false;
     for name in &index.config.index.models {
-        let mut run = ModelRun::new(index, name)?;
+        let Some(mut run) = report.tolerate(ModelRun::new(index, name, false))? else { continue };
         let missing = run.missing()?;
         if missing == 0 || observer.cancelled() {
             continue;
         }
         let started = Instant::now();
         observer.stage(Stage::Embed(name.clone()), missing);
-        run.embed_in_small_steps(observer)?;
+        report.tolerate(run.embed_in_small_steps(observer))?;
         report.interrupted |= observer.cancelled();
         let missing = run.missing()?;
         if missing > 0 {
@@ -119,15 +121,25 @@ struct ModelRun<'a> {
     name: &'a str,
     info: ModelInfo,
     cache: RunCache,
+    waited_for: bool,
     embedded: u64,
     cached: u64,
 }
 
 impl<'a> ModelRun<'a> {
-    fn new(index: &'a Index, name: &'a str) -> Result<Self, Error> {
-        let info = index.models.info(name)?;
+    /// Asks no endpoint: where nothing is missing, nothing is asked.
+    fn new(index: &'a Index, name: &'a str, waited_for: bool) -> Result<Self, Error> {
+        let info = index.models.described(name)?;
         let cache = RunCache::new(&index.config.index.embedding_cache, &info);
-        Ok(ModelRun { index, name, info, cache, embedded: 0, cached: 0 })
+        Ok(ModelRun { index, name, info, cache, waited_for, embedded: 0, cached: 0 })
+    }
+
+    /// Learns the dimension, which vectors in the cache are known by.
+    fn connect(&mut self) -> Result<(), Error> {
+        if self.info.dimension == 0 {
+            self.info = self.index.models.info(self.name)?;
+        }
+        Ok(())
     }
 
     /// How many passages have no vector.
@@ -143,6 +155,7 @@ impl<'a> ModelRun<'a> {
     /// Takes vectors from the cache as long as it knows most of the texts, and loads no model. A cache that knows none
     /// costs one small look.
     fn look_up(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+        self.connect()?;
         let mut limit = TEXTS_A_SLOW_BATCH;
         while self.cache.open() && !observer.cancelled() {
             let texts = self.unembedded(limit)?;
@@ -157,6 +170,7 @@ impl<'a> ModelRun<'a> {
     }
 
     fn embed(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+        self.connect()?;
         while !observer.cancelled() {
             let texts = self.unembedded(TEXTS_A_BATCH)?;
             if texts.is_empty() {
@@ -177,6 +191,7 @@ impl<'a> ModelRun<'a> {
     }
 
     fn embed_in_small_steps(&mut self, observer: &dyn Observer) -> Result<(), Error> {
+        self.connect()?;
         while !observer.cancelled() {
             let texts = self.unembedded(TEXTS_A_BATCH)?;
             if texts.is_empty() {
@@ -192,7 +207,14 @@ impl<'a> ModelRun<'a> {
                 if observer.cancelled() {
                     break;
                 }
-                kept.extend(self.made(part)?);
+                match self.made(part) {
+                    Ok(rows) => kept.extend(rows),
+                    Err(error) => {
+                        // What was made before is as good as it was.
+                        self.keep(kept, observer)?;
+                        return Err(error);
+                    }
+                }
                 observer.advance(part.len() as u64);
                 if kept.len() >= KEPT_BACK || since.elapsed() >= KEPT_BACK_FOR {
                     self.keep(std::mem::take(&mut kept), observer)?;
@@ -231,9 +253,8 @@ impl<'a> ModelRun<'a> {
 
     /// Has the model make vectors.
     fn made(&self, texts: &[&TextToEmbed]) -> Result<Vec<(TextHash, Vec<f32>)>, Error> {
-        let embedder = self.index.models.get_for_passages(self.name)?;
         let inputs: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
-        let vectors = embedder.embed_passages(&inputs)?;
+        let vectors = self.index.models.embed_passages(self.name, &inputs, self.waited_for)?;
         Ok(texts.iter().map(|text| text.hash).zip(vectors).collect())
     }
 

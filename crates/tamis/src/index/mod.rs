@@ -344,6 +344,11 @@ impl Index {
         Ok(!run::list_file(self, source, path)?.files.is_empty())
     }
 
+    /// What a run would find at the path of one file of a source.
+    pub(crate) fn listed(&self, source: &Source, path: &str) -> Result<walk::Found, Error> {
+        run::list_file(self, source, path)
+    }
+
     /// Whether the index can be written.
     pub(crate) fn is_writable(&self) -> bool {
         self.obstacle.is_none()

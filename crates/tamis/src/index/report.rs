@@ -1,6 +1,7 @@
 //! What a run did, in all and in each source.
 
 use super::source::Source;
+use crate::Error;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -29,6 +30,9 @@ pub struct RunReport {
     pub uncached: Option<String>,
     /// Passages still without a vector, by model.
     pub pending: BTreeMap<String, u64>,
+    /// Models that could not be used, each with the reason; what they lack stays pending.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unusable: BTreeMap<String, String>,
     /// Files left out, by kind.
     pub skipped: BTreeMap<String, u64>,
     /// Files and directories that could not be read, with the reason.
@@ -49,6 +53,24 @@ impl RunReport {
     pub fn changed_anything(&self) -> bool {
         let vectors = self.embedded.values().chain(self.cached.values());
         self.added + self.changed + self.moved + self.removed > 0 || vectors.copied().any(|count| count > 0)
+    }
+
+    /// Each model that could not be used, with the reason, in a sentence.
+    pub fn unusable_models(&self) -> impl Iterator<Item = String> {
+        let models = self.unusable.iter().map(|(model, reason)| (model.clone(), reason.clone()));
+        models.map(|(model, reason)| Error::Model { model, reason }.to_string())
+    }
+
+    /// Takes down that a model cannot be used, which ends no run. Any other failure does.
+    pub(super) fn tolerate<T>(&mut self, outcome: Result<T, Error>) -> Result<Option<T>, Error> {
+        match outcome {
+            Ok(done) => Ok(Some(done)),
+            Err(Error::Model { model, reason }) => {
+                self.unusable.insert(model, reason);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) fn time(&mut self, stage: &str, since: Instant) {

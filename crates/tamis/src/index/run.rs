@@ -23,7 +23,7 @@ const FILES_A_BATCH: usize = 128;
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
 /// How the splitter divides files. Files are read again when this or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "3";
+pub(crate) const SPLITTER: &str = "4";
 
 /// What a run may spend.
 #[derive(Clone, Copy, Debug)]

@@ -194,7 +194,7 @@ impl Index {
     fn named_lines(&self, what: &str, namespace: Option<&str>) -> Result<Option<NamedLines<'_>>, Error> {
         let form = namespace.filter(|_| !self.is_of_one_tree()).map(|namespace| format!("{namespace}:{what}"));
         let named = form.iter().map(String::as_str).chain([what]).find_map(|form| match self.meant_by(form, None) {
-            Err(Error::NotFound { .. }) => None,
+            Err(Error::NotFound { .. } | Error::LeftOut { .. }) => None,
             // A number of a line that is none can be a word such as `10:5x`.
             Err(Error::Argument { name: "lines", .. }) if what.contains(char::is_whitespace) => None,
             named => Some(named),

@@ -9,7 +9,6 @@ use super::retrieve::{Decided, Retrieved};
 use crate::Error;
 use crate::import::ISSUES;
 use crate::index::Index;
-use crate::models;
 use crate::telemetry::Served;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -167,7 +166,7 @@ impl Index {
     }
 
     /// The similarities by each other model of the index that covers all that was searched: another view of the same
-    /// passages. By model, by issue, in the order of the passages.
+    /// passages. By model, by issue, in the order of the passages. One that cannot be used has none.
     pub(crate) fn other_similarities(
         &self,
         found: &FoundIssues,
@@ -177,13 +176,18 @@ impl Index {
         let filter = found.retrieved.question.scope.of_all(&found.filter);
         let mut views = Vec::new();
         for name in &self.config.index.models {
-            let id = self.models.id(name)?;
+            let id = match self.models.id(name) {
+                Err(Error::Model { .. }) => continue,
+                id => id?,
+            };
             let coverage = self.store.coverage(&id, &filter)?;
             if id == own || coverage.embedded < coverage.passages {
                 continue;
             }
-            let model = self.models.get(name)?;
-            let vector = models::outside_pool(|| model.embed_query(&found.retrieved.question.text))?;
+            let vector = match self.models.embed_query(name, &found.retrieved.question.text) {
+                Err(Error::Model { .. }) => continue,
+                embedded => embedded?.1,
+            };
             // A model that knows no word of the query says nothing.
             if vector.iter().all(|&entry| entry == 0.0) {
                 continue;

@@ -163,6 +163,15 @@ impl Index {
         })
     }
 
+    /// How many passages the filters of a request leave.
+    ///
+    /// # Errors
+    /// A namespace that there is not, or a damaged index.
+    pub fn passing(&self, request: &SearchRequest) -> Result<u64, Error> {
+        let filter = self.scope(request)?.of_all(&self.filter(request));
+        Ok(self.store.coverage("", &filter)?.passages)
+    }
+
     /// How what is asked of memories fades.
     fn fading(&self, question: &Question) -> Fading<'_> {
         if question.memory { Fading::new(&self.config.memory.decay, question.now_ns) } else { Fading::NONE }

@@ -55,6 +55,10 @@ impl Index {
         request.check()?;
         let (mut retrieved, mut passages) =
             self.retrieve(&request, &self.filter(&request), depth, &mut Clock::start())?;
+        // What is measured with another model than the one asked for is not measured.
+        if let Some((model, reason)) = retrieved.unusable.pop() {
+            return Err(Error::Model { model, reason });
+        }
         if let Some(without) = without {
             passages.retain(|passage| passage.path != without);
             let left: HashSet<PassageId> = passages.iter().map(|passage| passage.passage).collect();
@@ -88,6 +92,7 @@ impl Candidates<'_> {
             vector: self.retrieved.vector.clone(),
             coverage: self.retrieved.coverage,
             fallback_reason: self.retrieved.fallback_reason.clone(),
+            unusable: self.retrieved.unusable.clone(),
             question: self.retrieved.question.clone(),
             warnings: self.retrieved.warnings.clone(),
             gathered,

@@ -21,7 +21,7 @@ use crate::models;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tamis_cut::{Pool, Rule, Scale, TopScore};
-use tamis_embed::Embedder;
+use tamis_embed::{Embedder, ModelInfo};
 use tamis_rank::Fusion;
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, Store, StoredPassage, TextHash};
 
@@ -37,6 +37,8 @@ pub(super) struct Retrieved {
     pub coverage: Coverage,
     /// Why that is not the mode, or not the model, that was asked for.
     pub fallback_reason: Option<String>,
+    /// The models that would have been better and could not be used, each with the reason.
+    pub unusable: Vec<(String, String)>,
     /// The candidates with their raw scores.
     pub gathered: Gathered,
     /// What was asked, made ready.
@@ -79,16 +81,14 @@ impl Index {
         clock: &mut Clock,
     ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
         let question = self.question(request)?;
-        let mut plan = self.plan(request, &question.scope.of_all(filter))?;
-        clock.lap("query");
-
-        let mut vector = plan.embed(&question.text)?;
+        let (mut plan, mut vector) = self.plan(request, &question.text, &question.scope.of_all(filter))?;
         let unknown = vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0));
         if unknown && plan.mode.lexical() {
-            let reason = plan.model.as_ref().map(|model| format!("{} knows no word of the query", model.model().id));
+            let reason =
+                plan.model.as_ref().map(|(_, model)| format!("{} knows no word of the query", model.model().id));
             // Of other phrasings it may know some.
             match question.variants.is_empty() {
-                true => plan = Plan::words_alone(plan.coverage, reason),
+                true => plan = plan.words_alone(reason),
                 false => plan.fallback_reason = joined(plan.fallback_reason.take(), reason),
             }
             vector = None;
@@ -120,8 +120,11 @@ impl Index {
         let passages = fetch(&self.store, &mut gathered, &question.scope.own)?;
         clock.lap("gather");
 
-        let Plan { mode, model, coverage, fallback_reason } = plan;
-        Ok((Retrieved { mode, model, vector, coverage, fallback_reason, gathered, question, warnings }, passages))
+        let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
+        let model = model.map(|(_, model)| model);
+        let retrieved =
+            Retrieved { mode, model, vector, coverage, fallback_reason, unusable, gathered, question, warnings };
+        Ok((retrieved, passages))
     }
 
     /// What the other phrasings find, side by side. One that fails is left out, and the reason is added to `warnings`.
@@ -134,11 +137,15 @@ impl Index {
         warnings: &mut Vec<String>,
     ) -> Vec<Phrased> {
         let gather = |text: &str, weight: f64| -> Result<(Phrased, Option<String>), Error> {
-            // A phrasing of which the model knows no word is asked by words alone.
-            let vector = plan.embed(text)?.filter(|vector| vector.iter().any(|&entry| entry != 0.0));
+            // A phrasing of which the model knows no word, or to which it gives no answer, is asked by words alone.
+            let (vector, unusable) = match self.embedded(plan, text) {
+                Err(error @ Error::Model { .. }) if plan.mode.lexical() => (None, Some(error.to_string())),
+                vector => (vector?, None),
+            };
+            let vector = vector.filter(|vector| vector.iter().any(|&entry| entry != 0.0));
             let asked = plan.asked(text, vector.as_deref());
             let (gathered, left_out) = gather_within(&self.store, &asked, &question.scope, filter, depth)?;
-            Ok((Phrased::new(weight, &gathered), left_out))
+            Ok((Phrased::new(weight, &gathered), joined(left_out, unusable)))
         };
         let gather = &gather;
         let gathered: Vec<Result<_, Error>> = std::thread::scope(|scope| {
@@ -181,7 +188,7 @@ impl Index {
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(model)).transpose()?;
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
         let Question { hint, names, now_ns, scope, memory, gate, .. } = &retrieved.question;
-        let fusions = self.fusions(rule, retrieved.model.as_deref(), *memory)?;
+        let fusions = self.fusions(rule, model, *memory)?;
         let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
         let rerank = if *memory { rerank.unaged() } else { rerank };
         let fading = self.fading(&retrieved.question);
@@ -236,38 +243,70 @@ impl Index {
         self.config.source_tables(rule).map_err(refused)
     }
 
-    /// Chooses the mode and the model that the state of the index allows.
-    fn plan(&self, request: &SearchRequest, filter: &Filter) -> Result<Plan, Error> {
+    /// Chooses the mode and the model that the state of the index allows, and has that model embed the query.
+    fn plan(&self, request: &SearchRequest, text: &str, filter: &Filter) -> Result<(Plan, Option<Vec<f32>>), Error> {
         let mode = request.mode.unwrap_or(self.config.search.mode);
+        let mut plan = Plan { mode, ..Plan::default() };
         if !mode.semantic() {
-            let passages = self.store.coverage("", filter)?.passages;
-            return Ok(Plan { mode, model: None, coverage: Coverage { passages, embedded: 0 }, fallback_reason: None });
+            plan.coverage.passages = self.store.coverage("", filter)?.passages;
+            return Ok((plan, None));
         }
-        Ok(match self.choose_model(filter)? {
-            (None, coverage, fallback_reason) => Plan::words_alone(coverage, fallback_reason),
-            (model, coverage, fallback_reason) => Plan { mode, model, coverage, fallback_reason },
-        })
+        loop {
+            let Covering { best, lacking } = self.covering(filter, &mut plan.unusable)?;
+            let reason = fallback_reason(&lacking, &plan.unusable);
+            let Some((name, coverage)) = best else {
+                plan.coverage = self.store.coverage("", filter)?;
+                return Ok((plan.words_alone(reason), None));
+            };
+            match self.models.embed_query(name, text) {
+                Ok((model, vector)) => {
+                    let model = Some((name.to_owned(), model));
+                    return Ok((Plan { model, coverage, fallback_reason: reason, ..plan }, Some(vector)));
+                }
+                Err(Error::Model { model, reason }) => plan.unusable.push((model, reason)),
+                Err(error) => return Err(error),
+            }
+        }
     }
 
-    /// The best model that covers what the filter leaves, loaded, and why it is not the best one configured.
+    /// The vector of another phrasing.
+    fn embedded(&self, plan: &Plan, text: &str) -> Result<Option<Vec<f32>>, Error> {
+        let Some((name, _)) = &plan.model else { return Ok(None) };
+        Ok(Some(self.models.embed_query(name, text)?.1))
+    }
+
+    /// The best model that covers what the filter leaves, whose stored vectors are compared with each other, and why it is
+    /// not the best one configured. Nothing is embedded, so its endpoint need not answer.
     pub(super) fn choose_model(&self, filter: &Filter) -> Result<Choice, Error> {
-        let Covering { best, lacking } = self.covering(filter)?;
-        let reason =
-            (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
-        match best {
-            Some((name, coverage)) => Ok((Some(self.models.get(name)?), coverage, reason)),
-            None => Ok((None, self.store.coverage("", filter)?, reason)),
-        }
+        let mut unusable = Vec::new();
+        let Covering { best, lacking } = self.covering(filter, &mut unusable)?;
+        let reason = fallback_reason(&lacking, &unusable);
+        let model = best.map(|(name, _)| self.models.described(name)).transpose()?;
+        Ok((model, reason))
     }
 
     /// Which of the models that searches may use covers what the filter leaves: the last one with all vectors, else the one
-    /// that covers most.
-    pub(crate) fn covering(&self, filter: &Filter) -> Result<Covering<'_>, Error> {
+    /// that covers most. Those that cannot be used are passed over, and those that turn out not to be are added to them.
+    pub(crate) fn covering(
+        &self,
+        filter: &Filter,
+        unusable: &mut Vec<(String, String)>,
+    ) -> Result<Covering<'_>, Error> {
         let asked = &self.config.search.model;
         let names: Vec<&String> = if asked == "auto" { self.config.index.models.iter().collect() } else { vec![asked] };
         let mut covering = Covering::default();
         for name in names.into_iter().rev() {
-            let coverage = self.store.coverage(&self.models.id(name)?, filter)?;
+            if unusable.iter().any(|(one, _)| one == name) {
+                continue;
+            }
+            let id = match self.models.id(name) {
+                Err(Error::Model { model, reason }) => {
+                    unusable.push((model, reason));
+                    continue;
+                }
+                id => id?,
+            };
+            let coverage = self.store.coverage(&id, filter)?;
             if coverage.embedded == coverage.passages {
                 covering.best = Some((name, coverage));
                 break;
@@ -281,16 +320,11 @@ impl Index {
     }
 
     /// What orders the candidates under a rule, and what the rule reads.
-    pub(super) fn fusions(
-        &self,
-        rule: &dyn Rule,
-        model: Option<&dyn Embedder>,
-        memory: bool,
-    ) -> Result<Fusions, Error> {
+    pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>, memory: bool) -> Result<Fusions, Error> {
         if memory {
             return Ok(Fusions::of_memories(rule, self.config.memory.fusion_weight));
         }
-        let own = model.map_or(0.5, |model| f64::from(model.model().fusion_weight));
+        let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
         let weight = self.config.search.fusion_weight.unwrap_or(own);
         let configured = Fusion::named(&self.config.search.fusion, weight)
             .map_err(|error| Error::argument("search.fusion", &self.config.search.fusion, error.to_string()))?;
@@ -298,7 +332,16 @@ impl Index {
     }
 }
 
-pub(super) type Choice = (Option<Arc<dyn Embedder>>, Coverage, Option<String>);
+pub(super) type Choice = (Option<ModelInfo>, Option<String>);
+
+/// Why the model is not the best one configured, where it is not.
+fn fallback_reason(lacking: &[String], unusable: &[(String, String)]) -> Option<String> {
+    let lacking = (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
+    let told =
+        |(model, reason): &(String, String)| Error::Model { model: model.clone(), reason: reason.clone() }.to_string();
+    let unusable = (!unusable.is_empty()).then(|| unusable.iter().map(told).collect::<Vec<_>>().join("; "));
+    joined(unusable, lacking)
+}
 
 /// The model that covers a filter best, by name, and what each better one lacks.
 #[derive(Default)]
@@ -308,26 +351,23 @@ pub(crate) struct Covering<'a> {
 }
 
 /// What a search will do.
+#[derive(Default)]
 struct Plan {
     mode: Mode,
-    model: Option<Arc<dyn Embedder>>,
+    /// The model, by its name.
+    model: Option<(String, Arc<dyn Embedder>)>,
     coverage: Coverage,
     fallback_reason: Option<String>,
+    unusable: Vec<(String, String)>,
 }
 
 impl Plan {
-    /// The query's vector, where there is a model to make it.
-    fn embed(&self, text: &str) -> Result<Option<Vec<f32>>, Error> {
-        let embed = |model: &Arc<dyn Embedder>| models::outside_pool(|| model.embed_query(text));
-        Ok(self.model.as_ref().map(embed).transpose()?)
-    }
-
     /// What each leg looks for.
     fn asked<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> Asked<'a> {
         let semantic = self.model.as_ref().zip(vector);
         Asked {
             lexical: self.mode.lexical().then(|| LexicalQuery::new(text)),
-            semantic: semantic.map(|(model, vector)| SemanticQuery { model: &model.model().id, vector }),
+            semantic: semantic.map(|((_, model), vector)| SemanticQuery { model: &model.model().id, vector }),
         }
     }
 
@@ -350,15 +390,16 @@ impl Plan {
                 format!("answered by meaning alone, since words could not be searched: {error}")
             }
             Leg::Semantic => {
-                *self = Plan::words_alone(self.coverage, self.fallback_reason.take());
+                let reason = self.fallback_reason.take();
+                *self = std::mem::take(self).words_alone(reason);
                 format!("answered by words alone, since vectors could not be searched: {error}")
             }
         })
     }
 
-    /// No vectors to go by.
-    fn words_alone(coverage: Coverage, fallback_reason: Option<String>) -> Self {
-        Plan { mode: Mode::Lexical, model: None, coverage, fallback_reason }
+    /// The same without vectors to go by.
+    fn words_alone(self, fallback_reason: Option<String>) -> Self {
+        Plan { mode: Mode::Lexical, model: None, fallback_reason, ..self }
     }
 }
 

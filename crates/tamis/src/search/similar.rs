@@ -15,7 +15,6 @@ use crate::Error;
 use crate::index::Index;
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
-use tamis_embed::Embedder;
 use tamis_rank::QueryNames;
 use tamis_store::{Filter, PassageId, Store, StoredPassage};
 
@@ -52,9 +51,8 @@ impl Index {
         metadata: &MetadataFilter,
     ) -> Result<SimilarPassages, Error> {
         let filter = scope.of_all(&metadata.narrow(Filter::default()));
-        let (model, _, remark) = self.choose_model(&filter)?;
-        let Some(model) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
-        let info = model.model();
+        let (model, remark) = self.choose_model(&filter)?;
+        let Some(info) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
         let Some(vector) = self.store.vectors(&info.id, &[passage])?.pop().flatten() else {
             let remark = Some(format!("it has no vector of {} yet; run `tamis index`", info.id));
             return Ok(SimilarPassages { remark, ..SimilarPassages::default() });
@@ -77,10 +75,10 @@ impl Index {
         let asked = request.asked(&self.config)?;
         let rule = asked.rule();
         let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
-        let thresholds = (rule.name() == "language").then(|| self.thresholds(Some(info))).transpose()?;
+        let thresholds = (rule.name() == "language").then(|| self.thresholds(Some(&info))).transpose()?;
         let names = QueryNames::default();
         let steps = Steps {
-            fusions: self.fusions(rule, Some(&*model as &dyn Embedder), false)?,
+            fusions: self.fusions(rule, Some(&info), false)?,
             priors: &self.config.priors,
             names: &names,
             rerank: Rerank::new(&self.config.rank, None, now_ns, rule),
@@ -96,7 +94,7 @@ impl Index {
         let similarity =
             |ranked: super::candidate::Ranked| (ranked.passage, ranked.candidate.similarity.unwrap_or(0.0));
         Ok(SimilarPassages {
-            model: Some(info.id.clone()),
+            model: Some(info.id),
             passages: listed.ranked.into_iter().map(similarity).collect(),
             cut: Some(decision.report),
             remark,

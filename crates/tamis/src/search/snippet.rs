@@ -26,11 +26,17 @@ pub(super) fn best(
     let window = lines.clamp(1, bounds.len().max(1));
     // A window starts on a line with text: at the top, or where a term is.
     let mut best = (0.0, 0);
+    // Marks come in order, so each window looks only at those in it.
+    let mut next = 0;
     for first in 0..=bounds.len().saturating_sub(window) {
         let Some(range) = span(&bounds, first, window) else { break };
+        while marks.get(next).is_some_and(|mark| mark.range.start < range.start) {
+            next += 1;
+        }
         let mut seen: Vec<usize> = Vec::new();
         let mut mass = 0.0;
-        for mark in marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end) {
+        let inside = marks[next..].iter().take_while(|mark| mark.range.start < range.end);
+        for mark in inside.filter(|mark| mark.range.end <= range.end) {
             if !seen.contains(&mark.term) {
                 seen.push(mark.term);
                 mass += mark.idf;

@@ -6,6 +6,7 @@ pub mod convert;
 use crate::support::Tree;
 use convert::{Abstract, ScifactClaim, TASK, convert, lines};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::Path;
 use tamis::{EvidenceImport, EvidenceRecord, Index, Relation, RunOptions};
 
@@ -27,7 +28,8 @@ pub fn scifact_with(change: impl FnOnce(&mut [ScifactClaim])) -> Option<SciFact>
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/scifact");
     let read = |name: &str| std::fs::read_to_string(directory.join(name));
     let (Ok(claims), Ok(corpus)) = (read("claims.jsonl"), read("corpus.jsonl")) else {
-        println!("skipped: there is no ../shared/data/scifact beside the checkout");
+        let reason = "there is no ../shared/data/scifact beside the checkout";
+        let _ = writeln!(std::io::stderr(), "skipped the evidence of a test collection: {reason}");
         return None;
     };
     let mut claims: Vec<ScifactClaim> = lines(&claims).expect("claims");

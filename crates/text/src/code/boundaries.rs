@@ -63,7 +63,7 @@ fn note(depths: &mut [u8], lines: &Lines<'_>, node: Node<'_>, depth: u8) {
     let row = node.start_position().row;
     if row < depths.len() && depth < depths[row] {
         let before = &lines.text[lines.start(row)..node.start_byte()];
-        if before.trim_ascii().is_empty() {
+        if before.trim_ascii_end().is_empty() {
             depths[row] = depth.min(AFTER_COMMENT - 1);
         }
     }

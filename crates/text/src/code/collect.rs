@@ -10,7 +10,6 @@ use tree_sitter::{Node, QueryCursor, Tree};
 use super::fingerprint::{self, fingerprint};
 use super::grammar::{Capture, Compiled};
 use super::item::{Item, ItemKind};
-use crate::document::SYMBOL_SEPARATOR;
 use crate::lines::Lines;
 
 /// The definitions of a file in the order of their beginnings, and which lines hold only comments and attributes.
@@ -58,6 +57,12 @@ const MATCH_LIMIT: u32 = 4_096;
 
 /// Smallest definition inside of a function or constant that becomes a passage of its own, in tokens.
 const INNER_TOKENS: usize = 40;
+
+/// The longest name, in bytes: every passage of a definition and of what is in it carries it.
+const NAME_LENGTH: usize = 256;
+
+/// How much of a line is looked at for an attribute, in bytes.
+const ATTRIBUTE_LENGTH: usize = 256;
 
 pub(super) fn collect(
     cursor: &mut QueryCursor,
@@ -192,7 +197,8 @@ fn mark_lead(leads: &mut [bool], lines: &Lines<'_>, node: Node<'_>) {
     }
     let before = &lines.text[lines.start(first)..bytes.start];
     let after = if end.row == last { &lines.text[bytes.end..lines.start(last + 1)] } else { "" };
-    if (before.trim().is_empty() || leads[first]) && after.trim().is_empty() {
+    // Looked at from the comment's own side: a line of many comments is looked at once for each of them.
+    if (before.trim_end().is_empty() || leads[first]) && after.trim_start().is_empty() {
         leads[first..=last].fill(true);
     }
 }
@@ -270,7 +276,7 @@ impl<'a> Nest<'a> {
         let first = self.lead(start, parent);
         let small = declaration || matches!(definition.kind, ItemKind::Constant | ItemKind::Alias);
         let test = parent.is_some_and(|parent| self.items[parent].test) || self.is_test(first, start);
-        let symbol = self.symbol(definition, parent);
+        let names = vec![(definition.name.start, self.symbol(definition, parent))];
         let own = fingerprint(node, self.lines.text);
         let signature = match parent.map(|parent| &self.items[parent]) {
             // Two traits of one type may ask for methods of one name.
@@ -285,7 +291,7 @@ impl<'a> Nest<'a> {
             definition.scope.is_some() || bare_name(&self.lines.text[definition.name.clone()]).contains("::");
         self.items.push(Item {
             kind,
-            symbol,
+            names,
             qualified,
             bytes,
             head,
@@ -305,8 +311,8 @@ impl<'a> Nest<'a> {
             return;
         };
         if parent.kind == definition.kind && parent.bytes == *bytes {
-            parent.symbol.push_str(SYMBOL_SEPARATOR);
-            parent.symbol.push_str(&bare_name(&self.lines.text[definition.name.clone()]));
+            let name = bare_name(&self.lines.text[definition.name.clone()]);
+            parent.names.push((definition.name.start, shortened(&name).to_owned()));
         }
     }
 
@@ -349,6 +355,8 @@ impl<'a> Nest<'a> {
     fn is_test(&self, first: usize, start: usize) -> bool {
         (first..=start).any(|row| {
             let line = self.lines.line(row).trim_start();
+            // A line of many definitions is looked at once for each of them.
+            let line = &line[..line.floor_char_boundary(ATTRIBUTE_LENGTH)];
             line.starts_with("#[")
                 && (line.contains("test]")
                     || line.contains("test(")
@@ -359,7 +367,10 @@ impl<'a> Nest<'a> {
     }
 
     fn symbol(&self, definition: &Definition, parent: Option<usize>) -> String {
-        let text = |range: &Range<usize>| bare_name(&self.lines.text[range.clone()]);
+        let text = |range: &Range<usize>| match bare_name(&self.lines.text[range.clone()]) {
+            Cow::Borrowed(name) => Cow::Borrowed(shortened(name)),
+            Cow::Owned(name) => Cow::Owned(shortened(&name).to_owned()),
+        };
         let naming = &self.compiled.naming;
         let before_name = match definition.kind {
             ItemKind::Function | ItemKind::Method if definition.singleton => ".",
@@ -369,14 +380,14 @@ impl<'a> Nest<'a> {
         let mut symbol = String::new();
         match parent.map(|parent| &self.items[parent]) {
             Some(parent) => {
-                symbol.push_str(&parent.symbol);
+                symbol.push_str(parent.name_at(definition.name.start));
                 let module = parent.kind == ItemKind::Module && !naming.modules_have_methods;
                 symbol.push_str(if module || definition.scope.is_some() { naming.nested } else { before_name });
             }
             None => {
                 let before = self.namespaces.partition_point(|name| name.start < definition.name.start);
                 if let Some(namespace) = before.checked_sub(1).and_then(|last| self.namespaces.get(last)) {
-                    symbol.push_str(&self.lines.text[namespace.clone()]);
+                    symbol.push_str(shortened(&self.lines.text[namespace.clone()]));
                     symbol.push_str(naming.nested);
                 }
             }
@@ -394,6 +405,10 @@ impl<'a> Nest<'a> {
         }
         symbol
     }
+}
+
+fn shortened(name: &str) -> &str {
+    &name[..name.floor_char_boundary(NAME_LENGTH)]
 }
 
 /// A qualified name keeps its qualifiers and loses their arguments: `Matrix::rows` of `Matrix<T, N>::rows`.

@@ -46,37 +46,67 @@ impl Emission<'_> {
                     let rows = (segment.first, segment.last);
                     let begin = |row: usize| boundaries.badness(self.lines, row);
                     let pieces = pack(self.lines, rows, self.lines.token_sums(), self.max_tokens, begin);
-                    for (index, piece) in pieces.iter().enumerate() {
-                        passages.push(self.passage(segment, piece, segment.head && index == 0));
-                    }
+                    self.pieces(segment, &pieces, &mut passages);
                 }
             }
         }
         passages
     }
 
+    /// The passages of a segment that is too large for one: each is about the definitions that it holds a part of, so that
+    /// together they say no name more often than the text does.
+    fn pieces(&self, segment: &Segment, pieces: &[Piece], passages: &mut Vec<Passage>) {
+        let members: Vec<usize> = segment.item.into_iter().chain(segment.others.iter().copied()).collect();
+        let mut from = 0;
+        for (index, piece) in pieces.iter().enumerate() {
+            let bytes = self.bytes(piece);
+            if members.len() <= 1 {
+                let head = segment.head && index == 0;
+                passages.push(self.passage_of(&members, piece, &bytes, head));
+                continue;
+            }
+            // The definitions of a segment follow each other.
+            while members.get(from).is_some_and(|member| self.items[*member].bytes.end <= bytes.start) {
+                from += 1;
+            }
+            let rest = members.get(from..).unwrap_or_default();
+            let count = rest.iter().take_while(|member| self.items[**member].bytes.start < bytes.end).count();
+            let here = &rest[..count];
+            let head = here.first().is_some_and(|first| self.items[*first].bytes.start >= bytes.start);
+            passages.push(self.passage_of(here, piece, &bytes, head));
+        }
+    }
+
+    fn bytes(&self, piece: &Piece) -> Range<usize> {
+        piece.part.clone().unwrap_or_else(|| self.lines.start(piece.first)..self.lines.start(piece.last + 1))
+    }
+
     fn is_large(&self, segment: &Segment) -> bool {
         self.lines.tokens(segment.first, segment.last) > self.max_tokens
     }
 
-    /// `head` says that the definition's own beginning is part of the piece.
     fn passage(&self, segment: &Segment, piece: &Piece, head: bool) -> Passage {
+        let members: Vec<usize> = segment.item.into_iter().chain(segment.others.iter().copied()).collect();
+        self.passage_of(&members, piece, &(0..usize::MAX), head)
+    }
+
+    /// A passage of these definitions, named by what they name within `bytes`. `head` says that the first one's own
+    /// beginning is part of the piece.
+    fn passage_of(&self, members: &[usize], piece: &Piece, bytes: &Range<usize>, head: bool) -> Passage {
         let mut passage = passage(self.lines, piece, Kind::Module, self.role);
-        let Some(index) = segment.item else {
+        let Some(item) = members.first().map(|first| &self.items[*first]) else {
             return passage;
         };
-        let item = &self.items[index];
         passage.kind =
             item.passage_kind(item.parent.map(|parent| self.items[parent].kind), self.naming.modules_have_methods);
         if item.test && self.role == Role::Main {
             passage.role = Role::Test;
         }
-        let names = std::iter::once(&index).chain(&segment.others).map(|index| self.items[*index].symbol.as_str());
+        let names = members.iter().flat_map(|member| self.items[*member].names_in(bytes));
         passage.symbol = Some(names.collect::<Vec<_>>().join(SYMBOL_SEPARATOR));
-        let others = segment.others.iter().map(|index| self.items[*index].signature);
-        let signature = match segment.others.is_empty() {
-            true => item.signature,
-            false => combined(std::iter::once(item.signature).chain(others)),
+        let signature = match members {
+            [_] => item.signature,
+            _ => combined(members.iter().map(|member| self.items[*member].signature)),
         };
         passage.signature = Some(format!("{signature:016x}"));
         let mut context: Vec<String> = Vec::new();

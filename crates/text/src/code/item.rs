@@ -45,8 +45,9 @@ impl ItemKind {
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) kind: ItemKind,
-    /// The qualified name; several where one declaration has several.
-    pub(super) symbol: String,
+    /// The qualified name, and those of whatever else the same declaration names, each with where it begins in bytes. In
+    /// their order, and never empty.
+    pub(super) names: Vec<(usize, String)>,
     /// Whether the definition itself names what it belongs to.
     pub(super) qualified: bool,
     /// The node, in bytes.
@@ -69,6 +70,19 @@ pub(super) struct Item {
 }
 
 impl Item {
+    /// The name that holds at a place: the last one before it, or the first.
+    pub(super) fn name_at(&self, offset: usize) -> &str {
+        let before = self.names.partition_point(|(start, _)| *start < offset);
+        self.names.get(before.saturating_sub(1)).map_or("", |(_, name)| name.as_str())
+    }
+
+    /// The names that a piece of the text is about: the one that holds where it begins, and those that begin in it.
+    pub(super) fn names_in(&self, piece: &Range<usize>) -> impl Iterator<Item = &str> {
+        let first = self.names.partition_point(|(start, _)| *start <= piece.start).saturating_sub(1);
+        let end = self.names.partition_point(|(start, _)| *start < piece.end).max(first + 1);
+        self.names[first..end.min(self.names.len())].iter().map(|(_, name)| name.as_str())
+    }
+
     /// The kind of its passages, inside of a definition of kind `parent`.
     pub(super) fn passage_kind(&self, parent: Option<ItemKind>, modules_have_methods: bool) -> Kind {
         match self.kind {

@@ -10,7 +10,6 @@ use super::errors;
 use super::grammar::{Compiled, ReferenceCapture, References};
 use super::item::ItemKind;
 use super::workshop::Workshop;
-use crate::document::SYMBOL_SEPARATOR;
 use crate::languages::{Grammar, Language};
 use crate::lines::Lines;
 use crate::names::named;
@@ -112,7 +111,8 @@ fn ordered(found: &HashMap<usize, (Node<'_>, ReferenceKind)>, text: &str) -> Vec
     let mut starts: Vec<usize> = found.keys().copied().collect();
     starts.sort_unstable();
     let mut references: Vec<Reference> = Vec::new();
-    let mut on_line = 0;
+    // By name, where the line that is being read has it.
+    let mut on_line: HashMap<String, usize> = HashMap::new();
     for (node, kind) in starts.iter().filter_map(|start| found.get(start)) {
         let name = last_part(&text[node.byte_range()]);
         if name.is_empty() {
@@ -120,11 +120,14 @@ fn ordered(found: &HashMap<usize, (Node<'_>, ReferenceKind)>, text: &str) -> Vec
         }
         let line = number(node.start_position().row);
         if references.last().is_some_and(|last| last.line != line) {
-            on_line = references.len();
+            on_line.clear();
         }
-        match references[on_line..].iter_mut().find(|reference| reference.name == name) {
+        match on_line.get(&name).and_then(|known| references.get_mut(*known)) {
             Some(known) => known.kind = known.kind.max(*kind),
-            None => references.push(Reference { name, line, kind: *kind }),
+            None => {
+                on_line.insert(name.clone(), references.len());
+                references.push(Reference { name, line, kind: *kind });
+            }
         }
     }
     references
@@ -193,8 +196,8 @@ pub fn definitions(path_or_language: &str, text: &str) -> Vec<Definition> {
         let each = defining.flat_map(|item| {
             let parent = item.parent.map(|parent| items[parent].kind);
             let kind = item.passage_kind(parent, compiled.naming.modules_have_methods);
-            item.symbol.split(SYMBOL_SEPARATOR).map(move |name| Definition {
-                name: name.to_owned(),
+            item.names.iter().map(move |(_, name)| Definition {
+                name: name.clone(),
                 kind,
                 line: number(item.start),
                 end_line: number(item.last),

@@ -109,8 +109,8 @@ pub(crate) fn regions(lines: &Lines<'_>, outline: &Outline) -> Vec<Region> {
         first = last + 1;
     }
     // The title of the metadata stands above all headings, unless a heading repeats it.
-    let repeats = |title: &String| outline.headings.iter().any(|heading| heading.level == 1 && heading.text == *title);
-    let title = outline.title.clone().filter(|title| !repeats(title));
+    let repeats = |title: &str| outline.headings.iter().any(|heading| heading.level == 1 && heading.text == title);
+    let title = outline.title.as_deref().filter(|title| !repeats(title));
     let mut path = Path { above: title, headings: &outline.headings, open: Vec::new() };
     let first_heading = outline.headings.first().map_or(end + 1, |heading| heading.first);
     if first < first_heading && lines.trim(first, first_heading - 1).is_some() {
@@ -137,7 +137,7 @@ pub(crate) fn regions(lines: &Lines<'_>, outline: &Outline) -> Vec<Region> {
 
 /// The headings that are open at a place.
 struct Path<'outline> {
-    above: Option<String>,
+    above: Option<&'outline str>,
     headings: &'outline [Heading],
     open: Vec<usize>,
 }
@@ -157,16 +157,25 @@ impl Path<'_> {
     /// What stays open where a heading of this level begins.
     fn outside(&self, level: usize) -> Self {
         let open = self.open.iter().copied().filter(|open| self.headings[*open].level < level).collect();
-        Self { above: self.above.clone(), headings: self.headings, open }
+        Self { above: self.above, headings: self.headings, open }
     }
 
     fn joined(&self) -> Option<String> {
         let open = self.open.iter().map(|index| self.headings[*index].text.as_str());
-        let texts = self.above.as_deref().into_iter().chain(open);
-        let path = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(HEADING_SEPARATOR);
-        match path.char_indices().nth(HEADING_LENGTH) {
-            Some((end, _)) => Some(path[..end].to_owned()),
-            None => Some(path).filter(|path| !path.is_empty()),
+        let texts = self.above.into_iter().chain(open).filter(|text| !text.is_empty());
+        let mut path = String::new();
+        let mut left = HEADING_LENGTH;
+        for text in texts {
+            let separator = if path.is_empty() { "" } else { HEADING_SEPARATOR };
+            // No more of a heading is looked at than is kept: every section below it does so.
+            for character in separator.chars().chain(text.chars()).take(left) {
+                path.push(character);
+                left -= 1;
+            }
+            if left == 0 {
+                break;
+            }
         }
+        Some(path).filter(|path| !path.is_empty())
     }
 }

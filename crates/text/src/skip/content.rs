@@ -14,11 +14,15 @@ const HEADER_LINES: usize = 24;
 const NOTICE_LINES: usize = 3;
 /// Mean bytes a line above which program text was not written by a person.
 const MINIFIED_MEAN: usize = 400;
+/// A line longer than this was not written by a person where it is program text.
+const MINIFIED_LINE: usize = 2_000;
+/// One mark of syntax in so many bytes, at the least, tells program text from a picture or a table written as a string.
+const BYTES_A_MARK: usize = 40;
 /// Below this size a single long line is a small configuration file.
 const MINIFIED_BYTES: usize = 4 << 10;
 
-/// Why the file at `path` is left out, as far as its bytes tell. Pass the whole file; a head of 64 KiB gives the same
-/// answer nearly always.
+/// Why the file at `path` is left out, as far as its bytes tell. Pass the whole file: what was made for machines may stand
+/// anywhere in it.
 ///
 /// ```
 /// use tamis_text::{Skip, skip_by_content};
@@ -58,11 +62,25 @@ fn is_private_key(head: &[u8]) -> bool {
         || line.starts_with(b"openssh-key-v1")
 }
 
-/// Whether the lines are too long for a person to have written them.
+/// Whether the lines are too long for a person to have written them: those of the head on average, or so many of all that
+/// they are more than half of the file.
 pub(crate) fn is_minified(bytes: &[u8]) -> bool {
+    if bytes.len() < MINIFIED_BYTES {
+        return false;
+    }
     let head = &bytes[..bytes.len().min(64 << 10)];
     let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count().max(1);
-    bytes.len() >= MINIFIED_BYTES && head.len() / lines > MINIFIED_MEAN
+    if head.len() / lines > MINIFIED_MEAN {
+        return true;
+    }
+    let long = bytes.split(|byte| *byte == b'\n').filter(|line| line.len() > MINIFIED_LINE && is_program_text(line));
+    2 * long.map(<[u8]>::len).sum::<usize>() > bytes.len()
+}
+
+/// Whether a long line is statements, rather than data in a string.
+fn is_program_text(line: &[u8]) -> bool {
+    let marks = line.iter().filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b';' | b',')).count();
+    marks * BYTES_A_MARK >= line.len()
 }
 
 /// Whether a comment in the first lines says that a program wrote this.
@@ -153,6 +171,18 @@ mod tests {
         assert_eq!(skip_by_content("a.js", line.as_bytes()), Some(Skip::Minified));
         assert_eq!(skip_by_content("a.md", line.as_bytes()), None);
         assert_eq!(skip_by_content("a.json", br#"{"compact": [1, 2, 3]}"#), None);
+    }
+
+    #[test]
+    fn minified_code_is_noticed_wherever_it_stands() {
+        let written = "var a = 1;\n".repeat(10_000);
+        let bundle = "function f(a,b){return a+b};".repeat(5_000);
+        assert!(written.len() > 64 << 10);
+        assert_eq!(skip_by_content("a.js", format!("{written}{bundle}\n").as_bytes()), Some(Skip::Minified));
+        let little = &bundle[..written.len() / 2];
+        assert_eq!(skip_by_content("a.js", format!("{written}{little}\n").as_bytes()), None, "most of it is written");
+        let picture = format!("{written}var icon = \"{}\";\n", "iVBORw0KGgo/AAAN+SUhEUg".repeat(10_000));
+        assert_eq!(skip_by_content("a.js", picture.as_bytes()), None, "a long string hides no program");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A real archive, where it is at hand.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use tamis_text::{CommentKind, IssueFormat, IssueKind, IssueState, Options, read_issues};
@@ -15,7 +16,8 @@ fn path() -> Option<PathBuf> {
 #[test]
 fn every_issue_pull_request_and_comment_of_a_real_archive_is_read() {
     let Some(path) = path() else {
-        println!("skipped: there is no ../shared/data/github-issues/tls-esni.archive.json beside the checkout");
+        let reason = "there is no ../shared/data/github-issues/tls-esni.archive.json beside the checkout";
+        let _ = writeln!(std::io::stderr(), "skipped the issues of a real archive: {reason}");
         return;
     };
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

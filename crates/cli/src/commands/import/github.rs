@@ -1,5 +1,6 @@
 //! `tamis import github`: issues of a repository, live.
 
+use super::super::fresh;
 use crate::args::{Global, ImportGithubArguments, local_zone};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -45,6 +46,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         print::report(&mut out, &report, index.own_namespace(), output.verbose())?;
         out.flush()?;
     }
+    fresh::unusable(&report.run, output);
     Ok(match report.stopped {
         None => Exit::Found,
         Some(Stopped::Interrupted) => {

@@ -1,5 +1,6 @@
 //! What every import does: read what is named, import it, publish and embed it, and say what was done.
 
+use super::super::fresh;
 use crate::args::Global;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -87,6 +88,7 @@ pub fn run_import<I>(
         import::summary(&mut out, &summary, completed.as_ref(), index.own_namespace())?;
         out.flush()?;
     }
+    completed.iter().for_each(|report| fresh::unusable(report, output));
     if summary.interrupted {
         output.note("stopped before anything was changed");
         return Ok(Exit::Interrupted);
