@@ -8,6 +8,8 @@ mod errors;
 mod eval;
 mod evidence;
 mod feedback;
+#[cfg(unix)]
+mod foreign_files;
 mod hook;
 mod import;
 mod import_github;
@@ -16,6 +18,8 @@ mod install;
 mod mcp;
 mod metadata;
 mod month;
+#[cfg(unix)]
+mod named_files;
 mod notes;
 mod output;
 mod related;
