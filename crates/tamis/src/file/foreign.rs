@@ -137,8 +137,8 @@ pub(crate) use unix::{Directory, open_regular};
 
 #[cfg(unix)]
 mod unix {
-    use super::{Metadata, parts, regular, whole};
-    use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
+    use super::{Metadata, Refusal, parts, regular, whole};
+    use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
     use rustix::io::Errno;
     use std::ffi::OsStr;
     use std::fs::{self, File, OpenOptions};
@@ -175,7 +175,7 @@ mod unix {
         pub fn below(&self, path: &Path) -> io::Result<Directory> {
             let mut handle = self.handle.try_clone()?;
             for part in parts(path)? {
-                handle = openat(&handle, part, LIST, Mode::empty())?;
+                handle = step(&handle, part)?;
             }
             Ok(Directory { handle })
         }
@@ -194,27 +194,35 @@ mod unix {
             let name: &OsStr = parts.pop().ok_or(io::ErrorKind::InvalidInput)?;
             let mut held: Option<OwnedFd> = None;
             for part in parts {
-                held = Some(openat(held.as_ref().unwrap_or(&self.handle), part, LIST, Mode::empty())?);
+                held = Some(step(held.as_ref().unwrap_or(&self.handle), part)?);
             }
             let directory = held.as_ref().unwrap_or(&self.handle);
             // A device is not even opened where it is seen in time: opening some does something.
             let mode = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode;
-            match rustix::fs::FileType::from_raw_mode(mode as _) {
-                rustix::fs::FileType::RegularFile => {}
-                rustix::fs::FileType::Symlink => return Err(super::Refusal::Link.error()),
-                rustix::fs::FileType::Directory => return Err(super::Refusal::Special("a directory").error()),
-                rustix::fs::FileType::Fifo => return Err(super::Refusal::Special("a pipe").error()),
-                rustix::fs::FileType::Socket => return Err(super::Refusal::Special("a socket").error()),
-                _ => return Err(super::Refusal::Special("a device").error()),
+            match FileType::from_raw_mode(mode) {
+                FileType::RegularFile => {}
+                FileType::Symlink => return Err(Refusal::Link.error()),
+                FileType::Directory => return Err(Refusal::Special("a directory").error()),
+                FileType::Fifo => return Err(Refusal::Special("a pipe").error()),
+                FileType::Socket => return Err(Refusal::Special("a socket").error()),
+                _ => return Err(Refusal::Special("a device").error()),
             }
             let file = match openat(directory, name, READ | OFlags::NOFOLLOW, Mode::empty()) {
                 Ok(handle) => File::from(handle),
-                Err(Errno::LOOP) => return Err(super::Refusal::Link.error()),
+                Err(Errno::LOOP) => return Err(Refusal::Link.error()),
                 Err(error) => return Err(error.into()),
             };
             let metadata = file.metadata()?;
             regular(metadata.file_type())?;
             Ok((file, metadata))
+        }
+    }
+
+    /// Opens a directory in another. Systems differ in what they call a link in its place.
+    fn step(directory: &OwnedFd, part: &OsStr) -> io::Result<OwnedFd> {
+        match openat(directory, part, LIST, Mode::empty()) {
+            Err(Errno::LOOP) => Err(io::ErrorKind::NotADirectory.into()),
+            opened => Ok(opened?),
         }
     }
 
