@@ -1,7 +1,7 @@
 //! From flags to what a command works with: a location, a configuration, an open index.
 
 use crate::args::Global;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location};
@@ -38,7 +38,7 @@ impl Session {
     /// The directory to start from does not exist.
     pub fn start(global: &Global, flags: Vec<FlagSetting>) -> Result<Self> {
         let variable = || std::env::var_os(INDEX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let index = global.index.clone().or_else(variable).map(absolute).transpose()?;
+        let index = global.index.clone().or_else(variable);
         let location = Location::discover(&global.directory, index.as_deref())?;
         let directories = UserDirectories::here();
         let user_directory = directories.configuration().map(Path::to_owned);
@@ -79,8 +79,4 @@ impl Session {
         }
         self.open(config)
     }
-}
-
-fn absolute(path: PathBuf) -> Result<PathBuf> {
-    std::path::absolute(&path).with_context(|| format!("{}: no index directory", path.display()))
 }

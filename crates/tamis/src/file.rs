@@ -1,4 +1,11 @@
-//! One change of a file at a time, whole or not at all.
+//! Files: one change at a time, whole or not at all; those of others read with care ([`foreign`]); those that somebody names
+//! written as what they are ([`named`]).
+
+pub(crate) mod foreign;
+mod named;
+
+pub(crate) use named::replace_whole;
+pub use named::{write_bytes, write_file};
 
 use crate::Error;
 use crate::index::TEMPORARY;
@@ -6,6 +13,9 @@ use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// The largest file that is changed as a text, in bytes.
+pub(crate) const LONGEST_TEXT: u64 = 64 << 20;
 
 /// How long to wait for another process that writes in the same directory: each does so for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,7 +58,10 @@ impl DirectoryLock {
 /// On Unix the directory itself can be locked, so that nothing has to be made in it.
 #[cfg(unix)]
 fn open(directory: &Path) -> std::io::Result<File> {
-    File::open(directory)
+    use rustix::fs::{Mode, OFlags};
+    // A pipe in its place would be waited for.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(directory, flags, Mode::empty())?.into())
 }
 
 #[cfg(not(unix))]
@@ -75,7 +88,8 @@ fn remove_leftovers(directory: &Path) {
 pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), Error>) -> Result<T, Error> {
     for _ in 0..TRIES {
         let before = state(path)?;
-        let bytes = fs::read(path).map_err(|error| Error::path(path, format!("cannot be read: {error}")))?;
+        let bytes = foreign::read_in(named::directory_of(path), name(path), LONGEST_TEXT)
+            .map_err(|error| Error::path(path, format!("cannot be read: {error}")))?;
         let Ok(text) = String::from_utf8(bytes) else {
             return Err(Error::path(path, "not UTF-8, so it is not written to; convert it first"));
         };
@@ -94,17 +108,19 @@ pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), 
 /// Writes a file under its name when it is whole. Whether it did so: not where the file is not the one of `before` any more.
 fn replace(path: &Path, text: &str, before: &Metadata) -> Result<bool, Error> {
     let failed = |error: std::io::Error| Error::path(path, format!("cannot be written: {error}"));
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(directory).map_err(failed)?;
+    let mut file = named::new_in(named::directory_of(path), 0o600).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
-    file.as_file().set_permissions(before.permissions()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     if !same(&state(path)?, before) {
         return Ok(false);
     }
-    file.persist(path).map_err(|error| failed(error.error))?;
-    sync(directory);
+    named::put(file, path, Some(before)).map_err(failed)?;
     Ok(true)
+}
+
+/// The last part of a path.
+fn name(path: &Path) -> &Path {
+    path.file_name().map_or(path, Path::new)
 }
 
 fn state(path: &Path) -> Result<Metadata, Error> {
@@ -137,13 +153,9 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<bool, Error> {
         Err(error) => return Err(failed(error)),
         Ok(_) => return Ok(false),
     }
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
+    let directory = named::directory_of(path);
     // As any new file: what the user's mask leaves.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(directory).map_err(failed)?;
+    let mut file = named::new_in(directory, 0o666).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     match file.persist_noclobber(path) {

@@ -88,6 +88,7 @@ pub use evidence::{
     VectorMatch, VectorMatches, VectorSearchRequest, ViewColumn, ViewDescription, ViewParameter, ViewRequest, views,
 };
 pub use feedback::{ImportReport, Judged, Label};
+pub use file::{write_bytes, write_file};
 pub use get::Excerpt;
 pub use import::{
     Clock, ConversationImport, EvidenceImport, EvidenceLine, GITHUB_API, GithubAccess, GithubError, GithubImport,

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::user_directories::Bases;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The name of the directory that holds an index.
 pub const INDEX_DIRECTORY: &str = ".tamis";
@@ -39,7 +39,12 @@ impl Location {
             .take_while(|directory| *directory == start || home.as_deref() != Some(*directory))
             .find(marked)
             .unwrap_or(&start);
-        let location = Self::at(root, index);
+        if index.is_none() {
+            stays_in(root)?;
+        }
+        // From here on paths are compared as they are written: two for one directory would be two directories.
+        let index = index.map(resolved);
+        let location = Self::at(root, index.as_deref());
         Ok(Location { start, ..location })
     }
 
@@ -65,6 +70,46 @@ impl Location {
     }
 }
 
+/// Refuses a tree whose index would be made outside of it, by a link that came with the tree.
+fn stays_in(root: &Path) -> Result<(), Error> {
+    let directory = root.join(INDEX_DIRECTORY);
+    if !std::fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_symlink()) {
+        return Ok(());
+    }
+    match dunce::canonicalize(&directory) {
+        Ok(target) if target.starts_with(root) => Ok(()),
+        _ => Err(Error::path(
+            &directory,
+            "a symbolic link out of the tree, which may have come with it; if it is yours, name the directory that it leads \
+             to with --index DIR or TAMIS_INDEX",
+        )),
+    }
+}
+
+/// A path as the system knows it: absolute, without `.`, `..` and links as far as it exists.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut there = whole.as_path();
+    loop {
+        if let Ok(found) = dunce::canonicalize(there) {
+            let rest = whole.strip_prefix(there).unwrap_or(Path::new(""));
+            let mut resolved = found;
+            for part in rest.components() {
+                match part {
+                    Component::ParentDir => drop(resolved.pop()),
+                    Component::CurDir => {}
+                    part => resolved.push(part),
+                }
+            }
+            return resolved;
+        }
+        match there.parent() {
+            Some(parent) => there = parent,
+            None => return whole,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +132,50 @@ mod tests {
         assert_eq!(Location::discover(&deep, None).expect("found").root, base.join("project/src"));
         let elsewhere = base.join("elsewhere");
         assert_eq!(Location::discover(&deep, Some(&elsewhere)).expect("found").directory, elsewhere);
+    }
+
+    #[test]
+    fn one_directory_has_one_path_however_it_is_written() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let base = dunce::canonicalize(directory.path()).expect("a path");
+        fs::create_dir_all(base.join("tree/sub")).expect("made");
+        fs::create_dir(base.join("there")).expect("made");
+        let of = |index: &Path| Location::discover(&base.join("tree"), Some(index)).expect("found").directory;
+        assert_eq!(of(&base.join("tree/sub/../.tamis")), base.join("tree/.tamis"));
+        assert_eq!(of(&base.join("./new/../other/./deep")), base.join("other/deep"), "what is not there yet");
+        assert_eq!(of(&base.join("tree/../there")), base.join("there"));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(base.join("there"), base.join("link")).expect("linked");
+            assert_eq!(of(&base.join("link")), base.join("there"));
+            assert_eq!(of(&base.join("link/new")), base.join("there/new"));
+            assert_eq!(of(&base.join("link/../new")), base.join("new"), "up from where the link leads to");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_came_with_a_tree_makes_no_index_outside_of_it() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let base = dunce::canonicalize(directory.path()).expect("a path");
+        fs::create_dir_all(base.join("tree/kept")).expect("made");
+        fs::create_dir(base.join("outside")).expect("made");
+        let link = base.join("tree/.tamis");
+        for to in ["../outside", "../nowhere"] {
+            std::os::unix::fs::symlink(to, &link).expect("linked");
+            if to == "../outside" {
+                let error = Location::discover(&base.join("tree"), None).expect_err("refused").to_string();
+                assert!(error.contains("--index"), "{error}");
+                let named = Location::discover(&base.join("tree"), Some(&base.join("outside"))).expect("named");
+                assert_eq!(named.directory, base.join("outside"));
+            } else {
+                fs::create_dir(base.join("tree/.git")).expect("made");
+                assert!(Location::discover(&base.join("tree"), None).is_err());
+            }
+            fs::remove_file(&link).expect("removed");
+        }
+        std::os::unix::fs::symlink("kept", &link).expect("linked");
+        assert!(Location::discover(&base.join("tree"), None).is_ok(), "a link in the tree leads nowhere else");
     }
 
     #[test]

@@ -92,7 +92,8 @@ impl UserDirectories {
         UserDirectories::of(&Bases::here(), &|name| std::env::var_os(name))
     }
 
-    fn of(bases: &Bases, environment: &dyn Fn(&str) -> Option<OsString>) -> UserDirectories {
+    /// Those that the bases and the variables say.
+    pub(crate) fn of(bases: &Bases, environment: &dyn Fn(&str) -> Option<OsString>) -> UserDirectories {
         let named = |variable: &str| environment(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
         // What Linux says, which is what every system was taken to say.
         let before = Bases::of(System::Linux, environment);

@@ -196,3 +196,51 @@ fn a_tree_that_is_gone_does_not_empty_its_index() {
     assert!(index.refresh(RunOptions::WHOLE, &()).is_err());
     assert_eq!(index.store().summary().expect("a summary").documents, 12);
 }
+
+/// Changes the tree when it has been listed and before it is read.
+#[cfg(unix)]
+struct Between<F: Fn() + Sync>(F);
+
+#[cfg(unix)]
+impl<F: Fn() + Sync> Observer for Between<F> {
+    fn stage(&self, stage: Stage, _: u64) {
+        if stage == Stage::Read {
+            (self.0)();
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_stops_being_a_file_of_the_tree_before_it_is_read_is_not_indexed() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().expect("a temporary directory");
+    let secret = "# Secret\n\nThe password of the harbour master is a barnacle.\n";
+    fs::write(outside.path().join("secret.md"), secret).expect("written");
+    let tree = notes_tree();
+    for name in ["piped.md", "linked.md", "grown.md", "below/secret.md"] {
+        tree.write(name, b"# Harbour\n\nShips lie in the harbour.\n");
+    }
+    let root = tree.root().to_owned();
+    let index = tree.open(&[]);
+    let swap = || {
+        for name in ["piped.md", "linked.md", "grown.md"] {
+            fs::remove_file(root.join(name)).expect("removed");
+        }
+        assert!(std::process::Command::new("mkfifo").arg(root.join("piped.md")).status().expect("runs").success());
+        symlink(outside.path().join("secret.md"), root.join("linked.md")).expect("linked");
+        fs::File::create(root.join("grown.md")).and_then(|file| file.set_len(1 << 42)).expect("made");
+        fs::remove_dir_all(root.join("below")).expect("removed");
+        symlink(outside.path(), root.join("below")).expect("linked");
+    };
+    let report = index.refresh(RunOptions::WHOLE, &Between(swap)).expect("run");
+    let mut unreadable: Vec<&str> = report.unreadable.iter().filter_map(|line| line.split(':').next()).collect();
+    unreadable.sort_unstable();
+    assert_eq!(unreadable, ["below/secret.md", "grown.md", "linked.md", "piped.md"], "{:?}", report.unreadable);
+    assert_eq!(report.added, 12, "the others are");
+    assert!(!paths(&ask(&index, "password harbour master barnacle")).iter().any(|path| path.contains("secret")));
+    // The next run finds what they are by then, and complains no more.
+    let next = refresh(&index);
+    assert!(next.unreadable.is_empty(), "{:?}", next.unreadable);
+    assert_eq!(next.skipped.get("symlink"), Some(&2));
+}

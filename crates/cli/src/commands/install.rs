@@ -40,7 +40,13 @@ pub fn run(arguments: &InstallArguments, global: &Global, output: &Output) -> Re
         if arguments.dry_run {
             differences(plan, output)?;
         } else {
-            plan.carry_out()?;
+            let unrecorded = plan.carry_out()?;
+            if let Some(reason) = unrecorded {
+                output.warn(&format!(
+                    "{}: what was changed could not be written down, so `--remove` will take out the entry alone: {reason}",
+                    client.name()
+                ));
+            }
             tell(*client, *scope, plan, arguments, output)?;
         }
     }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use clap_complete::Shell;
 use schemars::generate::SchemaSettings;
 use std::io::Write;
+use std::path::Path;
 use tamis::Answer;
 
 /// Prints a completion script.
@@ -32,7 +33,9 @@ pub fn man(arguments: &ManArguments, output: &Output) -> Result<Exit> {
         Some(directory) => {
             let failed = || format!("{}: the manual pages cannot be written", directory.display());
             std::fs::create_dir_all(directory).with_context(failed)?;
-            clap_mangen::generate_to(description(), directory).with_context(failed)?;
+            let mut description = description().disable_help_subcommand(true);
+            description.build();
+            pages(&description, directory)?;
         }
         None => {
             let mut out = output.plain();
@@ -41,6 +44,17 @@ pub fn man(arguments: &ManArguments, output: &Output) -> Result<Exit> {
         }
     }
     Ok(Exit::Found)
+}
+
+/// Writes the page of a command and of each under it, as `clap_mangen::generate_to` names them.
+fn pages(command: &clap::Command, directory: &Path) -> Result<()> {
+    for nested in command.get_subcommands().filter(|nested| !nested.is_hide_set()) {
+        pages(nested, directory)?;
+    }
+    let man = clap_mangen::Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    Ok(tamis::write_bytes(&directory.join(man.get_filename()), &page)?)
 }
 
 /// Prints the JSON Schema of the answer.

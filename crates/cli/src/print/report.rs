@@ -16,6 +16,9 @@ pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Res
     sources(out, &report.sources, verbose)?;
     skipped(out, &report.skipped, verbose)?;
     unreadable(out, &report.unreadable, verbose)?;
+    for remark in &report.remarks {
+        writeln!(out, "  {}", visible(remark).yellow())?;
+    }
     for reason in report.uncached.iter().filter(|_| verbose) {
         writeln!(out, "  the cache of vectors was passed over: {}", visible(reason))?;
     }

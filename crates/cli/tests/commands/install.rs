@@ -206,8 +206,108 @@ fn what_somebody_added_to_our_entry_stays() {
         .replace("/old/bin/tamis", &binary())
         .replace("[\"mcp\"]", "[\"mcp\", \"--directory\", \"${workspaceFolder}\"]");
     assert_eq!(with, expected);
-    installs(&tree, &["install", "--client", "cursor", "--remove"]);
-    assert_eq!(read(&path).trim(), "{}", "a file that somebody has changed stays");
+    let (code, _, err) = run(tamis(&tree, &["install", "--client", "cursor", "--remove"]));
+    assert!(code == 2 && err.contains("env, comments") && err.contains("--force"), "{err}");
+    assert_eq!(read(&path), expected, "nothing is taken that somebody put there");
+    installs(&tree, &["install", "--client", "cursor", "--remove", "--force"]);
+    assert_eq!(read(&path).trim(), "{}", "a file that was there stays");
+}
+
+#[test]
+fn what_is_taken_out_is_exactly_what_was_put_in() {
+    let cases = [
+        ("cursor", ".cursor/mcp.json", "{}"),
+        ("cursor", ".cursor/mcp.json", ""),
+        ("cursor", ".cursor/mcp.json", "{\"mcpServers\": {}}"),
+        ("cursor", ".cursor/mcp.json", "{\"mcpServers\":{\"a\":{\"command\":\"x\"}},\"z\":[1,2]}"),
+        ("vscode", ".vscode/mcp.json", "{ \"servers\": { \"a\": {\"command\": \"x\"}, } } // one line\n"),
+        ("codex", ".codex/config.toml", ""),
+        ("codex", ".codex/config.toml", "[mcp_servers]\n"),
+        ("codex", ".codex/config.toml", "model = \"x\" # no end of line"),
+    ];
+    for (client, file, text) in cases {
+        let tree = Tree::empty();
+        let path = tree.write(file, text);
+        installs(&tree, &["install", "--client", client]);
+        // Brought up to date with other flags: what is undone is all of it.
+        installs(&tree, &["install", "--client", client, "--allow-remember"]);
+        assert!(read(&path).contains("--allow-remember"));
+        installs(&tree, &["install", "--client", client, "--remove"]);
+        assert_eq!(read(&path), text, "{client}");
+    }
+}
+
+#[test]
+fn only_directories_that_were_made_are_taken_away() {
+    // The file is the only thing in a home that was there, and in a directory that was not.
+    let tree = Tree::empty();
+    let home = tree.root().join("home");
+    fs::create_dir(&home).expect("made");
+    let run_at_home = |arguments: &[&str]| {
+        let mut command = tamis(&tree, arguments);
+        command.env("HOME", &home);
+        let (code, out, err) = run(command);
+        assert_eq!(code, 0, "{out}{err}");
+    };
+    for (client, made) in [("claude-code", ".claude.json"), ("cursor", ".cursor/mcp.json")] {
+        run_at_home(&["install", "--client", client, "--user"]);
+        assert!(home.join(made).is_file());
+        run_at_home(&["install", "--client", client, "--user", "--remove"]);
+        assert_eq!(fs::read_dir(&home).expect("the home itself stays").count(), 0, "{client}");
+    }
+    fs::create_dir(home.join(".cursor")).expect("made");
+    run_at_home(&["install", "--client", "cursor", "--user"]);
+    run_at_home(&["install", "--client", "cursor", "--user", "--remove"]);
+    assert!(home.join(".cursor").is_dir(), "a directory that was there stays");
+}
+
+#[test]
+fn a_key_that_somebody_added_is_not_taken_with_the_entry() {
+    for (client, file, from, to) in [
+        ("cursor", ".cursor/mcp.json", "\"args\"", "\"env\": {\"A\": \"b\"}, \"args\""),
+        ("codex", ".codex/config.toml", "args =", "env = { A = \"b\" }\nargs ="),
+        ("codex", ".codex/config.toml", "args =", "# why\nargs ="),
+    ] {
+        let tree = Tree::empty();
+        let path = tree.root().join(file);
+        installs(&tree, &["install", "--client", client]);
+        let with = read(&path).replacen(from, to, 1);
+        fs::write(&path, &with).expect("written");
+        let (code, _, err) = run(tamis(&tree, &["install", "--client", client, "--remove"]));
+        let what = if to.contains("env") { "env" } else { "comments" };
+        assert!(code == 2 && err.contains(what) && err.contains("--force"), "{client}: {err}");
+        assert_eq!(read(&path), with, "{client}");
+        installs(&tree, &["install", "--client", client, "--remove", "--force"]);
+        assert!(!path.exists(), "{client}: made for the entry, and nothing else is in it");
+    }
+    // A table under ours, which the text that was put in does not show.
+    let tree = Tree::empty();
+    let path = tree.write(".codex/config.toml", "a = 1\n");
+    installs(&tree, &["install", "--client", "codex"]);
+    let with = read(&path) + "\n[mcp_servers.tamis.env]\nA = \"b\"\n";
+    fs::write(&path, &with).expect("written");
+    let (code, _, err) = run(tamis(&tree, &["install", "--client", "codex", "--remove"]));
+    assert!(code == 2 && err.contains("env"), "{err}");
+    assert_eq!(read(&path), with);
+}
+
+#[test]
+fn what_others_put_in_beside_the_entry_stays_and_the_rest_goes() {
+    let tree = Tree::empty();
+    let path = tree.root().join(".mcp.json");
+    installs(&tree, &["install", "--client", "claude-code", "--name", "one"]);
+    installs(&tree, &["install", "--client", "claude-code", "--name", "two"]);
+    installs(&tree, &["install", "--client", "claude-code", "--name", "one", "--remove"]);
+    assert!(read(&path).contains("\"two\""));
+    installs(&tree, &["install", "--client", "claude-code", "--name", "two", "--remove"]);
+    assert!(!path.exists(), "the file was made for the two");
+
+    installs(&tree, &["install", "--client", "claude-code"]);
+    let with = read(&path).replacen("\"mcpServers\": {", "\"mcpServers\": {\n    \"a\": {\"command\": \"x\"},", 1);
+    fs::write(&path, &with).expect("written");
+    installs(&tree, &["install", "--client", "claude-code", "--remove"]);
+    let left: Value = serde_json::from_str(&read(&path)).expect("JSON");
+    assert_eq!(left, json!({"mcpServers": {"a": {"command": "x"}}}));
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod errors;
 mod eval;
 mod evidence;
 mod feedback;
+#[cfg(unix)]
+mod foreign_files;
 mod hook;
 mod import;
 mod import_github;
@@ -17,6 +19,8 @@ mod mcp;
 mod metadata;
 mod models;
 mod month;
+#[cfg(unix)]
+mod named_files;
 mod notes;
 mod output;
 mod related;

@@ -192,3 +192,37 @@ fn an_index_of_one_tree_shows_no_namespace() {
     let report = tree.json(&["index", "--json"]);
     assert!(report.get("sources").is_none(), "{report}");
 }
+
+#[test]
+fn the_index_is_the_same_however_its_directory_is_written() {
+    let tree = indexed();
+    let asked = |index: &str| {
+        let mut command =
+            tree.tamis(&["search", "exponential backoff between retries", "--files", "--quiet", "--index", index]);
+        command.current_dir(tree.root().join("web")).env("TAMIS_SEARCH_GATE", "false");
+        run(command).1
+    };
+    let whole = asked(&absolute(&tree, ".tamis"));
+    assert!(!whole.contains("retry.rs"), "another owner's: {whole}");
+    for written in ["../.tamis", "./../.tamis", "../web/../.tamis", "tools/../../.tamis"] {
+        assert_eq!(asked(written), whole, "{written}");
+    }
+    let mut command = tree.tamis(&["search", "exponential backoff between retries", "--files", "--quiet"]);
+    command.current_dir(tree.root().join("web")).env("TAMIS_SEARCH_GATE", "false").env("TAMIS_INDEX", "../.tamis");
+    assert_eq!(run(command).1, whole);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_in_the_tree_is_not_indexed_however_its_directory_is_written() {
+    let tree = Tree::new();
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(tree.root(), &link).expect("linked");
+    let index = link.join("kept").to_string_lossy().into_owned();
+    for _ in 0..2 {
+        let (code, out, error) = run(tree.tamis(&["index", "--index", &index]));
+        assert_eq!(code, 0, "{error}");
+        assert!(out.starts_with("7 files"), "{out}");
+    }
+}

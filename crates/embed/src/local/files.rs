@@ -1,7 +1,7 @@
 //! The files of a model's directory: which there are, what the small ones say, and the identifier they add up to.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -12,6 +12,9 @@ use crate::bert::Pooling;
 
 /// Tokens of a text that count when no file says otherwise.
 const USUAL_MAX_TOKENS: usize = 512;
+
+/// The largest file that is read whole, in bytes: ten times the weights of the largest encoders.
+const LONGEST: u64 = 16 << 30;
 
 /// Small files are read at once; so is the one that holds the weights, except an ONNX file, which the runtime reads.
 pub(super) struct Files {
@@ -53,7 +56,7 @@ impl Files {
         match &onnx {
             Some((_, path)) => {
                 let source = |source| EmbedError::Read { path: path.clone(), source };
-                hasher.update_reader(fs::File::open(path).map_err(source)?).map_err(source)?;
+                hasher.update_reader(open(path).map_err(source)?).map_err(source)?;
             }
             None => safetensors = read("model.safetensors")?,
         }
@@ -138,9 +141,35 @@ impl Files {
     }
 }
 
+/// Opens a regular file. A model's directory can come with a project, where a pipe would be waited for, and a device has no end.
+fn open(path: &Path) -> io::Result<fs::File> {
+    let regular = |metadata: fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file")),
+    };
+    regular(fs::metadata(path)?)?;
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    // It can become a pipe in between.
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    regular(file.metadata()?)?;
+    Ok(file)
+}
+
+fn whole(file: fs::File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LONGEST {
+        true => Err(io::Error::new(ErrorKind::InvalidInput, format!("larger than {LONGEST} bytes"))),
+        false => Ok(bytes),
+    }
+}
+
 /// The content of a file, or none when it does not exist.
 fn optional(path: &Path) -> Result<Option<Vec<u8>>, EmbedError> {
-    match fs::read(path) {
+    match open(path).and_then(whole) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => Err(EmbedError::Read { path: path.to_owned(), source }),

@@ -207,3 +207,20 @@ fn what_is_missing_or_not_supported_is_named() {
     case(&[("1_Pooling/config.json", mean), ("model.onnx", onnx(false, "pixels"))], "pixels");
     case(&[("tokenizer.json", b"{}".to_vec())], "tokenizer.json");
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_a_models_directory_is_refused() {
+    for name in ["tokenizer.json", "config.json", "1_Pooling/config.json", "model.safetensors"] {
+        let directory = directory();
+        write(&directory, "model.safetensors", &bert(""));
+        write(&directory, name, b"");
+        let path = directory.path().join(name);
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert!(refused(&directory).contains("not a regular file"), "{name}");
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(refused(&directory).contains("not a regular file"), "{name}");
+    }
+}

@@ -12,7 +12,7 @@ const PROGRAM: &str = "tamis";
 const COMMAND: &str = "mcp";
 
 /// How a client starts the server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// The program.
     pub command: String,

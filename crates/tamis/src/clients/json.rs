@@ -92,6 +92,31 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
     checked(text, &root, &wanted)
 }
 
+/// What the server of a name has besides these keys: other keys, and comments.
+///
+/// # Errors
+/// As [`with`].
+pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Result<Vec<String>, String> {
+    let root = parse(text)?;
+    let Some(entry) = held(&root, servers)?.map(|held| entry(&held, name)).transpose()?.flatten() else {
+        return Ok(Vec::new());
+    };
+    let names = entry.properties().into_iter().filter_map(|property| property.name()?.decoded_value().ok());
+    let mut added: Vec<String> = names.filter(|name| !known.contains(&name.as_str())).collect();
+    if entry.children().iter().any(CstNode::is_comment) {
+        added.push("comments".to_owned());
+    }
+    Ok(added)
+}
+
+/// All that a file says.
+///
+/// # Errors
+/// The text is not of this form.
+pub(super) fn values(text: &str) -> Result<Value, String> {
+    Ok(value(&parse(text)?))
+}
+
 fn parse(text: &str) -> Result<CstRootNode, String> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     CstRootNode::parse(text, &READ).map_err(|error| format!("not JSON: {error}"))

@@ -21,6 +21,7 @@ mod entry;
 mod json;
 mod place;
 mod plan;
+mod record;
 mod table;
 
 pub use client::{Client, Scope};

@@ -1,9 +1,9 @@
 //! Where a user's files are, on each system.
 
-use crate::user_directories::Bases;
+use crate::user_directories::{Bases, UserDirectories};
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A kind of operating system, by where programs keep their files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,12 @@ impl Surroundings {
 
     pub(super) fn home(&self) -> Option<PathBuf> {
         self.bases.home.clone()
+    }
+
+    /// The directory of this program's own configuration.
+    pub(super) fn own_configuration(&self) -> Option<PathBuf> {
+        let directories = UserDirectories::of(&self.bases, &|name| self.variable(name).map(OsString::from));
+        directories.configuration().map(Path::to_owned)
     }
 
     /// `~/.config` on every system, for the programs that keep to it; on Linux where the user has moved it.

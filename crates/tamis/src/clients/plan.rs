@@ -3,9 +3,12 @@
 use super::client::{Client, Form, Scope};
 use super::entry::{Entry, is_ours};
 use super::place::Surroundings;
+use super::record::{Record, Records};
 use super::{json, table};
 use crate::Error;
-use crate::file::{DirectoryLock, create, edit};
+use crate::file::foreign::{read_linked, read_regular};
+use crate::file::{DirectoryLock, LONGEST_TEXT, create, edit};
+use crate::location::resolved;
 use serde::Serialize;
 use std::fs;
 use std::io::ErrorKind;
@@ -30,7 +33,12 @@ pub enum Standing {
 pub struct Plan {
     client: Client,
     path: PathBuf,
+    /// The project that the file belongs to, out of which no link leads; `None`: it is the user's own.
+    project: Option<PathBuf>,
     name: String,
+    records: Option<Records>,
+    /// What was put in before.
+    record: Option<Record>,
     /// To be put in; `None`: the entry is to be taken out.
     entry: Option<Entry>,
     force: bool,
@@ -54,7 +62,7 @@ impl Plan {
         force: bool,
         around: &Surroundings,
     ) -> Result<Plan, Error> {
-        Plan::new(client, file(client, scope, project, around)?, name, Some(entry), force)
+        Plan::new(client, scope, name, Some(entry), project, force, around)
     }
 
     /// Takes an entry of ours out of a client's file of a scope.
@@ -69,13 +77,29 @@ impl Plan {
         force: bool,
         around: &Surroundings,
     ) -> Result<Plan, Error> {
-        Plan::new(client, file(client, scope, project, around)?, name, None, force)
+        Plan::new(client, scope, name, None, project, force, around)
     }
 
-    fn new(client: Client, path: PathBuf, name: &str, entry: Option<Entry>, force: bool) -> Result<Plan, Error> {
+    fn new(
+        client: Client,
+        scope: Scope,
+        name: &str,
+        entry: Option<Entry>,
+        project: &Path,
+        force: bool,
+        around: &Surroundings,
+    ) -> Result<Plan, Error> {
         checked_name(name)?;
-        let before = read(&path)?;
-        let mut plan = Plan { client, path, name: name.to_owned(), entry, force, before, after: None };
+        let path = file(client, scope, project, around)?;
+        let project = (scope == Scope::Project).then(|| project.to_owned());
+        let before = read(&path, project.as_deref())?;
+        let records = around.own_configuration().map(Records::new);
+        let record = match &records {
+            Some(records) => records.find(&resolved(&path), name)?,
+            None => None,
+        };
+        let name = name.to_owned();
+        let mut plan = Plan { client, path, project, name, records, record, entry, force, before, after: None };
         plan.after = plan.changed(plan.before.as_deref())?;
         Ok(plan)
     }
@@ -100,38 +124,79 @@ impl Plan {
         self.before != self.after
     }
 
-    /// Makes the change: the file is replaced as a whole, keeps its permissions, and is made where there is none. A link is
-    /// followed. What somebody has written meanwhile is kept.
+    /// Makes the change: the file is replaced as a whole, keeps its permissions and owner, and is made where there is none. A
+    /// link is followed, one of a project's as long as it stays in there. What somebody has written meanwhile is kept. Returns
+    /// why the change could not be written down, if so: it is then undone less exactly.
     ///
     /// # Errors
     /// The file cannot be written, or is not what it was and cannot take the entry any more.
-    pub fn carry_out(&self) -> Result<(), Error> {
+    pub fn carry_out(&self) -> Result<Option<String>, Error> {
         if !self.changes() {
-            return Ok(());
+            return Ok(None);
         }
         // The file that a link leads to is the one to be replaced, not the link.
-        let path = dunce::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let path = resolved(&self.path);
+        if self.project.as_ref().is_some_and(|project| !path.starts_with(resolved(project))) {
+            return Err(Error::path(&self.path, "lies behind a symbolic link out of the project, which is not followed"));
+        }
         let directory = path.parent().unwrap_or(Path::new("."));
+        let missing = directory.ancestors().take_while(|directory| !directory.exists());
+        let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        made.reverse();
+        // It is written down first: what is not done in the end is not found, and so not undone.
+        let unrecorded = self.note_down(&path, made).err().map(|error| error.to_string());
         fs::create_dir_all(directory).map_err(|error| Error::path(directory, format!("cannot be made: {error}")))?;
-        let _lock = DirectoryLock::take(directory)?;
+        let lock = DirectoryLock::take(directory)?;
         match (&self.before, &self.after) {
-            (Some(before), None) => self.take_away(&path, before),
-            (None, Some(after)) if create(&path, after)? => Ok(()),
-            _ => edit(&path, |text| Ok((self.changed(Some(text))?.unwrap_or_default(), ()))),
+            (Some(before), None) => self.take_away(&path, before)?,
+            (None, Some(after)) if create(&path, after)? => {}
+            _ => edit(&path, |text| Ok((self.changed(Some(text))?.unwrap_or_default(), ())))?,
+        }
+        drop(lock);
+        if self.entry.is_none()
+            && let (Some(records), Some(record)) = (&self.records, &self.record)
+        {
+            let stays = path.exists();
+            if !stays {
+                // One that is not empty stays.
+                record.made_directories.iter().rev().for_each(|made| drop(fs::remove_dir(made)));
+            }
+            records.drop(&path, &self.name, stays)?;
+        }
+        Ok(unrecorded)
+    }
+
+    /// Writes down what is about to be put in.
+    fn note_down(&self, path: &Path, made: Vec<PathBuf>) -> Result<(), Error> {
+        let (Some(records), Some(after), Some(_)) = (&self.records, &self.after, &self.entry) else { return Ok(()) };
+        let failed = |reason: String| Error::path(&self.path, reason);
+        let there = self.before.as_deref().map(|text| find(self.client, text, &self.name));
+        let is_ours = there.transpose().map_err(failed)?.flatten().is_some_and(|there| is_ours(&there));
+        let record = match (&self.record, self.before.as_deref()) {
+            // What an entry of ours took the place of is known only if it was written down.
+            (Some(record), Some(before)) if is_ours => match record.undone(before) {
+                Some(first) => {
+                    let first = Some(first.as_str()).filter(|_| !record.made_file || record.inserted != before);
+                    let made = record.made_directories.clone();
+                    Some(Record { made_file: record.made_file, ..Record::of(path, &self.name, first, after, made) })
+                }
+                None => None,
+            },
+            (None, Some(_)) if is_ours => return Ok(()),
+            (_, before) => Some(Record::of(path, &self.name, before, after, made)),
+        };
+        match record {
+            Some(record) => records.keep(&record),
+            None => records.drop(path, &self.name, true),
         }
     }
 
-    /// Removes a file that nothing else was ever in, and its directory where that was made for it.
+    /// Removes a file that was made for the entry and holds nothing else.
     fn take_away(&self, path: &Path, before: &str) -> Result<(), Error> {
-        if read(path)?.as_deref() != Some(before) {
+        if read(path, None)?.as_deref() != Some(before) {
             return edit(path, |text| Ok((self.changed(Some(text))?.unwrap_or_default(), ())));
         }
-        fs::remove_file(path).map_err(|error| Error::path(path, format!("cannot be removed: {error}")))?;
-        if let Some(directory) = path.parent().filter(|directory| directory.file_name().is_some()) {
-            // Fails where anything else is in it.
-            let _ = fs::remove_dir(directory);
-        }
-        Ok(())
+        fs::remove_file(path).map_err(|error| Error::path(path, format!("cannot be removed: {error}")))
     }
 
     fn changed(&self, text: Option<&str>) -> Result<Option<String>, Error> {
@@ -144,9 +209,10 @@ impl Plan {
             )));
         }
         let Some(entry) = &self.entry else {
-            let Some(text) = text else { return Ok(None) };
-            let left = without(self.client, text, &self.name).map_err(failed)?;
-            return Ok(if there.is_some() && self.was_made(text, &left)? { None } else { Some(left) });
+            return match (text, there) {
+                (Some(text), Some(_)) => self.without(text),
+                (text, _) => Ok(text.map(str::to_owned)),
+            };
         };
         let mut text = text.unwrap_or_default().to_owned();
         if there.is_some_and(|there| !is_ours(&there)) {
@@ -155,24 +221,40 @@ impl Plan {
         with(self.client, &text, &self.name, entry).map(Some).map_err(failed)
     }
 
-    /// Whether a file is as it was made, so that nobody has put anything else into it.
-    fn was_made(&self, text: &str, left: &str) -> Result<bool, Error> {
+    /// The text without the entry: as it was before it was put in, where that is known; `None` where the file was made for it
+    /// and nothing else is in it.
+    fn without(&self, text: &str) -> Result<Option<String>, Error> {
         let failed = |reason: String| Error::path(&self.path, reason);
-        let entry = find(self.client, text, &self.name).map_err(failed)?.unwrap_or_default();
-        let keys: Vec<(&str, serde_json::Value)> =
-            entry.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
-        let is_bare = matches!(left.trim(), "" | "{}");
-        let written = |keys: &[(&str, serde_json::Value)]| match self.client.form() {
-            Form::Json(servers) => json::with("", servers, &self.name, keys),
-            Form::Toml(servers) => table::with("", servers, &self.name, keys),
+        let is_made = |left: &str| {
+            self.record.as_ref().is_some_and(|record| record.made_file) && is_bare(self.client, left)
         };
-        // The keys in the order of the file are not known from their values: lines say the same in any order.
-        let sorted = |text: &str| {
-            let mut lines: Vec<String> = text.lines().map(|line| line.trim_end_matches(',').to_owned()).collect();
-            lines.sort_unstable();
-            lines
-        };
-        Ok(is_bare && sorted(&written(&keys).map_err(failed)?) == sorted(text))
+        let undone = self.record.as_ref().and_then(|record| record.undone(text));
+        if let Some(undone) = undone.filter(|undone| self.is_the_rest(text, undone)) {
+            return Ok(if is_made(&undone) { None } else { Some(undone) });
+        }
+        let added = added(self.client, text, &self.name).map_err(failed)?;
+        if !self.force && !added.is_empty() {
+            return Err(failed(format!(
+                "the server {:?} has more than tamis wrote: {}; take the entry out by hand, or with all of it by --force",
+                self.name,
+                added.join(", ")
+            )));
+        }
+        let left = without(self.client, text, &self.name).map_err(failed)?;
+        Ok(if is_made(&left) { None } else { Some(left) })
+    }
+
+    /// Whether a text says all that another says but the entry, and nothing else.
+    fn is_the_rest(&self, text: &str, undone: &str) -> bool {
+        let ours = find(self.client, undone, &self.name);
+        let rest = |text: &str| rest(self.client, text, &self.name).ok();
+        ours.is_ok_and(|entry| !entry.is_some_and(|entry| is_ours(&entry) || !self.replaced_another()))
+            && matches!((rest(text), rest(undone)), (Some(one), Some(other)) if one == other)
+    }
+
+    /// Whether the entry was put in the place of somebody else's, which then comes back.
+    fn replaced_another(&self) -> bool {
+        self.record.as_ref().is_some_and(|record| !record.replaced.trim().is_empty())
     }
 }
 
@@ -185,7 +267,8 @@ pub fn standing(
     around: &Surroundings,
 ) -> Option<(PathBuf, Standing)> {
     let path = client.file(scope, project, around)?;
-    let standing = match read(&path).ok().map(|text| text.map(|text| find(client, &text, name)).transpose()) {
+    let project = (scope == Scope::Project).then_some(project);
+    let standing = match read(&path, project).ok().map(|text| text.map(|text| find(client, &text, name)).transpose()) {
         Some(Ok(Some(Some(entry)))) if is_ours(&entry) => Standing::Ours,
         Some(Ok(Some(Some(_)))) => Standing::Others,
         Some(Ok(_)) => Standing::Absent,
@@ -213,8 +296,13 @@ fn checked_name(name: &str) -> Result<(), Error> {
     Err(Error::argument("--name", name, "1 to 64 letters, digits, `-` or `_`, which is what every client takes"))
 }
 
-fn read(path: &Path) -> Result<Option<String>, Error> {
-    match fs::read(path) {
+/// The text of a file; `None` where there is none. A project's came with the project.
+fn read(path: &Path, project: Option<&Path>) -> Result<Option<String>, Error> {
+    let bytes = match project.and_then(|project| Some((project, path.strip_prefix(project).ok()?))) {
+        Some((project, under)) => read_linked(project, under, LONGEST_TEXT),
+        None => read_regular(path, LONGEST_TEXT),
+    };
+    match bytes {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
             Err(_) => Err(Error::path(path, "not UTF-8, so it is left alone; convert it first")),
@@ -222,6 +310,42 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::path(path, format!("cannot be read: {error}"))),
     }
+}
+
+/// What an entry has besides what this program writes: keys and comments.
+fn added(client: Client, text: &str, name: &str) -> Result<Vec<String>, String> {
+    let known: Vec<&str> = Entry::default().keys(client).into_iter().map(|(key, _)| key).collect();
+    match client.form() {
+        Form::Json(servers) => json::added(text, servers, name, &known),
+        Form::Toml(servers) => table::added(text, servers, name, &known),
+    }
+}
+
+/// All that a file says but a server of a name. No servers at all and none left are the same.
+fn rest(client: Client, text: &str, name: &str) -> Result<serde_json::Value, String> {
+    let (mut all, servers) = match client.form() {
+        Form::Json(servers) => (json::values(text)?, servers),
+        Form::Toml(servers) => (table::values(text)?, servers),
+    };
+    if let Some(held) = all.get_mut(servers).and_then(serde_json::Value::as_object_mut) {
+        held.remove(name);
+        if held.is_empty()
+            && let Some(all) = all.as_object_mut()
+        {
+            all.remove(servers);
+        }
+    }
+    Ok(all)
+}
+
+/// Whether a file holds nothing, not even a comment.
+fn is_bare(client: Client, text: &str) -> bool {
+    let text: String = text.split_whitespace().collect();
+    let none = match client.form() {
+        Form::Json(servers) => format!("{{\"{servers}\":{{}}}}"),
+        Form::Toml(servers) => format!("[{servers}]"),
+    };
+    text.is_empty() || text == "{}" || text == none
 }
 
 fn find(client: Client, text: &str, name: &str) -> Result<Option<serde_json::Map<String, serde_json::Value>>, String> {

@@ -61,6 +61,39 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
     Ok(as_before(text, &document))
 }
 
+/// What the server of a name has besides these keys: other keys, and comments.
+///
+/// # Errors
+/// As [`find`].
+pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Result<Vec<String>, String> {
+    let document = parse(text)?;
+    let Some(item) = document.get(servers).and_then(|held| held.as_table_like()?.get(name)) else {
+        return Ok(Vec::new());
+    };
+    let entry = item.as_table_like().ok_or_else(|| not_table(name))?;
+    let names = entry.iter().map(|(key, _)| key.to_owned());
+    let mut added: Vec<String> = names.filter(|key| !known.contains(&key.as_str())).collect();
+    let above = item.as_table().and_then(|table| table.decor().prefix()?.as_str());
+    let inside = entry.iter().any(|(key, item)| {
+        let before = entry.key(key).and_then(|key| key.leaf_decor().prefix()?.as_str());
+        let after = item.as_value().and_then(|value| value.decor().suffix()?.as_str());
+        before.is_some_and(|text| text.contains('#')) || after.is_some_and(|text| text.contains('#'))
+    });
+    if inside || above.is_some_and(|text| text.contains('#')) {
+        added.push("comments".to_owned());
+    }
+    Ok(added)
+}
+
+/// All that a file says.
+///
+/// # Errors
+/// As [`find`].
+pub(super) fn values(text: &str) -> Result<Value, String> {
+    let table: toml::Table = text.parse().map_err(|error| format!("not TOML: {error}"))?;
+    serde_json::to_value(table).map_err(|error| error.to_string())
+}
+
 fn parse(text: &str) -> Result<DocumentMut, String> {
     text.parse().map_err(|error| format!("not TOML: {error}").trim_end().to_owned())
 }

@@ -2,9 +2,10 @@
 //! stays as it is, byte for byte, comments too.
 
 use super::calibrated::{CALIBRATED_AT, CalibratedConfig, MODEL, PROVIDER};
-use super::{Config, threshold_language, trust};
+use super::{Config, project_file, threshold_language, trust};
+use crate::file::replace_whole;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use tamis_text::Language;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -18,14 +19,14 @@ impl Config {
     /// Returns the file; `None` where there is none to write or nothing to take out.
     pub(crate) fn write_calibrated(&self, calibrated: Option<&CalibratedConfig>) -> io::Result<Option<PathBuf>> {
         let Some(path) = &self.project_file else { return Ok(None) };
-        // What is written is the file that a link leads to.
-        let path = dunce::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let text = match fs::read_to_string(&path) {
+        let text = match project_file::read_text(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && calibrated.is_some() => String::new(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
+        // What is written is the file that a link leads to.
+        let path = dunce::canonicalize(path).unwrap_or_else(|_| path.clone());
         let edited = edited(&text, calibrated).map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))?;
         if edited == text {
             return Ok(calibrated.map(|_| path));
@@ -155,35 +156,13 @@ fn take_out(root: &mut Table) {
 
 /// Puts a text in a file's place: whoever reads it sees the old one or the new one, whole.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let permissions = match fs::metadata(path) {
+    let before = match fs::metadata(path) {
         Ok(known) if known.permissions().readonly() => {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
         }
-        Ok(known) => Some(known.permissions()),
-        Err(_) => new_permissions(),
+        known => known.ok(),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".config.toml.");
-    if let Some(permissions) = permissions {
-        builder.permissions(permissions);
-    }
-    let mut file = builder.tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// What a new file allows before the user's mask takes away: it is made as if it were not a temporary one.
-#[cfg(unix)]
-fn new_permissions() -> Option<fs::Permissions> {
-    Some(std::os::unix::fs::PermissionsExt::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn new_permissions() -> Option<fs::Permissions> {
-    None
+    replace_whole(path, text.as_bytes(), before.as_ref(), 0o666)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::collections::{Collection, read_collections};
 use super::keys::{Key, keys, nearest};
 use super::mcp_keys::{self, McpToken};
 use super::models::{ModelDefinition, read_models};
+use super::project_file;
 use super::threshold_keys;
 use super::value::Value;
 use crate::user_directories::UserDirectories;
@@ -232,7 +233,12 @@ impl Settings {
     }
 
     fn file(&mut self, table: &BTreeMap<String, Key>, path: &Path, source: Source) -> Result<(), ConfigError> {
-        let text = match std::fs::read_to_string(path) {
+        // A project's own file came with the project.
+        let read = match source {
+            Source::Project(_) => project_file::read_text(path),
+            _ => std::fs::read_to_string(path),
+        };
+        let text = match read {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(ConfigError::Unreadable { path: path.to_owned(), error }),

@@ -17,6 +17,7 @@ mod mcp_keys;
 mod memory_keys;
 mod models;
 mod note_keys;
+mod project_file;
 mod rank_keys;
 mod threshold_keys;
 mod triage_keys;

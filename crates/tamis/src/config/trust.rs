@@ -1,6 +1,7 @@
 //! Which projects' configurations may send text away. A configuration is trusted by its content: when it changes, it
 //! is not trusted any more.
 
+use super::project_file;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ fn list(user_directory: &Path) -> PathBuf {
 }
 
 fn entry(config: &Path) -> io::Result<String> {
-    let content = fs::read(config)?;
+    let content = project_file::read(config)?;
     Ok(format!("{} {}", blake3::hash(&content).to_hex(), dunce::canonicalize(config)?.display()))
 }
 

@@ -1,11 +1,11 @@
 //! Evidence given back, and what it amounts to.
 
 use crate::Error;
+use crate::file::write_file;
 use crate::index::Index;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use tamis_store::{EvidenceRecord, EvidenceSummary, Store};
-use tempfile::NamedTempFile;
 
 impl Index {
     /// All records of a namespace's evidence, as they were imported: tasks, works, pages, fragments, claims, edges, each by
@@ -34,18 +34,13 @@ impl Index {
         Ok(records.len() as u64)
     }
 
-    /// Writes [`Index::export_evidence`] to a file, in place of the one there, whole or not at all. Returns how many records
-    /// there are.
+    /// Writes [`Index::export_evidence`] to a file as [`write_file`] does: a regular file is replaced whole or not at all.
+    /// Returns how many records there are.
     ///
     /// # Errors
     /// As [`Index::evidence`], and where the file cannot be written.
     pub fn export_evidence_to(&self, namespace: Option<&str>, file: &Path) -> Result<u64, Error> {
-        let failed = |error: std::io::Error| Error::path(file, format!("cannot be written: {error}"));
-        let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut whole = NamedTempFile::new_in(directory).map_err(failed)?;
-        let records = self.export_evidence(namespace, &mut BufWriter::new(&mut whole))?;
-        whole.persist(file).map_err(|error| failed(error.error))?;
-        Ok(records)
+        write_file(file, |out| self.export_evidence(namespace, out))
     }
 
     /// What a namespace's evidence amounts to: all of it, or what has to do with one task.

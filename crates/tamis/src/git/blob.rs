@@ -4,12 +4,16 @@
 //! read as they are. So one that git would convert (line endings, filters) counts as changed.
 
 use super::command::{Limit, ask};
+use crate::file::foreign::read_in;
 use rayon::prelude::*;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
+
+/// The longest file that is compared, in bytes: no longer one can be indexed.
+const LONGEST: u64 = 1 << 30;
 
 /// The files of the last commit under `root`, with the identifiers of their content.
 ///
@@ -49,7 +53,7 @@ pub(super) fn as_committed<'a>(
         if std::time::Instant::now() >= until {
             return None;
         }
-        let content = std::fs::read(root.join(path)).ok()?;
+        let content = read_in(root, Path::new(path), LONGEST).ok()?;
         is(&content, identifier).then_some(path)
     };
     known.par_iter().filter_map(unchanged).collect()

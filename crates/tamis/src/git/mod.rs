@@ -11,7 +11,7 @@ mod hooks;
 mod repository;
 
 pub(crate) use hooks::{hooks, hooks_elsewhere};
-pub(crate) use repository::Repository;
+pub(crate) use repository::{Repository, exclude_elsewhere};
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,6 +35,9 @@ pub(crate) fn dates(repository: &Repository, root: &Path, paths: &[&str], stoppe
     let note = |note: &str| Dated { note: Some(note.to_owned()), ..Dated::default() };
     if repository.is_shallow() {
         return note("the clone is shallow, so git does not know when files last changed");
+    }
+    if let Some(file) = repository.unsound() {
+        return note(&format!("{}: not a regular file of a sensible size, so git is not asked", file.display()));
     }
     let limit = command::Limit { until: Instant::now() + PATIENCE, stopped };
     let tracked = match blob::tracked(root, &limit) {

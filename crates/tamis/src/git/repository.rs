@@ -1,5 +1,6 @@
 //! A repository as its own files show it, read without starting git.
 
+use crate::file::foreign::read_regular;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -21,7 +22,11 @@ impl Repository {
     /// The repository whose work tree `root` lies in: that of its nearest ancestor, itself included, with `.git`, which is
     /// a directory, or in further work trees and submodules a file that names one.
     pub fn find(root: &Path) -> Option<Repository> {
-        let top = root.ancestors().find(|directory| directory.join(".git").exists())?;
+        Repository::with_top(root.ancestors().find(|directory| directory.join(".git").exists())?)
+    }
+
+    /// The repository of which `top` is the top of a work tree.
+    fn with_top(top: &Path) -> Option<Repository> {
         let mark = top.join(".git");
         let directory = match fs::metadata(&mark).ok()? {
             metadata if metadata.is_dir() => mark,
@@ -59,6 +64,25 @@ impl Repository {
     /// Whether older commits are missing, so that the oldest one that is there seems to have made every file.
     pub fn is_shallow(&self) -> bool {
         fs::metadata(self.common.join("shallow")).is_ok_and(|metadata| metadata.len() > 0)
+    }
+
+    /// The first of the files that git reads whole, however large, which is not a file or too large for one. git would wait for a
+    /// pipe, and read a device until there is no memory left.
+    pub fn unsound(&self) -> Option<PathBuf> {
+        const READ_WHOLE: [&str; 8] = [
+            "HEAD",
+            "config",
+            "config.worktree",
+            "packed-refs",
+            "shallow",
+            "info/attributes",
+            "info/grafts",
+            "objects/info/alternates",
+        ];
+        let places = [&self.directory, &self.common].into_iter();
+        let files = places.flat_map(|from| READ_WHOLE.map(|name| from.join(name)));
+        let is_sound = |metadata: fs::Metadata| metadata.is_file() && metadata.len() <= LONGEST_LIST;
+        files.into_iter().find(|file| fs::metadata(file).is_ok_and(|metadata| !is_sound(metadata)))
     }
 
     /// A text that is another one whenever another commit is checked out, usually that commit's identifier. `None` where
@@ -102,8 +126,12 @@ fn small_file(path: &Path) -> Option<String> {
 
 /// A regular file that is text: reading a pipe, which could be put in its place, would wait for ever.
 fn file(path: &Path, longest: u64) -> Option<String> {
-    let metadata = fs::metadata(path).ok()?;
-    (metadata.is_file() && metadata.len() <= longest).then(|| fs::read_to_string(path).ok())?
+    String::from_utf8(read_regular(path, longest).ok()?).ok()
+}
+
+/// The file of exclusions for a work tree whose repository is somewhere else.
+pub(crate) fn exclude_elsewhere(top: &Path) -> Option<PathBuf> {
+    Some(Repository::with_top(top)?.common.join("info/exclude"))
 }
 
 #[cfg(test)]
@@ -151,6 +179,20 @@ mod tests {
             assert_eq!(head(&[(".git/HEAD", &format!("ref: {target}")), elsewhere]), None, "{target}");
         }
         assert_eq!(head(&[(".git/HEAD", "not a commit")]), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_repository_that_git_could_not_read_to_an_end_is_named() {
+        let (_directory, root) = repository(&[(".git/HEAD", FIRST), (".git/objects/info/none", "")]);
+        let found = Repository::find(&root).expect("a repository");
+        assert_eq!(found.unsound(), None);
+        let alternates = root.join(".git/objects/info/alternates");
+        std::os::unix::fs::symlink("/dev/zero", &alternates).expect("linked");
+        assert_eq!(found.unsound(), Some(alternates));
+        std::os::unix::fs::symlink("/dev/zero", root.join(".git/packed-refs")).expect("linked");
+        assert_eq!(found.unsound(), Some(root.join(".git/packed-refs")));
+        assert_eq!(found.head().as_deref(), Some(FIRST));
     }
 
     #[test]

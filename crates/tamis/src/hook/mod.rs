@@ -14,11 +14,12 @@
 mod block;
 
 use crate::Error;
+use crate::file::foreign::read_in;
+use crate::file::{LONGEST_TEXT, replace_whole};
 use crate::git;
 use block::Obstacle;
 use serde::Serialize;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The hooks that get the lines: whatever changes the files of a work tree by git ends with one of them.
@@ -75,11 +76,11 @@ pub fn install(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error
             Ok(HookState::Installed)
         }
         Some(Hook { refusal: Some(reason), .. }) => Ok(HookState::Refused(reason)),
-        Some(Hook { bytes, permissions, .. }) => match block::with_block(&bytes) {
+        Some(Hook { bytes, metadata, .. }) => match block::with_block(&bytes) {
             Ok(with) if with == bytes => Ok(HookState::Unchanged),
             Ok(with) => {
                 let had = block::without_block(&bytes).is_ok_and(|without| without.as_ref() != Some(&bytes));
-                write(path, &with, Some(permissions))?;
+                write(path, &with, Some(&metadata))?;
                 Ok(if had { HookState::Updated } else { HookState::Installed })
             }
             Err(obstacle) => Ok(HookState::Refused(reason(obstacle))),
@@ -94,10 +95,10 @@ pub fn install(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error
 pub fn remove(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error> {
     let directory = git::hooks(start, git_dir).map_err(|reason| Error::path(start, reason))?;
     each(directory, |path| match read(path)? {
-        Some(Hook { bytes, permissions, .. }) => match block::without_block(&bytes) {
+        Some(Hook { bytes, metadata, .. }) => match block::without_block(&bytes) {
             Ok(Some(without)) if without == bytes => Ok(HookState::Unchanged),
             Ok(Some(without)) => {
-                write(path, &without, Some(permissions))?;
+                write(path, &without, Some(&metadata))?;
                 Ok(HookState::Removed)
             }
             Ok(None) => {
@@ -144,7 +145,7 @@ fn each(directory: PathBuf, work: impl Fn(&Path) -> Result<HookState, Error>) ->
 /// A hook that is there.
 struct Hook {
     bytes: Vec<u8>,
-    permissions: fs::Permissions,
+    metadata: fs::Metadata,
     /// Why it is not to be changed, whatever is in it.
     refusal: Option<String>,
 }
@@ -161,14 +162,15 @@ fn read(path: &Path) -> Result<Option<Hook>, Error> {
     } else if !metadata.is_file() {
         refusal = Some("not a file".to_owned());
     } else {
-        bytes = fs::read(path).map_err(failed)?;
+        let (directory, name) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
+        bytes = read_in(directory, Path::new(name), LONGEST_TEXT).map_err(failed)?;
         if !is_executable(&metadata) {
             refusal = Some(
                 "not executable, so git does not run it, and to make it so would have what is in it run".to_owned(),
             );
         }
     }
-    Ok(Some(Hook { bytes, permissions: metadata.permissions(), refusal }))
+    Ok(Some(Hook { bytes, metadata, refusal }))
 }
 
 #[cfg(unix)]
@@ -182,28 +184,10 @@ fn is_executable(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Writes a hook whole or not at all: git never runs half of one. `permissions`: those of the hook that is replaced.
-fn write(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> Result<(), Error> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let written = || {
-        let mut file = new_file(directory)?;
-        file.write_all(bytes)?;
-        if let Some(permissions) = permissions {
-            file.as_file().set_permissions(permissions)?;
-        }
-        file.persist(path).map_err(|error| error.error)
-    };
-    written().map_err(|error| Error::path(path, format!("cannot be written: {error}")))?;
-    Ok(())
-}
-
-/// A file that everyone may run whom the user's mask lets.
-fn new_file(directory: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".tamis-hook");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempfile_in(directory)
+/// Writes a hook whole or not at all: git never runs half of one. `before`: the hook that is replaced, whose mode and owner
+/// stay; a new one everyone may run whom the user's mask lets.
+fn write(path: &Path, bytes: &[u8], before: Option<&fs::Metadata>) -> Result<(), Error> {
+    replace_whole(path, bytes, before, 0o777).map_err(|error| Error::path(path, format!("cannot be written: {error}")))
 }
 
 fn reason(obstacle: Obstacle) -> String {

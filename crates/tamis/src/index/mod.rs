@@ -10,6 +10,7 @@ mod embed;
 mod plan;
 mod read;
 mod report;
+mod rules;
 mod run;
 mod source;
 mod walk;
@@ -33,7 +34,7 @@ use crate::location::Location;
 use crate::models::Models;
 use jiff::Timestamp;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tamis_store::{Access, DocumentState, EmbeddedStore, NewNamespace, Store, StoreError, Writing};
 
@@ -86,6 +87,28 @@ pub trait Observer: Sync {
     }
 }
 
+/// Refuses an index directory with anything in it but files and directories. One can come with a tree, and a link in it would
+/// be written through, a pipe waited for.
+fn holds_plain_files(directory: &Path) -> Result<(), Error> {
+    // Both are never written through, and read with care.
+    const OTHERS: [&str; 2] = ["config.toml", ".gitignore"];
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
+    for entry in entries.flatten().filter(|entry| !OTHERS.iter().any(|name| entry.file_name() == *name)) {
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => {}
+            Ok(kind) if kind.is_dir() => holds_plain_files(&entry.path())?,
+            Ok(_) => {
+                let reason = "a link, a pipe or a device, which no index has; remove it, or put the index elsewhere with \
+                              --index DIR or TAMIS_INDEX";
+                return Err(Error::path(&entry.path(), reason));
+            }
+            // It is gone again: another process is writing.
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
 /// Sees nothing and stops nothing.
 impl Observer for () {}
 
@@ -123,6 +146,7 @@ impl Index {
     /// # Errors
     /// The directory cannot be made or read, or the index was written by a newer version.
     pub fn open(location: Location, config: Config) -> Result<Self, Error> {
+        holds_plain_files(&location.directory)?;
         let (store, obstacle) = match Self::open_writable(&location) {
             Ok(store) => (store, None),
             Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
@@ -203,12 +227,11 @@ impl Index {
         fs::create_dir_all(directory).map_err(failed)?;
         // The index ignores itself, so that nobody has to touch the project's own ignore file.
         let ignore = directory.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(
-                &ignore,
-                "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n",
-            )
-            .map_err(failed)?;
+        const IGNORE: &str =
+            "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n";
+        // A link in its place is not written through.
+        if fs::symlink_metadata(&ignore).is_err() {
+            crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
         }
         Ok(EmbeddedStore::open(directory, Access::ReadWrite)?)
     }

@@ -5,6 +5,7 @@ use super::source::Source;
 use super::walk::FoundFile;
 use crate::Error;
 use crate::config::{Config, FileCollection, IndexConfig};
+use crate::file::foreign::read_in;
 use jiff::tz::TimeZone;
 use std::path::Path;
 use tamis_store::{Attribute, DocumentState, NewDocument, NewPassage, TextForm};
@@ -125,7 +126,8 @@ pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
     document.passages.into_iter().map(passage).collect()
 }
 
-/// Reads a file of the tree whole.
-pub(super) fn bytes(root: &Path, file: &FoundFile) -> std::io::Result<Vec<u8>> {
-    std::fs::read(root.join(&file.path))
+/// Reads a file of the tree whole. What it was when it was listed it need not be any more: a link, also on the way to it, is not
+/// followed, a pipe not waited for, and no more read than a file may hold.
+pub(super) fn bytes(root: &Path, file: &FoundFile, config: &IndexConfig) -> std::io::Result<Vec<u8>> {
+    read_in(root, Path::new(&file.path), config.max_file_bytes)
 }

@@ -37,6 +37,9 @@ pub struct RunReport {
     pub skipped: BTreeMap<String, u64>,
     /// Files and directories that could not be read, with the reason.
     pub unreadable: Vec<String>,
+    /// What people should know of a tree and can mend: ignore files that do not apply, names that cannot be indexed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Why documents have no date of a commit, so that the dates of their files count.
     pub undated: Vec<String>,
     /// Whether the run was stopped before its end; the next one goes on.

@@ -76,7 +76,8 @@ pub(super) fn run_file(
     let plan = plan(&source.root, &found, known.into_iter().collect(), options.reread);
     let settings = splitter_settings(index, source);
     let reader = Reader::new(source, &index.config)?;
-    let work = Work { source, plan, reader, resplit: false, settings, remark: None };
+    let limits = &index.config.index;
+    let work = Work { source, plan, reader, limits, resplit: false, settings, remark: None };
     if work.plan.stale() > 0 {
         commit(index, &work, &mut Instant::now(), observer, &mut report)?;
     }
@@ -96,6 +97,8 @@ struct Work<'a> {
     source: &'a Source,
     plan: Plan,
     reader: Reader<'a>,
+    /// How much of a file is read.
+    limits: &'a IndexConfig,
     /// Whether its files were divided in another way before.
     resplit: bool,
     /// How they are divided now.
@@ -154,22 +157,24 @@ fn look<'a>(
 ) -> Result<Work<'a>, Error> {
     let settings = splitter_settings(index, source);
     let reader = Reader::new(source, &index.config)?;
+    let limits = &index.config.index;
     if !looked_at(index, source, state)? {
         let remark = state.remark(&source.namespace);
-        return Ok(Work { source, plan: Plan::default(), reader, resplit: false, settings, remark });
+        return Ok(Work { source, plan: Plan::default(), reader, limits, resplit: false, settings, remark });
     }
     let found = list(index, source)?;
     for (kind, count) in &found.skipped {
         *report.skipped.entry((*kind).to_owned()).or_default() += count;
     }
     report.unreadable.extend(found.unreadable.iter().map(|(_, reason)| reason.clone()));
+    report.remarks.extend(found.remarks.iter().cloned());
     let stored = match index.store.property(&splitter_property_of(index, source))? {
         None => index.store.property(SPLITTER_PROPERTY)?,
         stored => stored,
     };
     let resplit = stored.is_some_and(|stored| !stored.is_empty() && stored != settings);
     let plan = plan(&source.root, &found, files(index, source)?, options.reread || resplit);
-    Ok(Work { source, plan, reader, resplit, settings, remark: None })
+    Ok(Work { source, plan, reader, limits, resplit, settings, remark: None })
 }
 
 /// Whether a source can be listed. The one tree of an index must be there.
@@ -339,8 +344,8 @@ fn outcome(
     known: Option<&DocumentState>,
     by_hash: &HashMap<[u8; 32], Vec<&DocumentState>>,
 ) -> Outcome {
-    let &Work { source, resplit, .. } = work;
-    let bytes = match bytes(&source.root, file) {
+    let &Work { source, resplit, limits, .. } = work;
+    let bytes = match bytes(&source.root, file, limits) {
         Ok(bytes) => bytes,
         Err(error) => return Outcome::Unreadable(format!("{}: {error}", file.path)),
     };
@@ -379,7 +384,7 @@ fn outcome(
 fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
     let Change::Move { path, size, modified_ns, .. } = change else { return None };
     let file = FoundFile { path, size, modified_ns };
-    let bytes = bytes(&work.source.root, &file).ok()?;
+    let bytes = bytes(&work.source.root, &file, work.limits).ok()?;
     Some(Change::Put(work.reader.read(&file, &bytes)))
 }
 

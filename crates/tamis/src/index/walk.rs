@@ -1,5 +1,6 @@
 //! Finding the files of a tree: what `.gitignore` and `.tamisignore` leave, without following symbolic links.
 
+use super::rules::Rules;
 use super::source::Source;
 use crate::config::IndexConfig;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -7,7 +8,7 @@ use ignore::overrides::OverrideBuilder;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 use tamis_text::Limits;
 
@@ -31,6 +32,8 @@ pub struct Found {
     pub skipped: BTreeMap<&'static str, u64>,
     /// Directories and files that could not be listed, with the reason. What lies under them is unknown, not gone.
     pub unreadable: Vec<(PathBuf, String)>,
+    /// What people should know of the tree and can mend.
+    pub remarks: Vec<String>,
 }
 
 /// Directories of version control and of Tamis itself.
@@ -82,19 +85,31 @@ fn list(
     let include = include.build()?;
     let index_directory = index_directory.to_owned();
     let threads = if only.is_some() { 1 } else { std::thread::available_parallelism().map_or(2, |n| n.get().min(8)) };
+    let rules = Arc::new(Rules::new(root, !config.hidden, globs.build()?));
+    let nameless = Arc::new(Mutex::new(Vec::new()));
+    let (asked, unnamed) = (rules.clone(), nameless.clone());
     let walker = WalkBuilder::new(root)
-        .hidden(!config.hidden)
-        .require_git(false)
+        // Ignore files are read by the rules, with care.
+        .standard_filters(false)
         .follow_links(false)
-        .add_custom_ignore_filename(".tamisignore")
-        .overrides(globs.build()?)
         .threads(threads)
         .filter_entry(move |entry| {
             let name = entry.file_name().to_string_lossy();
             let left_out =
                 NEVER.contains(&name.as_ref()) || name.starts_with(TEMPORARY) || entry.path() == index_directory;
             let asked_for = only.as_ref().is_none_or(|only| only.starts_with(entry.path()));
-            entry.depth() == 0 || (asked_for && !left_out)
+            if entry.depth() == 0 {
+                return true;
+            }
+            if !asked_for || left_out || asked.leave_out(entry) {
+                return false;
+            }
+            // The index knows a file by its path, which is text: under another name it could not be found again.
+            let is_text = entry.file_name().to_str().is_some();
+            if !is_text {
+                unnamed.lock().unwrap_or_else(PoisonError::into_inner).push(entry.path().to_owned());
+            }
+            is_text
         })
         .build_parallel();
 
@@ -110,10 +125,27 @@ fn list(
             WalkState::Continue
         })
     });
-    let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     found.unreadable.sort();
+    found.remarks = rules.remarks();
+    let mut nameless = std::mem::take(&mut *nameless.lock().unwrap_or_else(PoisonError::into_inner));
+    if !nameless.is_empty() {
+        nameless.sort();
+        found.skipped.insert("name_not_utf8", nameless.len() as u64);
+        found.remarks.push(names_not_text(root, &nameless));
+    }
     Ok(found)
+}
+
+/// One line on the files whose names are no text.
+fn names_not_text(root: &Path, paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 3;
+    let shown = paths.iter().take(SHOWN).map(|path| format!("{:?}", path.strip_prefix(root).unwrap_or(path)));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let others = paths.len().saturating_sub(SHOWN);
+    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    format!("left out, since the name is not UTF-8: {shown}{others}; rename them to have them indexed")
 }
 
 fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntry, found: &mut Found) {
@@ -146,7 +178,7 @@ fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntr
     }
 }
 
-/// A path under the root with forward slashes; bytes that are not UTF-8 are replaced.
+/// A path under the root with forward slashes. The walk has left out names that are not UTF-8.
 fn relative(root: &Path, path: &Path) -> String {
     let under = path.strip_prefix(root).unwrap_or(path);
     under.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
@@ -169,7 +201,7 @@ struct Local<'a> {
 
 impl Drop for Local<'_> {
     fn drop(&mut self) {
-        let mut shared = self.shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.files.append(&mut self.found.files);
         shared.unreadable.append(&mut self.found.unreadable);
         for (kind, count) in &self.found.skipped {
@@ -238,6 +270,140 @@ mod tests {
         assert!(walk(&ignored, &index, &config).expect("walked").files.is_empty(), "what git ignores stays out");
         config.ignore = vec!["a{b".into()];
         assert!(walk(&at(root.path()), &index, &config).is_err());
+    }
+
+    #[test]
+    fn the_nearest_ignore_file_and_the_strongest_kind_decide() {
+        let outer = tempfile::tempdir().expect("a temporary directory");
+        let root = outer.path().join("tree");
+        let write = |path: &str, text: &str| {
+            let path = outer.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        write(".gitignore", "*.above\n/tree/anchored.txt\n");
+        write("tree/.gitignore", "\u{feff}*.log\n*.tmp\n/only-here.txt\n# note\n[\nbuild/\n");
+        write("tree/.ignore", "!kept.tmp\n!.shown\n*.ign\n");
+        write("tree/.tamisignore", "!wanted.ign\n");
+        write("tree/.git/info/exclude", "*.excluded\n*.log\n");
+        write("tree/sub/.gitignore", "!inner.log\n*.sub\n");
+        for file in [
+            "a.above",
+            "anchored.txt",
+            "a.log",
+            "kept.tmp",
+            "gone.tmp",
+            "only-here.txt",
+            "wanted.ign",
+            "other.ign",
+            "a.excluded",
+            "a.sub",
+            ".shown",
+            ".hidden",
+            "plain.txt",
+            "build/out.txt",
+            "sub/inner.log",
+            "sub/other.log",
+            "sub/only-here.txt",
+            "sub/a.sub",
+            "sub/build/out.txt",
+            "sub/deep/inner.log",
+        ] {
+            write(&format!("tree/{file}"), "x");
+        }
+        let config = IndexConfig { hidden: false, ..Config::built_in().index };
+        let found = walk(&at(&root), &root.join(".tamis"), &config).expect("walked");
+        let expected = [
+            ".shown",
+            "a.sub",
+            "kept.tmp",
+            "plain.txt",
+            "sub/deep/inner.log",
+            "sub/inner.log",
+            "sub/only-here.txt",
+            "wanted.ign",
+        ];
+        assert_eq!(paths(&found), expected);
+        assert!(found.remarks.is_empty(), "{:?}", found.remarks);
+    }
+
+    #[test]
+    fn a_further_work_tree_has_the_exclusions_of_its_repository() {
+        let base = tempfile::tempdir().expect("a temporary directory");
+        let write = |path: &str, text: &str| {
+            let path = base.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        write("main/.git/info/exclude", "*.secret\n");
+        write("main/.git/worktrees/side/commondir", "../..\n");
+        write("side/.git", "gitdir: ../main/.git/worktrees/side\n");
+        write("side/a.secret", "x");
+        write("side/a.txt", "x");
+        let root = base.path().join("side");
+        let found = walk(&at(&root), &root.join(".tamis"), &Config::built_in().index).expect("walked");
+        assert_eq!(paths(&found), ["a.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_ignore_file_has_no_rules_and_is_named() {
+        use std::os::unix::fs::symlink;
+        let outside = tempfile::tempdir().expect("a temporary directory");
+        fs::write(outside.path().join("rules"), "*.txt\n").expect("written");
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at_root = |path: &str| root.path().join(path);
+        for directory in ["a", "b", "c", "d", ".git/info"] {
+            fs::create_dir_all(at_root(directory)).expect("made");
+        }
+        symlink("/dev/zero", at_root(".gitignore")).expect("linked");
+        for pipe in [".ignore", ".tamisignore", ".git/info/exclude"] {
+            assert!(std::process::Command::new("mkfifo").arg(at_root(pipe)).status().expect("runs").success());
+        }
+        symlink(outside.path().join("rules"), at_root("a/.gitignore")).expect("linked");
+        fs::write(at_root("b/.rules"), "*.txt\n").expect("written");
+        symlink(".rules", at_root("b/.gitignore")).expect("linked");
+        fs::File::create(at_root("c/.gitignore")).and_then(|file| file.set_len(1 << 40)).expect("made");
+        fs::create_dir(at_root("d/.gitignore")).expect("made");
+        for file in ["top.txt", "a/a.txt", "b/b.txt", "c/c.txt", "d/d.txt"] {
+            fs::write(at_root(file), "x").expect("written");
+        }
+        let config = IndexConfig { hidden: false, ..Config::built_in().index };
+        let found = walk(&at(root.path()), &at_root(".tamis"), &config).expect("walked");
+        assert_eq!(paths(&found), ["a/a.txt", "c/c.txt", "d/d.txt", "top.txt"], "a link inside the tree is followed");
+        let said = found.remarks.join("\n");
+        for (file, reason) in [
+            (".gitignore", "out of the tree"),
+            (".ignore", "a pipe"),
+            (".tamisignore", "a pipe"),
+            (".git/info/exclude", "a pipe"),
+            ("a/.gitignore", "out of the tree"),
+            ("c/.gitignore", "larger than"),
+            ("d/.gitignore", "a directory"),
+        ] {
+            let start = format!("{}: ", at_root(file).display());
+            let line = said.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("{file}: {said}"));
+            assert!(line.contains(reason), "{line}");
+        }
+        assert_eq!(found.remarks.len(), 7, "{said}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_that_are_no_text_are_left_out_by_one_line() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let name = |bytes: &'static [u8]| root.path().join(OsStr::from_bytes(bytes));
+        fs::write(name(b"caf\xe9.txt"), "x").expect("written");
+        fs::create_dir(name(b"d\xe9")).expect("made");
+        fs::write(name(b"d\xe9/inner.txt"), "x").expect("written");
+        fs::write(name(b"plain.txt"), "x").expect("written");
+        let found = walk(&at(root.path()), &root.path().join(".tamis"), &Config::built_in().index).expect("walked");
+        assert_eq!(paths(&found), ["plain.txt"]);
+        assert_eq!(found.skipped.get("name_not_utf8"), Some(&2));
+        let [line] = found.remarks.as_slice() else { panic!("{:?}", found.remarks) };
+        assert!(line.contains(r#""caf\xE9.txt""#) && line.contains("rename"), "{line}");
     }
 
     #[cfg(unix)]

@@ -13,7 +13,6 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::HashSet;
-use std::fs;
 use tamis_store::Store;
 use tamis_text::{Entry, entries};
 
@@ -160,9 +159,7 @@ impl Index {
         }
         // Everything is tried before anything is written.
         for (place, entries) in &files {
-            let text =
-                fs::read_to_string(&place.whole).map_err(|error| Error::path(&place.whole, error.to_string()))?;
-            changed(place, &text, entries, change)?;
+            changed(place, &place.read()?, entries, change)?;
         }
         let mut done = Vec::new();
         let mut not_indexed = None;
@@ -276,9 +273,7 @@ type NamedLines<'a> = (&'a Source, String, Option<(u32, u32)>);
 
 /// The entries of a file as it is now.
 fn read(place: &Place<'_>) -> Result<Vec<NoteEntry>, Error> {
-    let text = fs::read_to_string(&place.whole)
-        .map_err(|error| Error::path(&place.whole, format!("cannot be read: {error}")))?;
-    Ok(of_text(place, &text))
+    Ok(of_text(place, &place.read()?))
 }
 
 fn of_text(place: &Place<'_>, text: &str) -> Vec<NoteEntry> {

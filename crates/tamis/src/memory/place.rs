@@ -2,6 +2,8 @@
 
 use crate::Error;
 use crate::config::FileCollection;
+use crate::file::LONGEST_TEXT;
+use crate::file::foreign::read_in;
 use crate::index::{Collections, Index, Source};
 use std::fs;
 use std::io::ErrorKind;
@@ -19,6 +21,17 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// Its text as it is now.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no regular file of the tree any more.
+    pub fn read(&self) -> Result<String, Error> {
+        let failed = |reason: String| Error::path(&self.whole, format!("cannot be read: {reason}"));
+        let bytes = read_in(&self.source.root, Path::new(&self.path), LONGEST_TEXT)
+            .map_err(|error| failed(error.to_string()))?;
+        String::from_utf8(bytes).map_err(|_| failed("not UTF-8".to_owned()))
+    }
+
     /// The directory that it is in.
     pub fn directory(&self) -> &Path {
         self.whole.parent().unwrap_or(&self.source.root)

@@ -57,8 +57,7 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     };
     let report = evaluate(&collections, &options)?;
     if let Some(path) = &arguments.html {
-        let page = report.html();
-        std::fs::write(path, page).with_context(|| format!("{}: cannot be written", path.display()))?;
+        tamis::write_bytes(path, report.html().as_bytes())?;
         output.note(&format!("wrote {}", path.display()));
     }
     print(&report, arguments, output)?;

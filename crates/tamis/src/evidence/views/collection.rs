@@ -2,6 +2,7 @@
 
 use super::header::is_name;
 use super::template::Template;
+use crate::file::foreign::read_regular;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -81,11 +82,8 @@ fn read(name: &str, file: &Path) -> Result<Template, String> {
     if !is_name(name) {
         return Err(format!("{shown}: the name of a view is letters, digits and underscores"));
     }
-    let length = fs::metadata(file).map_err(|error| format!("{shown}: cannot be read: {error}"))?.len();
-    if length > LONGEST {
-        return Err(format!("{shown}: {length} bytes long, at most {LONGEST} are read"));
-    }
-    let source = fs::read_to_string(file).map_err(|error| format!("{shown}: cannot be read: {error}"))?;
+    let bytes = read_regular(file, LONGEST).map_err(|error| format!("{shown}: cannot be read: {error}"))?;
+    let source = String::from_utf8(bytes).map_err(|_| format!("{shown}: cannot be read: not UTF-8"))?;
     Template::load(&shown.to_string(), &source)
 }
 
@@ -119,6 +117,8 @@ mod tests {
         write("long.sql.j2", &vec![b' '; 70_000]);
         write("notes.txt", b"no view");
         fs::create_dir(directory.join("directory.sql.j2")).expect("made");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/dev/zero", directory.join("endless.sql.j2")).expect("linked");
         let views = all(Some(user.path()));
         let own: Vec<(&str, bool)> =
             views[17..].iter().map(|view| (view.name.as_str(), view.template.is_ok())).collect();
@@ -126,6 +126,8 @@ mod tests {
             ("bytes", false),
             ("counted", true),
             ("directory", false),
+            #[cfg(unix)]
+            ("endless", false),
             ("long", false),
             ("odd-name", false),
             ("spliced", false),

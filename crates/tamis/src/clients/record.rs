@@ -1,0 +1,208 @@
+//! What was changed in the files of clients, kept so that it can be undone exactly.
+//!
+//! A file shows the entry that is in it, but not whether the file was made for it, nor how a line was written before the entry
+//! came between. So each change is written down in the user's configuration directory: the text that was put in and the text
+//! that it took the place of. Only what stands there as it was put in is taken back this way.
+
+use crate::Error;
+use crate::file::foreign::read_regular;
+use crate::file::{DirectoryLock, LONGEST_TEXT, replace_whole};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The file in the user's configuration directory.
+const FILE: &str = "installed.json";
+
+/// One entry that was put into one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The file, without links.
+    pub file: String,
+    /// The name of the entry.
+    pub name: String,
+    /// What was put in.
+    pub inserted: String,
+    /// What stood in its place.
+    pub replaced: String,
+    /// Whether the file was made for it.
+    #[serde(default)]
+    pub made_file: bool,
+    /// The directories that were made for it, the outermost first.
+    #[serde(default)]
+    pub made_directories: Vec<PathBuf>,
+}
+
+impl Record {
+    /// What makes `after` of `before`; of no file, if that is `None`.
+    pub fn of(file: &Path, name: &str, before: Option<&str>, after: &str, made_directories: Vec<PathBuf>) -> Record {
+        let made_file = before.is_none();
+        let before = before.unwrap_or_default();
+        let same = |(one, other): &(char, char)| one == other;
+        let start: usize = before.chars().zip(after.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+        let (old, new) = (&before[start..], &after[start..]);
+        let end: usize =
+            old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+        Record {
+            file: key(file),
+            name: name.to_owned(),
+            inserted: new[..new.len() - end].to_owned(),
+            replaced: old[..old.len() - end].to_owned(),
+            made_file,
+            made_directories,
+        }
+    }
+
+    /// A text as it was before, if what was put in stands there once: where it stands twice, even overlapping, nobody knows
+    /// which of the two it is.
+    pub fn undone(&self, text: &str) -> Option<String> {
+        if self.inserted.is_empty() {
+            return None;
+        }
+        let at = text.find(&self.inserted)?;
+        let next = at + text[at..].chars().next()?.len_utf8();
+        if text[next..].contains(&self.inserted) {
+            return None;
+        }
+        Some([&text[..at], &self.replaced, &text[at + self.inserted.len()..]].concat())
+    }
+}
+
+/// The records of a user.
+#[derive(Clone, Debug)]
+pub(super) struct Records {
+    directory: PathBuf,
+}
+
+impl Records {
+    /// Those in the user's configuration directory.
+    pub fn new(directory: PathBuf) -> Records {
+        Records { directory }
+    }
+
+    /// The record of an entry.
+    ///
+    /// # Errors
+    /// The records cannot be read.
+    pub fn find(&self, file: &Path, name: &str) -> Result<Option<Record>, Error> {
+        let key = key(file);
+        Ok(self.read()?.into_iter().find(|record| record.file == key && record.name == name))
+    }
+
+    /// Keeps a record in place of the one that there is of the same entry.
+    ///
+    /// # Errors
+    /// The records cannot be read or written.
+    pub fn keep(&self, record: &Record) -> Result<(), Error> {
+        self.change(|records| {
+            records.retain(|known| (&known.file, &known.name) != (&record.file, &record.name));
+            records.push(record.clone());
+        })
+    }
+
+    /// Drops the record of an entry. Where the file stays, another entry of it takes over that the file was made.
+    ///
+    /// # Errors
+    /// As [`Records::keep`].
+    pub fn drop(&self, file: &Path, name: &str, file_stays: bool) -> Result<(), Error> {
+        let key = key(file);
+        self.change(|records| {
+            let Some(at) = records.iter().position(|record| record.file == key && record.name == name) else { return };
+            let gone = records.remove(at);
+            if let Some(heir) = records.iter_mut().find(|record| file_stays && record.file == key) {
+                heir.made_file |= gone.made_file;
+                let new = gone.made_directories.into_iter().filter(|made| !heir.made_directories.contains(made));
+                let new: Vec<PathBuf> = new.collect();
+                heir.made_directories.splice(0..0, new);
+            }
+        })
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Record>)) -> Result<(), Error> {
+        let directory = &self.directory;
+        fs::create_dir_all(directory).map_err(|error| Error::path(directory, format!("cannot be made: {error}")))?;
+        let _lock = DirectoryLock::take(directory)?;
+        let before = self.read()?;
+        let mut records = before.clone();
+        change(&mut records);
+        if records == before {
+            return Ok(());
+        }
+        let path = self.path();
+        let failed = |reason: String| Error::path(&path, format!("cannot be written: {reason}"));
+        let text = serde_json::to_string_pretty(&records).map_err(|error| failed(error.to_string()))? + "\n";
+        // What stood in a client's file can be for its user's eyes alone.
+        let known = fs::metadata(&path).ok();
+        replace_whole(&path, text.as_bytes(), known.as_ref(), 0o600).map_err(|error| failed(error.to_string()))
+    }
+
+    fn read(&self) -> Result<Vec<Record>, Error> {
+        let path = self.path();
+        let bytes = match read_regular(&path, LONGEST_TEXT) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::path(&path, format!("cannot be read: {error}"))),
+        };
+        serde_json::from_slice(&bytes).map_err(|error| {
+            Error::path(&path, format!("not the record of what was installed ({error}); move it away to go on without it"))
+        })
+    }
+
+    fn path(&self) -> PathBuf {
+        // A link is somebody's own; what it leads to is what is replaced.
+        let path = self.directory.join(FILE);
+        dunce::canonicalize(&path).unwrap_or(path)
+    }
+}
+
+fn key(file: &Path) -> String {
+    file.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn record(before: &str, after: &str) -> Record {
+        Record::of(Path::new("/a"), "tamis", Some(before), after, Vec::new())
+    }
+
+    #[test]
+    fn what_stands_there_twice_is_not_taken_out() {
+        let change = record("[]", "[aba]");
+        assert_eq!(change.inserted, "aba");
+        assert_eq!(change.undone("[aba, x]").as_deref(), Some("[, x]"), "what else changed stays");
+        assert_eq!(change.undone("[aba] [aba]"), None);
+        assert_eq!(change.undone("[ababa]"), None, "overlapping");
+        assert_eq!(change.undone("[ab]"), None, "changed since");
+    }
+
+    proptest! {
+        #[test]
+        fn a_change_is_undone_to_the_letter(before in "[ab{}é\\n]{0,12}", after in "[ab{}é\\n]{0,12}") {
+            let change = record(&before, &after);
+            if let Some(undone) = change.undone(&after) {
+                prop_assert_eq!(undone, before);
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_that_stays_takes_over_what_was_made() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let records = Records::new(directory.path().join("user"));
+        let file = Path::new("/p/.mcp.json");
+        let made = vec![PathBuf::from("/p")];
+        records.keep(&Record::of(file, "one", None, "{1}", made.clone())).expect("kept");
+        records.keep(&Record::of(file, "two", Some("{1}"), "{1,2}", Vec::new())).expect("kept");
+        records.drop(file, "one", true).expect("dropped");
+        let left = records.find(file, "two").expect("read").expect("there");
+        assert!(left.made_file && left.made_directories == made);
+        assert_eq!(records.find(file, "one").expect("read"), None);
+        fs::write(records.path(), "nonsense").expect("written");
+        let error = records.find(file, "two").expect_err("damaged").to_string();
+        assert!(error.contains("installed.json") && error.contains("move it away"), "{error}");
+    }
+}

@@ -1,0 +1,212 @@
+//! What the ignore files of a tree leave out.
+//!
+//! The `ignore` crate knows the rules and how to walk, but reads whatever stands where an ignore file belongs: a link to a
+//! device without end, or a pipe that nobody writes to. So it walks without reading any, its rules are made of what is read
+//! here with care, and asked for each entry. The order is its own: `.tamisignore`, `.ignore`, `.gitignore`,
+//! `.git/info/exclude`, then the user's own; in each the nearest file that says something. Files above the tree count too.
+
+use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
+use crate::git::exclude_elsewhere;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::overrides::Override;
+use ignore::{DirEntry, Match};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// The files with rules in a directory, the strongest first.
+const FILES: [&str; 4] = [".tamisignore", ".ignore", ".gitignore", ".git/info/exclude"];
+
+/// The longest ignore file that is read, in bytes: a thousand times what people write.
+const LONGEST: u64 = 1 << 20;
+
+/// The rules of a tree, read as the walk comes to each directory.
+pub(super) struct Rules {
+    root: PathBuf,
+    /// The root without links, under which the rules above it see its files.
+    real: PathBuf,
+    /// The root, held open; `None` where it cannot be read, which the walk itself says.
+    top: Option<Directory>,
+    hidden: bool,
+    overrides: Override,
+    /// The user's own, for all trees.
+    global: Gitignore,
+    /// The rules above the root.
+    above: Arc<Level>,
+    levels: RwLock<HashMap<PathBuf, Arc<Level>>>,
+    remarks: Mutex<Vec<String>>,
+}
+
+/// The rules of a directory that has any, and those above it.
+#[derive(Debug, Default)]
+struct Level {
+    rules: [Option<Gitignore>; FILES.len()],
+    above: Option<Arc<Level>>,
+}
+
+impl Rules {
+    /// The rules of the tree at `root`. `hidden`: files whose names begin with a dot are left out unless a rule says otherwise;
+    /// `overrides` go before all.
+    pub fn new(root: &Path, hidden: bool, overrides: Override) -> Rules {
+        let real = dunce::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        // The rules of the user have no directory of their own: git takes them from the tree's.
+        let (global, _) = GitignoreBuilder::new(&real).build_global();
+        let mut rules = Rules {
+            root: root.to_owned(),
+            top: Directory::open(root).ok(),
+            hidden,
+            overrides,
+            global,
+            above: Arc::default(),
+            levels: RwLock::default(),
+            remarks: Mutex::default(),
+            real,
+        };
+        let mut parents: Vec<PathBuf> = rules.real.ancestors().skip(1).map(Path::to_owned).collect();
+        parents.reverse();
+        for parent in parents {
+            // What lies above the tree did not come with it; a link there is somebody's own.
+            let read = |name: &str| match read_regular(&parent.join(name), LONGEST) {
+                // Nor is it ours to complain of what we may not see.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(ErrorKind::NotFound.into()),
+                read => read,
+            };
+            rules.above = rules.level(&parent, &parent, &rules.above, read);
+        }
+        rules
+    }
+
+    /// Whether an entry of the walk is left out. The directory that it lies in was asked for before.
+    pub fn leave_out(&self, entry: &DirEntry) -> bool {
+        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+        match self.overrides.matched(entry.path(), is_directory) {
+            Match::Ignore(_) => return true,
+            Match::Whitelist(_) => return false,
+            Match::None => {}
+        }
+        match self.verdict(entry.path(), is_directory) {
+            Some(is_left_out) => is_left_out,
+            None => self.hidden && is_hidden(entry),
+        }
+    }
+
+    /// What could not be read as rules, each with the reason.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = std::mem::take(&mut *self.remarks.lock().unwrap_or_else(PoisonError::into_inner));
+        remarks.sort();
+        remarks
+    }
+
+    fn verdict(&self, path: &Path, is_directory: bool) -> Option<bool> {
+        let level = self.level_of(path.parent().unwrap_or(path));
+        let path = match path.strip_prefix(&self.root) {
+            Ok(under) if self.real != self.root => Cow::Owned(self.real.join(under)),
+            _ => Cow::Borrowed(path),
+        };
+        let said = |rules: &Gitignore| match rules.matched(&path, is_directory) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        };
+        let mut found: [Option<bool>; FILES.len()] = Default::default();
+        let mut next = Some(&level);
+        while let Some(level) = next {
+            for (found, rules) in found.iter_mut().zip(&level.rules) {
+                if found.is_none() {
+                    *found = rules.as_ref().and_then(said);
+                }
+            }
+            if found[0].is_some() {
+                break;
+            }
+            next = level.above.as_ref();
+        }
+        found.into_iter().flatten().next().or_else(|| said(&self.global))
+    }
+
+    /// The rules for what lies in a directory of the walk.
+    fn level_of(&self, directory: &Path) -> Arc<Level> {
+        if let Some(level) = self.levels.read().unwrap_or_else(PoisonError::into_inner).get(directory) {
+            return level.clone();
+        }
+        let under = directory.strip_prefix(&self.root).unwrap_or(Path::new(""));
+        let above = match directory.parent() {
+            Some(parent) if directory != self.root && directory.starts_with(&self.root) => self.level_of(parent),
+            _ => self.above.clone(),
+        };
+        let held = self.top.as_ref().and_then(|top| top.below(under).ok());
+        let level = match held {
+            Some(held) => self.level(directory, &self.real.join(under), &above, |name| {
+                match held.read(Path::new(name), LONGEST) {
+                    Err(error) if is_link(&error) => read_linked(&self.real, &under.join(name), LONGEST),
+                    read => read,
+                }
+            }),
+            None => above,
+        };
+        let mut levels = self.levels.write().unwrap_or_else(PoisonError::into_inner);
+        levels.entry(directory.to_owned()).or_insert(level).clone()
+    }
+
+    /// The rules of one directory on top of those above it, which are all there are where it has none. `real`: the directory
+    /// as the rules see it.
+    fn level(
+        &self,
+        directory: &Path,
+        real: &Path,
+        above: &Arc<Level>,
+        read: impl Fn(&str) -> io::Result<Vec<u8>>,
+    ) -> Arc<Level> {
+        let rules = FILES.map(|name| {
+            let (bytes, path) = match read(name) {
+                // In a further work tree `.git` is a file that says where the repository is.
+                Err(error) if error.kind() == ErrorKind::NotADirectory && name.starts_with(".git/") => {
+                    let path = exclude_elsewhere(directory)?;
+                    (read_regular(&path, LONGEST), path)
+                }
+                read => (read, directory.join(name)),
+            };
+            let rules = match bytes {
+                Ok(bytes) => parsed(real, &path, &bytes),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,
+                Err(error) => Err(error.to_string()),
+            };
+            match rules {
+                Ok(rules) => Some(rules).filter(|rules| !rules.is_empty()),
+                Err(reason) => {
+                    let remark = format!("{}: {reason}; its rules do not apply", path.display());
+                    self.remarks.lock().unwrap_or_else(PoisonError::into_inner).push(remark);
+                    None
+                }
+            }
+        });
+        match rules.iter().any(Option::is_some) {
+            true => Arc::new(Level { rules, above: Some(above.clone()) }),
+            false => above.clone(),
+        }
+    }
+}
+
+/// Rules from the text of an ignore file. A line that is none leaves the others as they are.
+fn parsed(directory: &Path, path: &Path, bytes: &[u8]) -> Result<Gitignore, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut builder = GitignoreBuilder::new(directory);
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        let _ = builder.add_line(Some(path.to_owned()), line);
+    }
+    builder.build().map_err(|error| error.to_string())
+}
+
+fn is_hidden(entry: &DirEntry) -> bool {
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::MetadataExt;
+        const HIDDEN: u32 = 2;
+        if entry.metadata().is_ok_and(|metadata| metadata.file_attributes() & HIDDEN != 0) {
+            return true;
+        }
+    }
+    entry.file_name().as_encoded_bytes().starts_with(b".")
+}
