@@ -59,7 +59,8 @@ impl Here {
     /// or directory that it names from here exists.
     pub fn meant(&self, wanted: &str) -> String {
         // The index has slashes on every system.
-        let wanted = &*if cfg!(windows) { Cow::Owned(wanted.replace('\\', "/")) } else { Cow::Borrowed(wanted) };
+        let wanted = if cfg!(windows) { Cow::Owned(wanted.replace('\\', "/")) } else { Cow::Borrowed(wanted) };
+        let wanted = &*wanted;
         match &self.stands {
             Stands::Tree(root, Some(here)) => from_root(root, here, wanted),
             Stands::Tree(_, None) => wanted.to_owned(),
