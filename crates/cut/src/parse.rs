@@ -11,12 +11,13 @@ use crate::value::Value;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RuleError {
     /// No method of that name.
-    #[error("unknown cut method \"{name}\"{}; the methods are {}", did_you_mean(*nearest), allowed.join(", "))]
+    #[error("unknown cut method \"{name}\"{}; the methods are {}", did_you_mean(nearest.as_deref()), allowed.join(", "))]
     UnknownMethod {
         /// The name as given.
         name: String,
-        /// The method it may have meant.
-        nearest: Option<&'static str>,
+        /// The method it may have meant; for a method's name with a number after it, such as `fixed-5`, with its first
+        /// parameter: `fixed:k=5`.
+        nearest: Option<String>,
         /// All methods.
         allowed: Vec<&'static str>,
     },
@@ -158,10 +159,18 @@ fn find(name: &str) -> Result<&'static Method, RuleError> {
         let allowed: Vec<&'static str> = METHODS.iter().map(|method| method.name).collect();
         RuleError::UnknownMethod {
             name: name.trim().to_string(),
-            nearest: nearest(&wanted, allowed.iter().copied()),
+            nearest: with_number(&wanted).or_else(|| nearest(&wanted, allowed.iter().copied()).map(str::to_string)),
             allowed,
         }
     })
+}
+
+/// `METHOD:PARAM=NUMBER` for `METHOD_NUMBER`.
+fn with_number(name: &str) -> Option<String> {
+    let (method, number) = name.rsplit_once(['_', '=', '@'])?;
+    let method = METHODS.iter().find(|known| known.name == method)?;
+    number.parse::<f64>().ok().filter(|number| number.is_finite())?;
+    Some(format!("{}:{}={number}", method.name, method.parameters.first()?.name))
 }
 
 fn parameter(method: &'static Method, name: &str) -> Result<&'static Parameter, RuleError> {
@@ -255,6 +264,18 @@ mod tests {
             let again = parse(&rule.to_string()).unwrap();
             assert_eq!(format!("{again:?}"), format!("{rule:?}"));
         }
+    }
+
+    #[test]
+    fn a_number_after_a_method_is_offered_as_its_parameter() {
+        for (given, meant) in
+            [("fixed-5", "fixed:k=5"), ("fixed_20", "fixed:k=20"), ("background-0.7", "background:lambda=0.7")]
+        {
+            let message = message(given);
+            assert!(message.contains(&format!("(did you mean \"{meant}\"?)")), "{message}");
+            parse(meant).unwrap();
+        }
+        assert!(message("fixed-fitted").contains("unknown cut method \"fixed-fitted\""));
     }
 
     #[test]

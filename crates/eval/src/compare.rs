@@ -65,7 +65,7 @@ pub struct Change {
 /// # let report = |keep| {
 /// #     let documents = vec![PooledDocument { id: "a".into(), score: 1.0, characters: 9 }];
 /// #     let judged = [("a".to_string(), 1)].into();
-/// #     let query = QueryPool { id: "q".into(), kind: QueryKind::Judged, documents, judged };
+/// #     let query = QueryPool { id: "q".into(), kind: QueryKind::Judged, documents, judged, beyond: Vec::new() };
 /// #     let method = Method { name: "mine".into(), decisions: vec![Decision::keep(keep)] };
 /// #     let collection = Collection { name: "c".into(), model: None, queries: vec![query], methods: vec![method] };
 /// #     evaluate(&[collection], &Options::default()).unwrap()

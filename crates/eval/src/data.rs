@@ -40,6 +40,10 @@ pub struct QueryPool {
     pub documents: Vec<PooledDocument>,
     /// All judgements of this query, document to grade, also of documents that were not found. Above 0 is relevant.
     pub judged: BTreeMap<String, i32>,
+    /// What stands after the pool where more is retrieved, best first, for the figures of the ranking alone: a pool of a
+    /// hundred passages has fewer documents, and recall@100 is that of a hundred. No method decides on it. May be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<String>,
 }
 
 impl QueryPool {
@@ -187,7 +191,9 @@ impl Collection {
         unique("method", self.methods.iter().map(|method| method.name.as_str()), here)?;
         for query in &self.queries {
             let documents = query.documents.iter().map(|document| document.id.as_str());
-            unique("document", documents, || format!("query {:?} of collection {:?}", query.id, self.name))?;
+            unique("document", documents.chain(query.beyond.iter().map(String::as_str)), || {
+                format!("query {:?} of collection {:?}", query.id, self.name)
+            })?;
             if let Some(document) = query.documents.iter().find(|document| !document.score.is_finite()) {
                 return Err(EvalError::Score {
                     collection: self.name.clone(),

@@ -37,6 +37,7 @@ use crate::view::QueryView;
 ///     kind: QueryKind::Judged,
 ///     documents: vec![document("a", 0.9), document("b", 0.8), document("c", 0.1)],
 ///     judged: BTreeMap::from([("a".into(), 1), ("b".into(), 1)]),
+///     beyond: Vec::new(),
 /// };
 /// let method = Method { name: "two".into(), decisions: vec![Decision::keep(2)] };
 /// let collection = Collection { name: "small".into(), model: None, queries: vec![query], methods: vec![method] };
@@ -140,14 +141,15 @@ fn compare_with_baseline(
     Ok(resampled)
 }
 
-/// Ranking metrics of the pool's order, averaged over the answerable queries.
+/// Ranking metrics of the pool's order and what follows it, averaged over the answerable queries.
 fn ranking(views: &[QueryView], options: &Options) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     let answerable: Vec<&QueryView> = views.iter().filter(|view| view.is_answerable()).collect();
     let depths: BTreeSet<usize> = options.ranking_depths.iter().copied().collect();
     let depths: Vec<usize> = depths.into_iter().collect();
     for view in &answerable {
-        let documents = view.pool.documents.iter().map(|document| document.id.as_str());
+        let pool = view.pool.documents.iter().map(|document| document.id.as_str());
+        let documents = pool.chain(view.pool.beyond.iter().map(String::as_str));
         for (name, value) in Ranking::new(documents, &view.pool.judged).figures(&depths) {
             *sums.entry(name).or_default() += value;
         }

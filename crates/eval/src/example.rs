@@ -17,7 +17,7 @@ fn query(id: String, kind: QueryKind, length: usize, relevant: &[usize], missing
     let judged = relevant.iter().map(|&at| (format!("{id}-{at}"), 1 + (at % 2) as i32));
     let missing = (0..missing).map(|at| (format!("{id}-missing-{at}"), 1));
     let judged: BTreeMap<String, i32> = judged.chain(missing).collect();
-    QueryPool { id, kind, documents, judged }
+    QueryPool { id, kind, documents, judged, beyond: Vec::new() }
 }
 
 /// The collections; a third of the queries of the first have no answer, and the second has foreign ones.

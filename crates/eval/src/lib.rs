@@ -31,6 +31,7 @@
 //!             .map(|found| PooledDocument { id: found.document.clone(), score: found.score, characters: 0 })
 //!             .collect(),
 //!         judged: qrels.query(id).cloned().unwrap_or_default(),
+//!         beyond: Vec::new(),
 //!     })
 //!     .collect();
 //!

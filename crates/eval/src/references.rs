@@ -122,6 +122,7 @@ mod tests {
             kind: QueryKind::Judged,
             documents: (0..10).map(document).collect(),
             judged: (0..relevant).map(|at| (at.to_string(), 1)).collect(),
+            beyond: Vec::new(),
         }
     }
 

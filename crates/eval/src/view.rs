@@ -108,6 +108,7 @@ mod tests {
             kind: QueryKind::Judged,
             documents: (0..relevance.len()).map(document).collect(),
             judged: judged.chain(missing).collect(),
+            beyond: Vec::new(),
         }
     }
 

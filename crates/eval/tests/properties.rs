@@ -30,6 +30,7 @@ fn query(id: usize, (kind, relevance, missing, _): &Sketch) -> QueryPool {
         kind: *kind,
         documents: (0..relevance.len()).map(document).collect(),
         judged: judged.chain(missing).collect(),
+        beyond: Vec::new(),
     }
 }
 
@@ -219,12 +220,35 @@ fn without_resamples_there_are_differences_and_no_intervals() {
 }
 
 #[test]
+fn recall_at_a_depth_counts_documents_beyond_the_pool() {
+    let query = |beyond: &[&str]| QueryPool {
+        id: "q".into(),
+        kind: QueryKind::Judged,
+        documents: vec![PooledDocument { id: "a".into(), score: 1.0, characters: 5 }],
+        judged: BTreeMap::from([("a".into(), 1), ("z".into(), 1)]),
+        beyond: beyond.iter().map(ToString::to_string).collect(),
+    };
+    let recall = |beyond: &[&str], depth: usize| {
+        let methods = vec![Method { name: "one".into(), decisions: vec![Decision::keep(1)] }];
+        let collection = Collection { name: "c".into(), model: None, queries: vec![query(beyond)], methods };
+        let report = evaluate(&[collection], &Options { ranking_depths: vec![depth], ..Options::default() }).unwrap();
+        let figures = &report.method("one").unwrap().figures;
+        assert_eq!(figures[&Metric::RecallInPool], 1.0, "no method decides on what is beyond");
+        report.collections[0].ranking[&format!("recall_at_{depth}")]
+    };
+    assert_eq!((recall(&[], 100), recall(&["y", "z"], 100), recall(&["y", "z"], 2)), (0.5, 1.0, 0.5));
+    let twice = Collection { name: "c".into(), model: None, queries: vec![query(&["a"])], methods: Vec::new() };
+    assert!(twice.check().is_err());
+}
+
+#[test]
 fn a_pool_in_which_nothing_is_relevant_is_best_left_empty() {
     let query = QueryPool {
         id: "q".into(),
         kind: QueryKind::Judged,
         documents: vec![PooledDocument { id: "a".into(), score: 1.0, characters: 5 }],
         judged: BTreeMap::from([("elsewhere".into(), 1)]),
+        beyond: Vec::new(),
     };
     let methods = [0, 1].map(|keep| Method { name: format!("keep {keep}"), decisions: vec![Decision::keep(keep)] });
     let collection = Collection { name: "c".into(), model: None, queries: vec![query], methods: methods.into() };

@@ -32,7 +32,7 @@ pub struct CutArguments {
     /// A lower score is better, whatever the field is called
     #[arg(long)]
     pub lower_is_better: bool,
-    /// Share of the similarity where it is made into one with bm25, 0 to 1
+    /// Share of the similarity where it is fused with bm25, 0 to 1; methods that are defined on another scale have their own
     #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = share, allow_negative_numbers = true)]
     pub fusion_weight: f64,
     /// Write at most N lines, whatever the cut keeps

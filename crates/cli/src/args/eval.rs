@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 use tamis::Mode;
 use tamis::eval::Metric;
+use tamis::evaluate::OwnId;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,11 +59,13 @@ pub struct EvalArguments {
     #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "DIR", help_heading = "Queries")]
     pub foreign: Vec<PathBuf>,
     /// So many of each
-    #[arg(long, value_name = "N", value_parser = at_least_one, default_value = "60", allow_negative_numbers = true, help_heading = "Queries")]
+    #[arg(long, requires = "foreign", value_name = "N", value_parser = at_least_one, default_value = "60", allow_negative_numbers = true, help_heading = "Queries")]
     pub foreign_queries: usize,
-    /// Leave the document with the query's own identifier out, for collections whose queries are documents
-    #[arg(long, conflicts_with_all = ["run", "compare"], help_heading = "Queries")]
-    pub own_id: bool,
+    /// Leave each query's own document out, for collections whose queries are documents: the one with its identifier, or with
+    /// what {} stands for in a PATTERN such as {}_*
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "PATTERN", num_args = 0..=1, require_equals = true,
+        default_missing_value = "{}", help_heading = "Queries")]
+    pub own_id: Option<OwnId>,
     /// Only the first N queries of each collection
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Queries")]
     pub limit_queries: Option<usize>,
@@ -90,8 +93,9 @@ pub struct EvalArguments {
     #[arg(long, help_heading = "Figures")]
     pub timings: bool,
 
-    /// Instead of comparing cuts, how much auto learns from so many judged queries
-    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv"], value_name = "N,…", value_delimiter = ',', help_heading = "Figures")]
+    /// Instead of comparing cuts, how much auto learns from so many judged queries; what only a comparison reads is refused
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "cuts", "no_gate", "cold", "foreign", "foreign_queries", "metric",
+        "baseline", "beta", "resamples", "depths", "timings"], value_name = "N,…", value_delimiter = ',', help_heading = "Figures")]
     pub judged: Vec<usize>,
     /// How often the judged queries are drawn
     #[arg(long, requires = "judged", value_name = "N", value_parser = at_least_one, default_value = "5", allow_negative_numbers = true, help_heading = "Figures")]

@@ -62,6 +62,38 @@ fn nothing_kept_is_status_1_and_so_is_nothing_given() {
 }
 
 #[test]
+fn a_byte_order_mark_belongs_to_no_line() {
+    for (input, kept) in [
+        ("{\"score\":3}\n{\"score\":2}\n", "{\"score\":3}\n"),
+        ("id,score\na,3\nb,2\n", "id,score\na,3\n"),
+        ("\"score\"\t\"id\"\n3\ta\n2\tb\n", "\"score\"\t\"id\"\n3\ta\n"),
+        ("3\n2\n", "3\n"),
+    ] {
+        let marked = format!("\u{feff}{input}");
+        let (code, out, err) = filtered(&["--method", "fixed:k=1"], &marked);
+        assert_eq!((code, out.as_str()), (0, kept), "{input}: {err}");
+    }
+}
+
+#[test]
+fn a_method_reads_the_legs_on_its_own_scale() {
+    let legs = "{\"similarity\":0.6,\"bm25\":8}\n{\"similarity\":0.5,\"bm25\":2}\n";
+    let (code, out, err) = filtered(&["--method", "language"], legs);
+    assert_eq!((code, out.as_str()), (1, ""), "a similarity of 0.6 does not reach 0.65: {err}");
+    let legs = "{\"similarity\":0.7,\"bm25\":1}\n{\"similarity\":0.5,\"bm25\":9}\n{\"bm25\":9,\"coverage\":0.9}\n";
+    let (code, out, err) = filtered(&["--method", "language"], legs);
+    assert_eq!(code, 0, "{err}");
+    assert!(!out.contains("0.5") && out.contains("0.7") && out.contains("coverage"), "{out}");
+    let found_by_words = "{\"similarity\":0.8}\n{\"bm25\":1000}\n";
+    let (code, out, err) = filtered(&["--method", "top_score:high_bound=0.5", "--json"], found_by_words);
+    assert_eq!(code, 0, "{err}");
+    let report: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let values: Vec<f64> =
+        report["lines"].as_array().unwrap().iter().map(|line| line["value"].as_f64().unwrap()).collect();
+    assert!((values[0] - 0.56).abs() < 1e-9 && values[1] > 0.29 && values[1] <= 0.3, "{out}");
+}
+
+#[test]
 fn a_limit_shortens_and_figures_explain() {
     let (code, out, err) = filtered(&["--method", "fixed:k=4", "-n", "1", "--explain"], SCORES);
     assert_eq!((code, out.lines().count()), (0, 1));

@@ -218,6 +218,76 @@ fn the_querys_own_document_is_left_out() {
         method(&report, "fixed:k=1")["figures"]["share_of_best_f1"].as_f64().expect("a figure")
     };
     assert_eq!((share(&[]), share(&["--own-id"])), (0.0, 1.0));
+    assert_eq!((share(&["--own-id={}"]), share(&["--own-id=paper/{}"])), (1.0, 0.0));
+    let (_, _, err) = place.eval(&["twins", "--cut", "fixed:k=1", "--own-id"]);
+    assert!(err.contains("twins: queries whose own document is left out: 1 of 1"), "{err}");
+}
+
+#[test]
+fn a_query_that_is_a_part_of_a_document_leads_to_it_by_a_pattern() {
+    let place = Place::new();
+    let queries = [("oven_method", HOUSE[1].1, json!({}))];
+    place.collection("facets", &HOUSE, &queries, "oven_method\tdough\t1\n");
+    let run = |own: &str| place.eval(&["facets", "--cut", "fixed:k=1", "--no-gate", "--json", own]);
+    let (code, _, err) = run("--own-id");
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.contains("facets: no query's identifier leads to a document") && err.contains("--own-id='{}_*'"),
+        "{err}"
+    );
+    let (_, out, err) = run("--own-id={}_*");
+    assert!(err.contains("facets: queries whose own document is left out: 1 of 1"), "{err}");
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(method(&report, "fixed:k=1")["figures"]["share_of_best_f1"], json!(1.0));
+    assert!(place.fails(&["facets", "--own-id=facet"]).contains("must have {} once"));
+}
+
+#[test]
+fn numbers_that_coincide_by_chance_take_no_document_out() {
+    let place = Place::new();
+    let numbers: Vec<String> = (0..HOUSE.len()).map(|number| number.to_string()).collect();
+    let documents: Vec<(&str, &str)> = numbers.iter().zip(HOUSE).map(|(id, (_, text))| (id.as_str(), text)).collect();
+    let asked = |texts: [&'static str; 3]| {
+        texts.iter().enumerate().map(|(at, text)| (["0", "1", "2"][at], *text, json!({}))).collect::<Vec<_>>()
+    };
+    let questions = asked(["how is a violin tuned", "who prunes the trees", "what does a telescope gather"]);
+    place.collection("counted", &documents, &questions, "0\t3\t1\n1\t8\t1\n2\t10\t1\n");
+    let error = place.fails(&["counted", "--cut", "fixed:k=1", "--own-id"]);
+    assert!(error.contains("3 queries have the number of a document") && error.contains("by chance"), "{error}");
+    // Where they are their documents, the numbers are no chance.
+    place.collection("same", &documents, &asked([HOUSE[0].1, HOUSE[1].1, HOUSE[2].1]), "0\t9\t1\n1\t2\t1\n2\t1\t1\n");
+    let (code, _, err) = place.eval(&["same", "--cut", "fixed:k=1", "--own-id"]);
+    assert!(code == 0 && err.contains("left out: 3 of 3"), "{err}");
+}
+
+#[test]
+fn flags_that_would_be_ignored_are_refused() {
+    let place = Place::new();
+    for ignored in [
+        &["--cut", "fixed"][..],
+        &["--foreign", "firm"],
+        &["--metric", "f1"],
+        &["--baseline", "fixed-3"],
+        &["--beta", "2"],
+        &["--resamples", "10"],
+        &["--depths", "5"],
+        &["--timings"],
+        &["--cold"],
+        &["--no-gate"],
+    ] {
+        let error = place.fails(&[&["house", "--judged", "2"], ignored].concat());
+        assert!(error.contains("cannot be used with") && error.contains(ignored[0]), "{error}");
+    }
+    assert!(place.fails(&["house", "--foreign-queries", "3"]).contains("--foreign"));
+    // Neither a collection itself nor a copy of it is foreign to it.
+    place.collection("copy", &FIRM, &[("q1", "tides and the moon", json!({}))], "q1\tlease\t1\n");
+    for itself in ["house", "copy"] {
+        let error = place.fails(&["house", "--cut", "fixed", "--foreign", itself]);
+        assert!(error.contains(&format!("--foreign {itself}: there is no query in it that is foreign")), "{error}");
+    }
+    let (code, _, err) = place.eval(&["house", "firm", "--cut", "fixed", "--foreign", "house"]);
+    assert!(code == 0 && err.contains("house: no query of --foreign is foreign to it"), "{err}");
+    assert!(place.fails(&["house", "--cut", "fixed-5"]).contains("did you mean \"fixed:k=5\"?"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How much `auto` learns from judged queries: the figure after so many of them, on queries that were not among them.
 
 use super::cache;
-use super::{EvaluationError, TestCollection, TestQuery};
+use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::feedback::PAST_QUERIES;
 use crate::index::{Index, Observer, Stage};
@@ -23,7 +23,7 @@ pub struct Learning {
     /// Seed of the draws.
     pub seed: u64,
     /// As [`Measurement::own_id`](super::Measurement::own_id).
-    pub own_id: bool,
+    pub own_id: Option<OwnId>,
     /// Only so many answerable queries, the first ones. `None`: all.
     pub limit: Option<usize>,
 }
@@ -77,6 +77,7 @@ pub fn learning_curve(
     learning: &Learning,
     observer: &dyn Observer,
 ) -> Result<LearningCurve, EvaluationError> {
+    let own = learning.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
     let index = cache::index(test, config, cache, observer)?;
     let answerable = test.queries.iter().filter(|query| query.kind == QueryKind::Judged);
     let queries: Vec<&TestQuery> = answerable.take(learning.limit.unwrap_or(usize::MAX)).collect();
@@ -85,7 +86,7 @@ pub fn learning_curve(
         if observer.cancelled() {
             return Err(EvaluationError::Interrupted);
         }
-        let known = Known::of(&index, query, learning.own_id);
+        let known = Known::of(&index, query, own.of(query));
         observer.advance(1);
         known
     });
@@ -135,8 +136,7 @@ fn point(known: &[Known], draws: &[Vec<usize>], size: usize, prior: Relevance) -
 }
 
 impl Known {
-    fn of(index: &Index, query: &TestQuery, own_id: bool) -> Result<Self, EvaluationError> {
-        let without = own_id.then_some(query.id.as_str());
+    fn of(index: &Index, query: &TestQuery, without: Option<&str>) -> Result<Self, EvaluationError> {
         let candidates = index.candidates(&query.text, index.config().search.pool, without)?;
         let ordered = candidates.decide(&Fixed::default(), &Beliefs::default())?;
         let mut names: Vec<&str> = Vec::new();

@@ -1,7 +1,7 @@
 //! What every cut keeps of every query, in documents: the search's own retrieval and decisions on a test collection.
 
 use super::cache;
-use super::{EvaluationError, TestCollection, TestQuery};
+use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::feedback::PAST_QUERIES;
 use crate::index::{Index, Observer, Stage};
@@ -26,9 +26,9 @@ pub struct NamedCut {
 pub struct Measurement {
     /// The cuts to compare.
     pub cuts: Vec<NamedCut>,
-    /// Whether the document with the query's own identifier is left out of what is searched, for collections whose
-    /// queries are documents. It changes nothing where no identifiers coincide.
-    pub own_id: bool,
+    /// How queries lead to the documents that they themselves are, which are left out of what is searched
+    /// ([`TestCollection::own_documents`]). `None`: nothing is left out.
+    pub own_id: Option<OwnId>,
     /// Candidates a leg at which every cut also decides, for stability. Empty: none.
     pub depths: Vec<usize>,
     /// Only so many queries of the collection, the first ones. `None`: all.
@@ -78,6 +78,7 @@ pub fn measure(
     measurement: &Measurement,
     observer: &dyn Observer,
 ) -> Result<Collection, EvaluationError> {
+    let own_documents = measurement.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
     let index = cache::index(test, config, cache, observer)?;
     for cut in &measurement.cuts {
         index.check_rule(&*cut.rule, &SearchRequest::default())?;
@@ -92,7 +93,7 @@ pub fn measure(
             if observer.cancelled() {
                 return Err(EvaluationError::Interrupted);
             }
-            Found::of(&index, queries[at], measurement)
+            Found::of(&index, queries[at], measurement, &own_documents)
         });
         let found: Vec<Found> = found.collect::<Result<_, _>>()?;
         let beliefs: Vec<Beliefs> = block
@@ -145,6 +146,9 @@ pub(super) fn assembled(
     Collection { name, model, queries, methods }
 }
 
+/// Documents that the figures of the ranking look at: recall@100 is that of a hundred documents.
+const RANKED: usize = 100;
+
 /// Queries whose candidates are in memory together.
 const BLOCK: usize = 64;
 
@@ -162,22 +166,32 @@ struct Found<'a> {
     candidates: Candidates<'a>,
     shallower: Vec<(usize, Candidates<'a>)>,
     documents: Vec<PooledDocument>,
+    beyond: Vec<String>,
     focus: Option<f64>,
     evidence: Option<f64>,
 }
 
 impl<'a> Found<'a> {
-    fn of(index: &'a Index, query: &TestQuery, measurement: &Measurement) -> Result<Self, EvaluationError> {
+    fn of(
+        index: &'a Index,
+        query: &TestQuery,
+        measurement: &Measurement,
+        own: &OwnDocuments,
+    ) -> Result<Self, EvaluationError> {
         let depth = index.config().search.pool;
         let deepest = measurement.depths.iter().copied().fold(depth, usize::max);
-        let without = measurement.own_id.then_some(query.id.as_str());
+        let without = own.of(query);
         let all = index.candidates(&query.text, deepest, without)?;
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
         // The order of the search's own fusion, which every rule on the fused score shares.
         let ordered = candidates.decide(&Fixed::default(), &Beliefs::default())?;
         let documents = documents(ordered.passages);
-        Ok(Found { candidates, shallower, documents, focus: ordered.focus, evidence: ordered.evidence })
+        let beyond = match query.kind {
+            QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
+            _ => Vec::new(),
+        };
+        Ok(Found { candidates, shallower, documents, beyond, focus: ordered.focus, evidence: ordered.evidence })
     }
 
     fn decide(
@@ -203,9 +217,39 @@ impl<'a> Found<'a> {
             kind: query.kind,
             documents: self.documents,
             judged: query.judged.clone(),
+            beyond: self.beyond,
         };
         Ok((pool, decisions))
     }
+}
+
+/// The documents that follow those of the pool until there are [`RANKED`], from deeper retrieval: a pool is one of passages,
+/// which are of fewer documents.
+fn beyond(
+    index: &Index,
+    query: &TestQuery,
+    without: Option<&str>,
+    depth: usize,
+    pooled: &[PooledDocument],
+) -> Result<Vec<String>, EvaluationError> {
+    let known: HashSet<&str> = pooled.iter().map(|document| document.id.as_str()).collect();
+    let mut found: Vec<String> = Vec::new();
+    let mut passages = 0;
+    for deeper in [2, 4, 8, 16, 32].map(|times| depth.saturating_mul(times)) {
+        if known.len() + found.len() >= RANKED {
+            break;
+        }
+        let ordered = index.candidates(&query.text, deeper, without)?.decide(&Fixed::default(), &Beliefs::default())?;
+        // The whole collection was found before.
+        if ordered.passages.len() == passages {
+            break;
+        }
+        passages = ordered.passages.len();
+        let documents = documents(ordered.passages).into_iter().map(|document| document.id);
+        found = documents.filter(|document| !known.contains(document.as_str())).collect();
+    }
+    found.truncate(RANKED.saturating_sub(known.len()));
+    Ok(found)
 }
 
 /// Each document once, where its first passage stands.
@@ -377,7 +421,7 @@ mod tests {
         let place = place();
         let measurement = Measurement {
             cuts: named(&place, &["fixed:k=9"]),
-            own_id: true,
+            own_id: Some(OwnId::default()),
             depths: vec![1, 4],
             limit: Some(1),
             timings: true,

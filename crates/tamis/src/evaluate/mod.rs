@@ -26,6 +26,7 @@ mod cache;
 mod error;
 mod learning;
 mod measure;
+mod own;
 mod records;
 mod run;
 
@@ -34,4 +35,5 @@ pub use beir::{TestCollection, TestQuery, foreign_queries};
 pub use error::EvaluationError;
 pub use learning::{Learning, LearningCurve, LearningPoint, learning_curve, learning_table};
 pub use measure::{Measurement, NamedCut, cuts, measure};
+pub use own::{OwnDocuments, OwnId};
 pub use run::{RunCollection, from_run};

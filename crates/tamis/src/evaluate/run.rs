@@ -59,7 +59,13 @@ pub fn from_run(
         let decisions = decisions.collect::<Result<Vec<Decision>, _>>()?;
         observer.advance(1);
         let documents = scored.iter().map(pooled).collect();
-        let pool = QueryPool { id: id.to_owned(), kind: QueryKind::Judged, documents, judged: judged.clone() };
+        let pool = QueryPool {
+            id: id.to_owned(),
+            kind: QueryKind::Judged,
+            documents,
+            judged: judged.clone(),
+            beyond: Vec::new(),
+        };
         Ok((pool, decisions))
     });
     let answered: Vec<(QueryPool, Vec<Decision>)> = answered.collect::<Result<_, EvaluationError>>()?;

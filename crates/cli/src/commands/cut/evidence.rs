@@ -3,7 +3,7 @@
 use super::read::Input;
 use super::row::{Row, SCORE, Values};
 use anyhow::{Result, bail};
-use tamis::cut::{Background, Evidence, Orientation, Pool, PoolError};
+use tamis::cut::{Admission, Admitted, Background, Evidence, Orientation, Pool, PoolError, RawScores, Rule, Scale};
 use tamis::rank::{self, BackgroundEvidence, Fusion};
 
 /// Fewer passages drawn at random say nothing of how their similarities spread.
@@ -25,8 +25,11 @@ pub struct Reading {
 pub struct Candidates {
     /// Their values, best first.
     pub pool: Pool,
-    /// The row that stands at each place of the pool.
+    /// The row that stands at each place: by its value, and those that the rule admits before the others where it judges each
+    /// row by its raw scores.
     pub order: Vec<usize>,
+    /// The value of the row at each place.
+    pub ranked: Vec<f64>,
     /// What the gate asks.
     pub evidence: Evidence,
     /// What the values are, for people.
@@ -45,16 +48,17 @@ pub enum Reference<'a> {
 }
 
 impl Candidates {
-    /// Ranks the rows and puts the background on their scale.
+    /// Ranks the rows by what the rule reads of them, and puts the background on the same scale.
     ///
     /// # Errors
-    /// Rows of which some have a score and some do not, scores that are not best first, or a sample without what the rows
-    /// have.
-    pub fn of(rows: &[Row], reference: &Reference<'_>, reading: Reading) -> Result<Self> {
+    /// Rows of which some have a score and some do not, scores that are not best first, a sample without what the rows
+    /// have, or no similarity for a rule that reads nothing else.
+    pub fn of(rows: &[Row], reference: &Reference<'_>, rule: &dyn Rule, reading: Reading) -> Result<Self> {
         let scored = has_score(rows)?;
+        let fusion = fusion(rule, reading.weight);
         let (values, order, described) = match scored {
             true => single(rows, reading),
-            false => fused(rows, reading),
+            false => fused(rows, rule, fusion)?,
         };
         let orientation = if scored { reading.orientation } else { Orientation::Score };
         let pool = Pool::new(order.iter().map(|&row| values[row]), orientation);
@@ -67,13 +71,19 @@ impl Candidates {
             Reference::None => None,
             Reference::Mean(mean) => Some(Background { mean: *mean, deviation: 0.0, count: 0 }),
             Reference::Sample(sample) if scored => Some(scores_of(sample)?),
-            Reference::Sample(sample) => Some(fused_background(rows, sample, reading.weight)?),
+            Reference::Sample(sample) => Some(fused_background(rows, sample, rule.scale(), fusion)?),
         };
         if let Some(background) = background {
             pool = pool.with_background(background)?;
         }
-        let order = (0..pool.len()).filter_map(|rank| pool.position(rank)).map(|at| order[at]).collect();
-        Ok(Candidates { pool, order, evidence: evidence(rows, reference), values: described })
+        let mut order: Vec<usize> =
+            (0..pool.len()).filter_map(|rank| pool.position(rank)).map(|at| order[at]).collect();
+        if let Some(admissions) = (!scored).then(|| admissions(rows, rule)).flatten() {
+            order.sort_by_key(|&row| admissions[row] == Admission::Refused);
+            pool = pool.with_admitted(admissions.into_iter().collect::<Admitted>());
+        }
+        let ranked = order.iter().map(|&row| values[row]).collect();
+        Ok(Candidates { pool, order, ranked, evidence: evidence(rows, reference), values: described })
     }
 }
 
@@ -103,26 +113,53 @@ fn single(rows: &[Row], reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
     (values, order, "the score of each line".to_owned())
 }
 
-/// Both legs' scores made into one, best first.
-fn fused(rows: &[Row], reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
-    let legs = legs(rows);
-    let values = Fusion::Convex { weight: reading.weight }.fuse(&legs);
-    let order = rank::order(&values);
-    let described = match legs.first() {
-        Some(rank::Evidence { similarity: Some(_), bm25: Some(_) }) => {
-            format!("similarity and bm25, fused with {} of the similarity", reading.weight)
-        }
-        Some(rank::Evidence { similarity: Some(_), .. }) => "similarity alone".to_owned(),
-        _ => "bm25 alone".to_owned(),
-    };
-    (values, order, described)
+/// What makes one value of both legs' scores: as in a search, the scale that the rule is defined on.
+fn fusion(rule: &dyn Rule, weight: f64) -> Fusion {
+    match rule.scale() {
+        Scale::Score => Fusion::Convex { weight },
+        Scale::Similarity => Fusion::Weighted { weight: 1.0 },
+        Scale::Weighted => Fusion::Weighted { weight: 0.7 },
+    }
 }
 
-/// The raw scores of each row. A leg that gave some row a score gives every row one: a passage that the words did not find
-/// has a bm25 of 0, and one that the vectors did not find is no more similar than the last one that they did.
-fn legs(rows: &[Row]) -> Vec<rank::Evidence> {
+/// Both legs' scores made into one, best first.
+fn fused(rows: &[Row], rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec<usize>, String)> {
+    let scale = rule.scale();
+    let legs = legs(rows, scale);
+    let values = fusion.fuse(&legs);
+    let order = rank::order(&values);
+    let described = match (legs.first(), fusion) {
+        (Some(rank::Evidence { similarity: None, .. }), _) if scale == Scale::Similarity => {
+            bail!("--method {}: it reads similarities, and no line has a similarity", rule.name())
+        }
+        (Some(rank::Evidence { similarity: Some(_), bm25: Some(_) }), Fusion::Convex { weight }) => {
+            format!("similarity and bm25, fused with {weight} of the similarity")
+        }
+        (Some(rank::Evidence { similarity: Some(_), bm25: Some(_) }), Fusion::Weighted { weight }) if weight < 1.0 => {
+            format!("{weight} times the similarity, and the rest bm25 / (1 + bm25)")
+        }
+        (Some(rank::Evidence { similarity: Some(_), .. }), _) => "similarity alone".to_owned(),
+        _ => "bm25 alone".to_owned(),
+    };
+    Ok((values, order, described))
+}
+
+/// What a rule that judges each candidate by its raw scores says of each row; `None`: the rule looks at the list.
+fn admissions(rows: &[Row], rule: &dyn Rule) -> Option<Vec<Admission>> {
+    let admission = |row: &Row| {
+        let Values { similarity, coverage, .. } = row.values;
+        rule.admits(&RawScores { similarity, coverage, threshold: None })
+    };
+    rows.iter().map(admission).collect()
+}
+
+/// The raw scores of each row. A leg that gave some row a score gives every row one. A passage that the words did not find
+/// has a bm25 of 0. One that the vectors did not find has nothing of the similarity on the weighted scale, where values stand
+/// for themselves; otherwise it is no more similar than the last one that they did find.
+fn legs(rows: &[Row], scale: Scale) -> Vec<rank::Evidence> {
     let lowest = |leg: fn(&Values) -> Option<f64>| rows.iter().filter_map(|row| leg(&row.values)).reduce(f64::min);
     let similarity = lowest(|values| values.similarity);
+    let similarity = if scale == Scale::Weighted { similarity.map(|_| 0.0) } else { similarity };
     let bm25 = lowest(|values| values.bm25).map(|_| 0.0);
     let of =
         |row: &Row| rank::Evidence { similarity: row.values.similarity.or(similarity), bm25: row.values.bm25.or(bm25) };
@@ -159,8 +196,8 @@ fn scores_of(sample: &Input) -> Result<Background> {
 }
 
 /// The mean of each leg over the sample, made into one as the candidates' scores are.
-fn fused_background(rows: &[Row], sample: &Input, weight: f64) -> Result<Background> {
-    let candidates = legs(rows);
+fn fused_background(rows: &[Row], sample: &Input, scale: Scale, fusion: Fusion) -> Result<Background> {
+    let candidates = legs(rows, scale);
     let ran = |leg: fn(&rank::Evidence) -> Option<f64>| candidates.iter().any(|candidate| leg(candidate).is_some());
     let of = |name: &str, ran: bool, background: Option<Background>| match (ran, background) {
         (true, None) => bail!("--background-sample: no {name} on any line, which the input has"),
@@ -171,7 +208,7 @@ fn fused_background(rows: &[Row], sample: &Input, weight: f64) -> Result<Backgro
         similarity: of("similarity", ran(|leg| leg.similarity), similarities(sample))?,
         bm25: of("bm25", ran(|leg| leg.bm25), weights(sample))?,
     };
-    let mean = Fusion::Convex { weight }.background(&candidates, means).unwrap_or_default();
+    let mean = fusion.background(&candidates, means).unwrap_or_default();
     Ok(Background { mean, deviation: 0.0, count: sample.rows.len() })
 }
 
@@ -205,7 +242,9 @@ fn evidence(rows: &[Row], reference: &Reference<'_>) -> Evidence {
 mod tests {
     use super::super::read::read;
     use super::*;
+    use tamis::cut::{Auto, LanguageThreshold, MaxGap, TopScore};
 
+    const CONVEX: Fusion = Fusion::Convex { weight: 0.3 };
     const READING: Reading = Reading { orientation: Orientation::Score, sort: false, weight: 0.5 };
 
     fn input(text: &str) -> Input {
@@ -215,9 +254,9 @@ mod tests {
     #[test]
     fn the_legs_are_fused_and_ordered_with_what_one_of_them_did_not_find() {
         let rows = input("similarity,bm25\n0.2,\n0.6,1\n,4\n").rows;
-        let legs = legs(&rows);
+        let legs = legs(&rows, Scale::Score);
         assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
-        let candidates = Candidates::of(&rows, &Reference::None, READING).expect("ranked");
+        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
         assert_eq!(candidates.order, [2, 1, 0]);
         let expected = [0.875, 0.625, 0.375];
@@ -226,9 +265,30 @@ mod tests {
     }
 
     #[test]
+    fn each_rule_reads_the_scale_that_it_is_defined_on() {
+        let rows = input("similarity,bm25\n0.9,\n0.6,1\n,99\n").rows;
+        let read = |rule: &dyn Rule| Candidates::of(&rows, &Reference::None, rule, READING).expect("ranked");
+        let near = |values: &[f64], expected: &[f64]| {
+            assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{values:?} is not {expected:?}");
+        };
+        // What only the words found has at most 0.30.
+        let weighted = read(&TopScore::default());
+        assert_eq!(weighted.order, [0, 1, 2]);
+        near(weighted.pool.values(), &[0.63, 0.42 + 0.3 * 0.5, 0.3 * 0.99]);
+        near(read(&MaxGap::default()).pool.values(), &[0.9, 0.6, 0.6]);
+        // Similarities are held against the threshold, not what fusion makes of them.
+        let admitted = read(&LanguageThreshold::default());
+        assert_eq!((admitted.order[0], admitted.pool.admitted().map(|admitted| admitted.total())), (0, Some(1)));
+        assert_eq!(admitted.ranked[0], admitted.pool.values()[1], "the best by the fused value is not admitted");
+        let words = input("bm25\n4\n").rows;
+        let error = Candidates::of(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err().to_string();
+        assert_eq!(error, "--method max_gap: it reads similarities, and no line has a similarity");
+    }
+
+    #[test]
     fn one_leg_alone_is_that_leg() {
         let rows = input("bm25\n4\n8\n2\n").rows;
-        let candidates = Candidates::of(&rows, &Reference::None, READING).expect("ranked");
+        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         assert_eq!(candidates.pool.values(), [1.0, 0.5, 0.25]);
         assert_eq!(candidates.values, "bm25 alone");
     }
@@ -237,9 +297,9 @@ mod tests {
     fn a_sample_gives_the_background_of_each_leg_on_the_scale_of_the_candidates() {
         let rows = input("similarity,bm25\n0.6,4\n0.2,10\n").rows;
         let sample = input("similarity,bm25\n0.1,8\n0.3,\n");
-        let background = fused_background(&rows, &sample, 0.3).expect("both legs");
+        let background = fused_background(&rows, &sample, Scale::Score, CONVEX).expect("both legs");
         assert!((background.mean - (0.3 * 0.75 + 0.7 * 0.4)).abs() < 1e-12, "{background:?}");
-        let error = fused_background(&rows, &input("similarity\n0.1\n"), 0.3).unwrap_err().to_string();
+        let error = fused_background(&rows, &input("similarity\n0.1\n"), Scale::Score, CONVEX).unwrap_err().to_string();
         assert_eq!(error, "--background-sample: no bm25 on any line, which the input has");
     }
 
@@ -254,7 +314,7 @@ mod tests {
     #[test]
     fn rows_with_and_without_a_score_are_not_mixed() {
         let rows = input("{\"score\":1}\n{\"similarity\":0.3}\n").rows;
-        let error = Candidates::of(&rows, &Reference::None, READING).unwrap_err().to_string();
+        let error = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).unwrap_err().to_string();
         assert!(error.starts_with("line 2: no field score, which line 1 has"), "{error}");
     }
 

@@ -34,7 +34,7 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
         (None, Some(mean)) => Reference::Mean(mean),
         (None, None) => Reference::None,
     };
-    let candidates = Candidates::of(&input.rows, &reference, reading(arguments, &input)?)?;
+    let candidates = Candidates::of(&input.rows, &reference, asked.rule(), reading(arguments, &input)?)?;
     let cut = decide(&candidates, &asked, arguments.no_gate);
     let shown = cut.keep.min(arguments.limit.unwrap_or(usize::MAX));
     match arguments.json {
@@ -131,7 +131,7 @@ struct Report<'a> {
 struct LineReport {
     /// Number of the line in the input, from 1.
     line: usize,
-    /// The value that the cut read.
+    /// Its value on the scale of the method.
     value: f64,
     kept: bool,
 }
@@ -143,7 +143,7 @@ impl<'a> Report<'a> {
             value,
             kept: cut.keeps(rank),
         };
-        let places = candidates.order.iter().zip(candidates.pool.values());
+        let places = candidates.order.iter().zip(&candidates.ranked);
         Report { cut, lines: places.enumerate().map(line).collect() }
     }
 }

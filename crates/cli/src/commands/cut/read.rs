@@ -5,6 +5,9 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 use std::io::BufRead;
 
+/// U+FEFF as UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Malformed lines listed before the rest is only counted.
 const LISTED: usize = 10;
 
@@ -25,6 +28,10 @@ pub struct Input {
 pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
+    // Some programs begin a file with a mark that says UTF-8. It belongs to no line.
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
     let first = bytes.split_inclusive(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let mut malformed = Vec::new();
     let read = match first.map(|line| Form::of(line, field)) {
@@ -58,7 +65,7 @@ impl Form {
     /// The form that the first line shows. What is neither a number nor a line of known names is meant to be JSON.
     fn of(first: &[u8], field: Option<&str>) -> Self {
         let first = String::from_utf8_lossy(first);
-        let first = first.trim_start_matches('\u{feff}').trim();
+        let first = first.trim();
         if first.parse().is_ok_and(f64::is_finite) {
             return Form::Numbers;
         }
@@ -88,7 +95,7 @@ fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Values, String>, malformed
 
 fn number(line: &[u8]) -> Result<Values, String> {
     let text = String::from_utf8_lossy(line);
-    let text = text.trim_start_matches('\u{feff}').trim();
+    let text = text.trim();
     let score = text.parse().ok().filter(|score: &f64| score.is_finite());
     match score {
         Some(_) => Ok(Values { score, ..Values::default() }),

@@ -27,13 +27,14 @@ pub fn run(arguments: &EvalArguments, config: &Config, cache: &Path, output: &Ou
         judged,
         draws: arguments.draws,
         seed: arguments.seed.unwrap_or_default(),
-        own_id: arguments.own_id,
+        own_id: arguments.own_id.clone(),
         limit: arguments.limit_queries,
     };
     interrupt::install()?;
     let mut curves: Vec<LearningCurve> = Vec::with_capacity(arguments.directories.len());
     for directory in &arguments.directories {
         let test = TestCollection::read(directory, &arguments.split)?;
+        super::note_own_documents(&test, arguments, output)?;
         let progress = Progress::at_once(output);
         match learning_curve(&test, config, cache, &learning, &progress) {
             Err(error @ EvaluationError::Interrupted) => {

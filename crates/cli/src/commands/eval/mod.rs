@@ -37,7 +37,7 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     }
     let measurement = Measurement {
         cuts: cuts(&config, &arguments.cuts)?,
-        own_id: arguments.own_id,
+        own_id: arguments.own_id.clone(),
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
@@ -124,6 +124,9 @@ fn of_directories(
     if let Some(test) = tests.iter().find(|test| !names.insert(&test.name)) {
         bail!("{}: another collection is called {} too; rename one directory", test.directory.display(), test.name);
     }
+    for test in &tests {
+        note_own_documents(test, arguments, output)?;
+    }
     let mut foreign: Vec<(PathBuf, Vec<TestQuery>)> = Vec::new();
     for directory in &arguments.foreign {
         let queries = foreign_queries(directory, &arguments.split, arguments.foreign_queries)?;
@@ -133,12 +136,20 @@ fn of_directories(
         }
     }
 
+    let asked: Vec<Vec<TestQuery>> = tests.iter().map(|test| foreign_to(test, &foreign)).collect();
+    if !foreign.is_empty() && asked.iter().all(Vec::is_empty) {
+        bail!(
+            "--foreign {}: there is no query in it that is foreign to what is evaluated; name another collection",
+            arguments.foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        );
+    }
+
     let mut collections = Vec::with_capacity(tests.len());
-    for test in &tests {
+    for (test, others) in tests.iter().zip(asked) {
         test.notes.iter().for_each(|note| output.note(&format!("{}: {note}", test.name)));
-        // A collection's own queries are not foreign to it.
-        let others = foreign.iter().filter(|(directory, _)| *directory != test.directory);
-        let others: Vec<TestQuery> = others.flat_map(|(_, queries)| queries.clone()).collect();
+        if !foreign.is_empty() && others.is_empty() {
+            output.note(&format!("{}: no query of --foreign is foreign to it", test.name));
+        }
         let progress = Progress::at_once(output);
         let collection = measure(test, &others, config, &cache, measurement, &progress)?;
         drop(progress);
@@ -146,6 +157,21 @@ fn of_directories(
         collections.push(collection);
     }
     Ok(collections)
+}
+
+/// Says how many queries have a document of their own, where those are to be left out.
+fn note_own_documents(test: &TestCollection, arguments: &EvalArguments, output: &Output) -> Result<()> {
+    if let Some(own) = &arguments.own_id {
+        output.note(&format!("{}: {}", test.name, test.own_documents(own)?.note()));
+    }
+    Ok(())
+}
+
+/// The queries of other collections that are none of this one's. A copy of a collection is not foreign to it either.
+fn foreign_to(test: &TestCollection, foreign: &[(PathBuf, Vec<TestQuery>)]) -> Vec<TestQuery> {
+    let own: HashSet<&str> = test.queries.iter().map(|query| query.text.as_str()).collect();
+    let others = foreign.iter().filter(|(directory, _)| *directory != test.directory);
+    others.flat_map(|(_, queries)| queries).filter(|query| !own.contains(query.text.as_str())).cloned().collect()
 }
 
 /// One line on what was measured.
