@@ -15,7 +15,9 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum StoreError {
     /// The directory or its database can not be written.
-    #[error("{path}: not writable: {reason}; what was committed stays; make the directory writable or open it read-only")]
+    #[error(
+        "{path}: not writable: {reason}; what was committed stays; make the directory writable or open it read-only"
+    )]
     ReadOnly {
         /// What was to be written.
         path: PathBuf,
@@ -57,7 +59,8 @@ pub enum StoreError {
     },
     /// The database was written by a newer version of the program.
     #[error(
-        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or {}", aside(path)
+        "{path}: written with schema version {found}, this program reads up to {supported}; upgrade the program, or {}",
+        aside(path)
     )]
     Newer {
         /// The database.

@@ -13,8 +13,8 @@ use crate::filter::Selection;
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, Fault, ModelRow, lock, replay};
 use crate::stamp::Stamp;
-use crate::verified::Verified;
 use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorIndex, file_name};
+use crate::verified::Verified;
 
 /// Filters whose rows are remembered until the index changes.
 const REMEMBERED_ROWS: usize = 16;

@@ -111,8 +111,8 @@ pub use tamis_rank as rank;
 pub use tamis_store::{
     Claim, Count, DocumentState, Edge, EvidenceKey, EvidenceRecord, EvidenceSummary, Filter, Findings, Fragment,
     LONGEST_EVIDENCE_TEXT, LONGEST_SQL_TIME, MOST_SQL_ROWS, NodeType, Page, Part, Problem, Progress, Purged, Relation,
-    SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary, Task, UsageCheck, UsageLog,
-    Work,
+    SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary, Task, UsageCheck,
+    UsageLog, Work,
 };
 pub use tamis_text as text;
 pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};

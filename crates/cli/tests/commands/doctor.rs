@@ -99,7 +99,8 @@ fn the_log_and_the_cache_are_looked_at_whatever_the_index_is() {
     let log = tree.root().join(".tamis/usage.db");
     let _ = fs::remove_file(log.with_extension("db-wal"));
     fs::write(&log, "this is no database, and long enough to be read as one ".repeat(50)).expect("written");
-    fs::write(tree.root().join(".tamis/tamis.db"), "no database either, and long enough too ".repeat(50)).expect("written");
+    fs::write(tree.root().join(".tamis/tamis.db"), "no database either, and long enough too ".repeat(50))
+        .expect("written");
     let (code, out, _) = run(tree.tamis(&["doctor"]));
     assert_eq!(code, 1, "{out}");
     assert!(out.contains("wrong: index: ") && out.contains("wrong: log of searches: "), "{out}");

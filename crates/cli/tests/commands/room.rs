@@ -74,7 +74,8 @@ fn an_import_that_cannot_be_published_says_that_it_is_committed() {
     let lexical = tree.root().join(".tamis/lexical");
     fs::remove_dir_all(&lexical).expect("removed");
     fs::write(&lexical, "in the way").expect("written");
-    let issue = serde_json::json!({ "number": 1, "title": "Login fails with a bad token", "body": "It says bad token." });
+    let issue =
+        serde_json::json!({ "number": 1, "title": "Login fails with a bad token", "body": "It says bad token." });
     tree.write("issues.jsonl", &issue.to_string());
     let (code, _, err) = run(tree.tamis(&["import", "issues", "issues.jsonl"]));
     assert_eq!(code, 2, "{err}");
@@ -94,7 +95,7 @@ fn a_lost_lexical_index_that_cannot_be_made_again_leaves_the_vectors_to_answer()
     let (code, out, err) = run(tree.tamis(&["search", "--json", "--cut", "fixed:k=3", "heat the oven before baking"]));
     assert_eq!(code, 0, "{err}");
     let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(answer["mode"], "semantic", "{answer}");
+    assert_eq!(answer["mode_used"], "semantic", "{answer}");
     assert_eq!(answer["results"][0]["path"], "docs/bread.md");
     assert!(err.contains("answered by meaning alone"), "{err}");
     let (code, _, err) = run(tree.tamis(&["search", "--mode", "lexical", "oven"]));

@@ -109,9 +109,8 @@ impl Database {
             }
             _ => Ok(()),
         };
-        let clean = |path: &Path| {
-            ["", "-wal", "-shm", "-journal"].iter().try_for_each(|suffix| remove(&beside(path, suffix)))
-        };
+        let clean =
+            |path: &Path| ["", "-wal", "-shm", "-journal"].iter().try_for_each(|suffix| remove(&beside(path, suffix)));
         clean(&fresh)?;
         let made = Database::open_writable(&fresh).map(drop).and_then(|()| {
             // Nobody can read a log without its database, and SQLite would take it for the new one's.

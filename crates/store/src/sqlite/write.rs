@@ -84,8 +84,8 @@ impl Database {
         })?;
         let mut pruned = Pruned::default();
         if kept > FEWEST_KEPT {
-            let passages: i64 =
-                self.read(|connection| Ok(connection.query_row("SELECT count(*) FROM passages", [], |row| row.get(0))?))?;
+            let passages: i64 = self
+                .read(|connection| Ok(connection.query_row("SELECT count(*) FROM passages", [], |row| row.get(0))?))?;
             let most = passages.max(FEWEST_KEPT);
             if kept > most {
                 pruned = self.write(|connection| prune(connection, most / 2))?;

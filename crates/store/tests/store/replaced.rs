@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tamis_store::{
-    Access, Change, EmbeddedStore, Filter, LexicalQuery, RecordedCandidate, RecordedSearch, SqlQuery, Store, StoreError,
-    UsageLog,
+    Access, Change, EmbeddedStore, Filter, LexicalQuery, RecordedCandidate, RecordedSearch, SqlQuery, Store,
+    StoreError, UsageLog,
 };
 
 use crate::common::*;

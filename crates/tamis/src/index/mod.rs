@@ -155,10 +155,12 @@ impl Index {
         }
         if writable {
             // Another process may open it for the first time as well: the first name stays.
-            let _writing = store.wait_to_write(PATIENCE, &mut |_| true)?;
+            let unnamed = || !matches!(store.property("namespace"), Ok(Some(_)));
+            let writing = store.wait_to_write(PATIENCE, &mut |_| unnamed());
             if let Some(namespace) = store.property("namespace")? {
                 return Ok(namespace);
             }
+            let _writing = writing?;
             store.set_property("namespace", &location.namespace)?;
         }
         Ok(location.namespace.clone())
@@ -410,7 +412,9 @@ impl Index {
                 Err(error @ (Error::Store(_) | Error::NotPublished { .. })) => (error.to_string(), true),
                 Err(error) => return Err(error),
             },
-            Some(StoreError::ReadOnly { .. }) => (format!("{}: not writable", self.location.directory.display()), false),
+            Some(StoreError::ReadOnly { .. }) => {
+                (format!("{}: not writable", self.location.directory.display()), false)
+            }
             Some(obstacle) => (obstacle.to_string(), true),
         };
         Ok(Freshness { report: None, stale: Some(self.stale()?), reason: Some(reason), failed })

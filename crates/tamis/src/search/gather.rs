@@ -79,7 +79,9 @@ impl LegError {
         match &self.error {
             StoreError::Unpublished { .. } | StoreError::Lexical { .. } | StoreError::Vectors { .. } => true,
             // Only an index that has to be made first needs any of these.
-            StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Io { .. } => true,
+            StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Io { .. } => {
+                true
+            }
             _ => false,
         }
     }
