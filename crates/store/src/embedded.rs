@@ -100,9 +100,10 @@ impl EmbeddedStore {
                 std::fs::create_dir_all(directory)
                     .map_err(|error| StoreError::io(directory, "making the directory", error))?;
                 if !stands(&path)? {
-                    // Of several processes that come at once, one makes it.
-                    let _hold = lock.wait(MAKING, &mut |_| true)?;
+                    // Of several processes that come at once, one makes it, and may write on at once.
+                    let hold = lock.wait(MAKING, &mut |_| !stands(&path).unwrap_or(true));
                     if !stands(&path)? {
+                        let _hold = hold?;
                         Database::make(&path)?;
                     }
                 }

@@ -95,7 +95,7 @@ fn a_lost_lexical_index_that_cannot_be_made_again_leaves_the_vectors_to_answer()
     let (code, out, err) = run(tree.tamis(&["search", "--json", "--cut", "fixed:k=3", "heat the oven before baking"]));
     assert_eq!(code, 0, "{err}");
     let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(answer["mode"], "semantic", "{answer}");
+    assert_eq!(answer["mode_used"], "semantic", "{answer}");
     assert_eq!(answer["results"][0]["path"], "docs/bread.md");
     assert!(err.contains("answered by meaning alone"), "{err}");
     let (code, _, err) = run(tree.tamis(&["search", "--mode", "lexical", "oven"]));

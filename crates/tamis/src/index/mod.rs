@@ -179,10 +179,12 @@ impl Index {
         }
         if writable {
             // Another process may open it for the first time as well: the first name stays.
-            let _writing = store.wait_to_write(PATIENCE, &mut |_| true)?;
+            let unnamed = || !matches!(store.property("namespace"), Ok(Some(_)));
+            let writing = store.wait_to_write(PATIENCE, &mut |_| unnamed());
             if let Some(namespace) = store.property("namespace")? {
                 return Ok(namespace);
             }
+            let _writing = writing?;
             store.set_property("namespace", &location.namespace)?;
         }
         Ok(location.namespace.clone())

@@ -76,14 +76,17 @@ impl LegError {
 
     /// Whether it is the leg alone that fails: what both stand on is sound, so that the other one can answer.
     pub fn is_of_leg_alone(&self) -> bool {
-        match &self.error {
-            StoreError::Unpublished { .. } | StoreError::Lexical { .. } | StoreError::Vectors { .. } => true,
-            // Only an index that has to be made first needs any of these.
-            StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Io { .. } => {
-                true
-            }
-            _ => false,
-        }
+        matches!(
+            self.error,
+            // Only an index that has to be made first needs room, the right to write, or its turn.
+            StoreError::Unpublished { .. }
+                | StoreError::Lexical { .. }
+                | StoreError::Vectors { .. }
+                | StoreError::Busy { .. }
+                | StoreError::Full { .. }
+                | StoreError::ReadOnly { .. }
+                | StoreError::Io { .. }
+        )
     }
 }
 
