@@ -193,7 +193,7 @@ fn an_unreachable_model_ends_no_other_command() {
         assert!(!err.contains("error:"), "{arguments:?}: {err}");
         assert!(serde_json::from_str::<Value>(&out).is_ok(), "{arguments:?}: {out}");
     }
-    let (code, _, err) = command(&tree, &["troubleshoot", "the oven does not heat", "--json"]);
+    let (code, _, err) = command(&tree, &["troubleshoot", "--title", "the oven does not heat", "--json"]);
     assert!(code < 2 && !err.contains("error:"), "{code} {err}");
 }
 
