@@ -44,7 +44,7 @@ impl Index {
         let found = self.listed(source, &path)?;
         Ok(Some(match found.skipped.keys().next() {
             Some(skip) => reason(skip),
-            None if !found.files.is_empty() => "it came after the last run; run `tamis index` to add it".to_owned(),
+            None if !found.files.is_empty() => "it came after the last run, and the next one adds it".to_owned(),
             None if !config.hidden && path.split('/').any(|part| part.starts_with('.')) => {
                 "it is hidden, and index.hidden is false".to_owned()
             }

@@ -12,7 +12,11 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tamis::config::Config;
+<<<<<<< HEAD
 use tamis::{EmbeddingCacheCheck, Findings, Index, StoreError, UsageCheck, UsageLog, check_embedding_cache};
+=======
+use tamis::{Error, Findings, Index};
+>>>>>>> wt/search
 
 /// What was looked at and what came of it.
 #[derive(Debug, Serialize)]
@@ -193,11 +197,12 @@ fn part(problem: &tamis::Problem) -> String {
 fn models(index: &Index, checks: &mut Vec<Check>) {
     for name in &index.config().index.models {
         let label = format!("model {name}");
-        let tried = index.models().get(name).and_then(|model| {
-            model.embed_query("a word")?;
-            Ok(index.store().coverage(&model.model().id, &Default::default())?)
-        });
+        let tried = index
+            .models()
+            .embed_query(name, "a word")
+            .and_then(|(model, _)| Ok(index.store().coverage(&model.model().id, &Default::default())?));
         checks.push(match tried {
+            Err(Error::Model { reason, .. }) => check(&label, State::Wrong, format!("cannot be used: {reason}")),
             Err(error) => check(&label, State::Wrong, error.to_string()),
             Ok(coverage) if coverage.embedded < coverage.passages => {
                 let missing = coverage.passages - coverage.embedded;

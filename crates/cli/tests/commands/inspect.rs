@@ -79,7 +79,6 @@ fn a_file_that_was_left_out_is_said_to_be_so_and_why() {
     tree.write("bundle.js", &format!("{}{}\n", "var a = 1;\n".repeat(7_000), "function f(a){return a};".repeat(5_000)));
     tree.write("Cargo.lock", "version = 4\n");
     tree.write(".env", "PASSWORD=swordfish\n");
-    tree.write(".hidden/note.md", "# Hidden\n");
     tree.write("data.bin.txt", "a\0b");
     tree.write("log.md", "x ".repeat(1_000_000).as_str());
     tree.write("private/plan.md", "# Plan\n");
@@ -93,7 +92,6 @@ fn a_file_that_was_left_out_is_said_to_be_so_and_why() {
         ("bundle.js", "minified"),
         ("Cargo.lock", "lock file"),
         (".env", "password"),
-        (".hidden/note.md", "hidden"),
         ("data.bin.txt", "binary"),
         ("log.md", "index.max_file_bytes"),
         ("private/plan.md", "ignore file"),
@@ -114,6 +112,11 @@ fn a_file_that_was_left_out_is_said_to_be_so_and_why() {
         let (code, _, err) = run(tree.tamis(&["get", path]));
         assert!(code == 2 && err.contains("not in the index") && !err.contains("left out"), "{path}: {err}");
     }
+    tree.write(".hidden/note.md", "# Hidden\n");
+    let mut hiding = tree.tamis(&["get", ".hidden/note.md"]);
+    hiding.env("TAMIS_INDEX_HIDDEN", "false");
+    let (_, _, err) = run(hiding);
+    assert!(err.contains("it is hidden"), "{err}");
     tree.write("new.md", "# New\n");
     let (_, _, err) = run(tree.tamis(&["get", "new.md"]));
     assert!(err.contains("after the last run"), "{err}");

@@ -124,6 +124,8 @@ fn tree() -> Tree {
     tree.write("issues.jsonl", &lines.join("\n"));
     tree.write("MEMORY.md", "# Memory\n\n- We chose sourdough over yeast for the bakery's rye bread.\n");
     tree.tamis(&["import", "issues", "issues.jsonl"]).assert().success();
+    // The server reads what is new beside its calls, so what they ask for is there before it starts.
+    tree.tamis(&["index"]).assert().success();
     tree
 }
 
