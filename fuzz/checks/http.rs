@@ -36,12 +36,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
         index.refresh(RunOptions::WHOLE, &()).expect("indexed");
         let caller = Caller { namespaces: None, may_remember: false, may_judge: true };
         let server = Server::new(Arc::new(index), ServerOptions { parallel_calls: 2, caller });
-        let options = HttpOptions {
-            requests_per_minute: None,
-            body_timeout: Duration::from_millis(200),
-            header_timeout: Duration::from_millis(200),
-            ..HttpOptions::at(([127, 0, 0, 1], 0).into())
-        };
+        let options = HttpOptions { requests_per_minute: None, ..HttpOptions::at(([127, 0, 0, 1], 0).into()) };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let stop = CancellationToken::new();
         let served = serve_http(server, options, stop, move |address| told.send(address).expect("somebody waits"));
@@ -56,7 +51,7 @@ const GOOD: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n
 
 pub fn check(data: &[u8]) {
     let reply = match data.split_first() {
-        Some((b'r', raw)) => send(raw),
+        Some((b'r', raw)) => send(raw, true),
         Some((_, message)) => post(message),
         None => return,
     };
@@ -94,16 +89,21 @@ fn post(message: &[u8]) -> String {
     )
     .into_bytes();
     raw.extend_from_slice(message);
-    send(&raw)
+    send(&raw, false)
 }
 
 /// Sends bytes and reads until the server closes the connection, has sent a whole answer, or begins a stream.
-fn send(raw: &[u8]) -> String {
+///
+/// A server takes a client that says no more for one that is gone, and may leave its request. What may be half a request is
+/// ended so, since its rest would be waited for.
+fn send(raw: &[u8], ends: bool) -> String {
     let mut stream = TcpStream::connect(*ADDRESS).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
+    stream.set_read_timeout(Some(Duration::from_secs(120))).expect("set");
     // A server that refuses closes before it has read all.
     let _ = stream.write_all(raw);
-    let _ = stream.shutdown(Shutdown::Write);
+    if ends {
+        let _ = stream.shutdown(Shutdown::Write);
+    }
     let (mut bytes, mut buffer) = (Vec::new(), [0; 1 << 16]);
     loop {
         match stream.read(&mut buffer) {

@@ -1,6 +1,6 @@
 //! Disk rounds: a file system that has too little room, or a limit on the size of files.
 
-use super::check::{answers, doctor, survived};
+use super::check::{answers, doctor_without_room, survived};
 use super::ground::{Ground, VARIANTS};
 use super::plan::Random;
 use super::sandbox::{Running, Sandbox, size_of};
@@ -111,7 +111,7 @@ pub fn round(ground: &Ground, random: &mut Random, kept: &mut Option<Sandbox>) -
     ensure!(hog.is_err(), "{told}: the disk is not full");
     if work != Work::IndexNew {
         answers(&sandbox, false).with_context(|| format!("{told}: on the full disk"))?;
-        doctor(&sandbox, false).with_context(|| format!("{told}: on the full disk"))?;
+        doctor_without_room(&sandbox).with_context(|| format!("{told}: on the full disk"))?;
     }
     fs::remove_file(sandbox.directory().join("hog"))?;
     mount.resize(64 << 20)?;

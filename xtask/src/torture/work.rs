@@ -92,7 +92,11 @@ impl Work {
 
     /// Whether the command said that it did its work.
     pub fn is_acknowledged(self, ended: &Ended) -> bool {
-        ended.code() == Some(0) || !ended.out.trim().is_empty()
+        match self {
+            // It says first what will go.
+            Work::Remove(_) => ended.code() == Some(0) || ended.out.contains("is out of the index"),
+            _ => ended.code() == Some(0) || !ended.out.trim().is_empty(),
+        }
     }
 
     /// Whether the same command again did its work, or said by its code that none was left.
