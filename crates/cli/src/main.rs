@@ -19,7 +19,10 @@ use output::Output;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::usage(&error),
+    };
     let output = Output::new(&arguments.global);
     match commands::run(&arguments, &output) {
         Ok(exit) => exit.into(),

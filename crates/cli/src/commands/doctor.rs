@@ -4,7 +4,7 @@ use crate::args::{DoctorArguments, Global};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
-use crate::print::text::{count, counted, visible};
+use crate::print::text::{count, counted, label, visible};
 use crate::session::Session;
 use anyhow::Result;
 use owo_colors::OwoColorize;
@@ -211,7 +211,7 @@ fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
             State::Mendable => "mendable".yellow().bold().to_string(),
             State::Wrong => "wrong".red().bold().to_string(),
         };
-        writeln!(out, "{word}: {name}: {}", visible(message))?;
+        writeln!(out, "{word}: {}: {}", label(name), visible(message))?;
     }
     if diagnosis.checks.iter().any(|check| check.state == State::Mendable) {
         writeln!(out, "`tamis doctor` without --check-only mends what is mendable; nothing is lost by it.")?;
