@@ -14,11 +14,13 @@ mod import_github;
 mod inspect;
 mod install;
 mod mcp;
+mod mcp_answers;
 mod metadata;
 mod month;
 mod notes;
 mod output;
 mod related;
+mod safe_text;
 mod schema;
 mod search;
 #[cfg(unix)]
