@@ -1,8 +1,9 @@
 //! What the command tells its caller.
 
 use crate::output::Output;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use tamis::text::safe::{for_terminal, is_hidden};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,19 @@ pub fn told(error: &anyhow::Error) -> String {
         told.push(cause);
     }
     told.join(": ")
+}
+
+/// Says what is wrong with a command line, or prints the help that was asked for.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let quotes_hidden = std::env::args_os().any(|argument| argument.to_string_lossy().chars().any(is_hidden));
+    if quotes_hidden && error.use_stderr() {
+        // Its styles cannot be told from those that an argument brings along.
+        let _ = write!(io::stderr(), "{}", for_terminal(&error.render().to_string()));
+    } else {
+        // There is nowhere left to say that the stream is closed.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Error.code()))
 }
 
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

@@ -35,7 +35,10 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::usage(&error),
+    };
     let output = Output::new(&arguments.global);
     match commands::run(&arguments, &output) {
         Ok(exit) => exit.into(),

@@ -294,13 +294,8 @@ fn embed(work: &Work) {
     let again = AtomicBool::new(false);
     let pace = Pace { work, task: |tasks| &mut tasks.embedding, again: &again };
     while background.wait_for_work() {
-<<<<<<< HEAD
-        let error = match index.get().embed_missing(&pace) {
-            Ok(_) => {
-=======
-        let (busy, reason) = match index.embed_missing(&pace) {
+        let (busy, reason) = match index.get().embed_missing(&pace) {
             Ok(report) if report.unusable.is_empty() => {
->>>>>>> wt/search
                 background.tasks().embedding = Task::default();
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Passages that a search found, as tools give them.
 
 use crate::page::{Entry, Listing, More};
-use crate::text::{clean, fenced, line, rounded};
+use crate::text::{clean, fenced, line, name, rounded, short};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(crate) struct Cut {
 
 impl From<&CutReport> for Cut {
     fn from(cut: &CutReport) -> Self {
-        Cut { keep: cut.keep, candidates: cut.candidates, method: cut.method.clone(), reason: line(&cut.reason) }
+        Cut { keep: cut.keep, candidates: cut.candidates, method: cut.method.clone(), reason: name(&cut.reason) }
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Passage {
 
 impl Passage {
     fn of(hit: Hit, tells_namespace: bool) -> Self {
-        let line = |text: Option<String>| text.map(|text| line(&text));
+        let name = |text: Option<String>| text.map(|text| name(&text));
         Passage {
             rank: hit.rank,
             id: hit.id,
@@ -119,12 +119,12 @@ impl Passage {
             start_line: hit.start_line,
             end_line: hit.end_line,
             kind: hit.kind,
-            title: line(hit.title),
-            symbol: line(hit.symbol),
+            title: name(hit.title),
+            symbol: name(hit.symbol),
             language: hit.language,
-            author: line(hit.author),
+            author: name(hit.author),
             dated_at: hit.dated_at,
-            attributes: hit.attributes,
+            attributes: few(hit.attributes),
             score: rounded(hit.score),
             similarity: hit.similarity.map(rounded),
             bm25: hit.bm25.map(rounded),
@@ -152,20 +152,23 @@ impl Passage {
     }
 }
 
+/// Attributes as far as they tell something: labels can be many and long.
+fn few(attributes: BTreeMap<String, Vec<String>>) -> BTreeMap<String, Vec<String>> {
+    const MOST: usize = 12;
+    const LONGEST: usize = 80;
+    let short = |text: &str| short(&line(text), LONGEST).into_owned();
+    let values = |values: Vec<String>| values.iter().take(MOST).map(|value| short(value)).collect();
+    attributes.into_iter().take(MOST).map(|(name, known)| (short(&name), values(known))).collect()
+}
+
 impl Entry for Passage {
     fn text(&self) -> String {
-        let namespace = if self.tells_namespace { format!("{}:", line(&self.namespace)) } else { String::new() };
-        let name = self.symbol.as_ref().or(self.title.as_ref()).map(|name| format!(" {name}")).unwrap_or_default();
-        format!(
-            "{}. {namespace}{}:{}-{} [{}]{name} ({})\n{}\n",
-            self.rank,
-            line(&self.path),
-            self.start_line,
-            self.end_line,
-            self.id,
-            self.origin(),
-            fenced(&self.snippet)
-        )
+        let namespace = if self.tells_namespace { format!("{}:", name(&self.namespace)) } else { String::new() };
+        let called = self.symbol.as_ref().or(self.title.as_ref()).map(|name| format!(" {name}")).unwrap_or_default();
+        // Others gave the names as well.
+        let place = format!("{namespace}{}:{}-{}{called}", name(&self.path), self.start_line, self.end_line);
+        let quoted = format!("{place} ({})\n\n{}", self.origin(), self.snippet);
+        format!("{}. [{}]\n{}\n", self.rank, self.id, fenced(&quoted))
     }
 
     fn body(&mut self) -> &mut String {
@@ -201,7 +204,7 @@ impl Found {
             warnings.push("no indexed passage passes the filters; leave some out".to_owned());
         }
         Found {
-            query: answer.query,
+            query: name(&answer.query),
             query_id: answer.query_id,
             cut: Cut::from(&answer.cut),
             searched: answer.index.passages,

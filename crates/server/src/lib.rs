@@ -8,6 +8,7 @@
 //! The protocol is that of the Model Context Protocol, <https://modelcontextprotocol.io/specification/2026-07-28>, and the
 //! versions before it, as its official library speaks them.
 
+mod advice;
 mod arguments;
 mod background;
 mod caller;
@@ -18,6 +19,7 @@ mod hits;
 mod http;
 mod load;
 mod logging;
+mod messages;
 mod page;
 mod priority;
 mod progress;
@@ -26,6 +28,7 @@ mod reply;
 mod resources;
 mod rows;
 mod schema;
+mod seal;
 mod serve;
 mod service;
 mod signal;

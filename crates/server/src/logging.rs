@@ -2,6 +2,7 @@
 
 use crate::error::ServeError;
 use std::io;
+use tamis::text::safe::SafeWriter;
 use tracing_subscriber::EnvFilter;
 
 /// How lines of the log are written.
@@ -26,7 +27,7 @@ pub fn start_log(level: &str, format: LogFormat, with_queries: bool) -> Result<(
     // Whoever closed standard error does not want to know.
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
+        .with_writer(|| SafeWriter::plain(io::stderr()))
         .with_ansi(false)
         .log_internal_errors(false);
     let begun = match format {

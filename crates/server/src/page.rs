@@ -1,8 +1,9 @@
 //! How much of an answer is given: what fits into so many characters, whole entry by whole entry.
 
+use crate::advice::addressed;
 use crate::cursor::{CHANGED, Place};
 use crate::reply::Reply;
-use crate::text::clean;
+use crate::text::{REST, backticks, clean, fenced, line, short};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,12 +18,12 @@ pub(crate) fn max_chars() -> usize {
 /// Characters that a cursor and the line that tells of it take.
 const CURSOR: usize = 260;
 
-/// What stands where the rest of a text was left out.
-const REST: &str = " […]";
+/// Most characters of a warning.
+const LONGEST_WARNING: usize = 400;
 
 /// One entry of a list.
 pub(crate) trait Entry: Serialize {
-    /// Its text.
+    /// Its text. What others wrote stands between fences, its own or those of the list.
     fn text(&self) -> String;
     /// Its longest part, which is shortened where the entry alone is more than fits.
     fn body(&mut self) -> &mut String;
@@ -45,43 +46,82 @@ pub(crate) struct More {
 pub(crate) trait Listing: Serialize {
     /// Its entries.
     type Entry: Entry;
-    /// Where they stand.
+    /// Whether one pair of fences stands around all entries.
+    const FENCED: bool = false;
+    /// Its entries.
     fn entries(&mut self) -> &mut Vec<Self::Entry>;
     /// What is said of the list.
     fn more(&mut self) -> &mut More;
+    /// What stands before the entries inside of the fences of the list.
+    fn head(&self) -> String {
+        String::new()
+    }
+}
+
+/// What of an answer's text stands between the fences of its list.
+#[derive(Default)]
+struct Fenced {
+    text: String,
+    characters: usize,
+    backticks: usize,
+}
+
+impl Fenced {
+    fn with(&self, text: &str) -> Fenced {
+        Fenced {
+            characters: self.characters + text.chars().count(),
+            backticks: self.backticks.max(backticks(text)),
+            text: String::new(),
+        }
+    }
+
+    /// Characters with the fences.
+    fn whole(&self) -> usize {
+        self.characters + 2 * (self.backticks.max(2) + 2)
+    }
+
+    fn push(&mut self, text: &str) {
+        *self = Fenced { text: std::mem::take(&mut self.text) + text, ..self.with(text) };
+    }
 }
 
 /// The answer with those of its entries from `place` on that fit, and its text: the entries, then `tail`. `listed` names what is
-/// listed in all. Neither the text nor the JSON is longer than `max_chars`, as far as what is not an entry leaves room.
+/// listed in all. Neither the text nor the JSON is longer than `max_chars`.
 pub(crate) fn fitted<L: Listing>(mut answer: L, tail: &str, place: &Place, listed: &str, max_chars: usize) -> Reply<L> {
     let entries = std::mem::take(answer.entries());
     if place.has_changed(listed) {
-        answer.more().warnings.push(CHANGED.to_owned());
+        answer.more().warnings.insert(0, CHANGED.to_owned());
     }
-    let tail = clean(tail);
-    let warnings: String = answer.more().warnings.iter().map(|warning| format!("Note: {}\n", clean(warning))).collect();
-    let around = tail.chars().count() + warnings.chars().count() + CURSOR;
-    let mut text_room = max_chars.saturating_sub(around);
+    let tail = short(&clean(tail), max_chars / 4).into_owned();
+    keep_short(&mut answer.more().warnings, max_chars / 4);
+    let warnings = notes(&answer.more().warnings);
+    let around = tail.chars().count() + 1 + warnings.chars().count() + CURSOR;
+    let text_room = max_chars.saturating_sub(around);
     let mut json_room = max_chars.saturating_sub(json_length(&answer) + CURSOR);
 
     let all = entries.len();
-    let mut text = String::new();
+    let mut text = Fenced::default();
+    if L::FENCED {
+        text.push(&answer.head());
+    }
+    // Entries with fences of their own are counted as they are.
+    let whole = |text: &Fenced| if L::FENCED { text.whole() } else { text.characters };
     for mut entry in entries.into_iter().skip(place.start) {
         if answer.entries().is_empty() {
-            shorten(&mut entry, text_room, json_room);
+            shorten(&mut entry, |shown| whole(&text.with(shown)).saturating_sub(text_room), json_room);
         }
         let shown = entry.text();
-        let (characters, json) = (shown.chars().count(), json_length(&entry) + 1);
-        if (characters > text_room || json > json_room) && !answer.entries().is_empty() {
+        let json = json_length(&entry) + 1;
+        if (whole(&text.with(&shown)) > text_room || json > json_room) && !answer.entries().is_empty() {
             break;
         }
-        text_room = text_room.saturating_sub(characters);
         json_room = json_room.saturating_sub(json);
-        text.push_str(&shown);
+        text.push(&shown);
         answer.entries().push(entry);
     }
     let end = place.start + answer.entries().len();
     let remaining = all.saturating_sub(end);
+    let mut text = if L::FENCED && !text.text.is_empty() { fenced(&text.text) } else { text.text };
     text.push_str(&tail);
     if !text.ends_with('\n') {
         text.push('\n');
@@ -96,12 +136,28 @@ pub(crate) fn fitted<L: Listing>(mut answer: L, tail: &str, place: &Place, liste
     Reply::new(answer, text)
 }
 
+/// Warnings on a line each, together of at most so many characters.
+pub(crate) fn keep_short(warnings: &mut Vec<String>, most: usize) {
+    let mut room = most;
+    for warning in warnings.iter_mut() {
+        *warning = short(&addressed(&line(warning)), LONGEST_WARNING.min(most)).into_owned();
+    }
+    warnings.retain(|warning| {
+        let length = warning.chars().count() + "Note: \n".len();
+        let fits = length <= room || room == most;
+        room = room.saturating_sub(length);
+        fits
+    });
+}
+
+/// Warnings as lines of a text.
+pub(crate) fn notes(warnings: &[String]) -> String {
+    warnings.iter().map(|warning| format!("Note: {}\n", line(warning))).collect()
+}
+
 /// Makes an entry that is too long by itself as long as what there is room for, and marks it.
-fn shorten<E: Entry>(entry: &mut E, text_room: usize, json_room: usize) {
-    let over = |entry: &E| {
-        let text = entry.text().chars().count().saturating_sub(text_room);
-        (text, (json_length(entry) + 1).saturating_sub(json_room))
-    };
+fn shorten<E: Entry>(entry: &mut E, text_over: impl Fn(&str) -> usize, json_room: usize) {
+    let over = |entry: &E| (text_over(&entry.text()), (json_length(entry) + 1).saturating_sub(json_room));
     if over(entry) == (0, 0) {
         return;
     }

@@ -1,6 +1,7 @@
 //! Progress of a call, told to the client that asked for it, and the client's wish to stop.
 
 use crate::background::BackgroundState;
+use crate::text::name;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use std::sync::{Mutex, PoisonError};
@@ -93,9 +94,9 @@ fn words(stage: &Stage) -> String {
         Stage::Walk => "listing files".to_owned(),
         Stage::Read => "reading files".to_owned(),
         Stage::Publish => "bringing the index up to date".to_owned(),
-        Stage::Embed(model) => format!("embedding with {model}"),
+        Stage::Embed(model) => format!("embedding with {}", name(model)),
         Stage::Import => "importing".to_owned(),
-        Stage::Fetch(what) => format!("fetching {what}"),
+        Stage::Fetch(what) => format!("fetching {}", name(what)),
         Stage::Wait(until) => format!("waiting until {until}"),
         Stage::Queue(holder) => format!("waiting for {holder}, which is writing the index"),
         Stage::Answer => "answering".to_owned(),

@@ -3,13 +3,16 @@
 //! They hold no results: what a prompt gives stands in the user's own voice, and what others wrote must not.
 
 use crate::arguments::nearest;
-use crate::text::{fenced, line};
+use crate::text::{clean, fenced, line};
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
 /// An argument of a prompt: name, whether it is required, what it is.
 type Argument = (&'static str, bool, &'static str);
+
+/// Most characters of an argument.
+const LONGEST: usize = 50_000;
 
 /// A prompt as it is kept in a list.
 struct Listed {
@@ -54,7 +57,7 @@ const PROMPTS: [Listed; 2] = [
 
 fn troubleshoot(given: &Given) -> String {
     let title = line(given.get("title").unwrap_or_default());
-    let details = given.get("details").map(|details| format!("\nWhat is known of it:\n{}", fenced(details)));
+    let details = given.get("details").map(|details| format!("\nWhat is known of it:\n{}", fenced(&clean(details))));
     format!(
         "Help me with this trouble: {title}\n{}\n\
          Go step by step:\n\
@@ -119,8 +122,9 @@ pub(crate) fn get(name: &str, arguments: JsonObject) -> Result<GetPromptResult, 
             let takes = names().collect::<Vec<_>>().join(", ");
             return Err(odd(format!("{given:?}: no argument of {name}{hint}; it takes {takes}")));
         }
-        if !value.is_string() {
-            return Err(odd(format!("{given}: must be a text")));
+        let length = value.as_str().ok_or_else(|| odd(format!("{given}: must be a text")))?.chars().count();
+        if length > LONGEST {
+            return Err(odd(format!("{given}: has {length} characters; must have at most {LONGEST}")));
         }
     }
     let given = Given(arguments);

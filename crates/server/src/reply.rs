@@ -1,5 +1,6 @@
 //! What a tool gives back: an answer as data, and a short text for a context; or why the call was refused.
 
+use crate::advice;
 use serde::Serialize;
 
 /// An answer and its text.
@@ -21,7 +22,7 @@ pub(crate) struct Refused(pub String);
 
 impl From<tamis::Error> for Refused {
     fn from(error: tamis::Error) -> Self {
-        Refused(error.to_string())
+        Refused(advice::of(&error))
     }
 }
 

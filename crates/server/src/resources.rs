@@ -1,5 +1,8 @@
 //! Documents as resources: listed page by page in a steady order, and read as they are indexed. Nothing else can be read.
 
+use crate::advice;
+use crate::page::json_length;
+use crate::text::{clean, first, name};
 use crate::tool::Call;
 use crate::uri;
 use rmcp::ErrorData;
@@ -11,6 +14,15 @@ use tamis::{DocumentState, Error};
 
 /// Documents a page.
 const A_PAGE: usize = 200;
+
+/// Most characters of a page of the list, as JSON.
+const LONGEST_PAGE: usize = 100_000;
+
+/// Most characters of a resource. Clients read a message as a whole, some of them no more than a megabyte.
+const LONGEST_TEXT: usize = 150_000;
+
+/// Most characters of a value that is offered.
+const LONGEST_VALUE: usize = 1000;
 
 /// How addresses are made.
 pub(crate) const TEMPLATE: &str = "tamis://{namespace}/{+path}";
@@ -25,6 +37,7 @@ pub(crate) fn list(call: &Call<'_>, cursor: Option<&str>) -> Result<ListResource
     let after = after.transpose()?;
     let mut resources: Vec<Resource> = Vec::new();
     let mut next = None;
+    let mut room = LONGEST_PAGE;
     'all: for namespace in namespaces(call)? {
         let after = match &after {
             Some((last, _)) if namespace < *last => continue,
@@ -32,11 +45,14 @@ pub(crate) fn list(call: &Call<'_>, cursor: Option<&str>) -> Result<ListResource
             _ => "",
         };
         for document in documents(call, &namespace)?.into_iter().filter(|document| document.path.as_str() > after) {
-            if resources.len() == A_PAGE {
+            let resource = resource(&document);
+            let length = json_length(&resource);
+            if resources.len() == A_PAGE || (length > room && !resources.is_empty()) {
                 next = resources.last().map(|last| last.uri.clone());
                 break 'all;
             }
-            resources.push(resource(&document));
+            room = room.saturating_sub(length);
+            resources.push(resource);
         }
     }
     let mut page = ListResourcesResult::with_all_items(resources);
@@ -67,8 +83,23 @@ pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, 
         Err(Error::NotFound { .. }) => return Err(missing()),
         Err(error) => return Err(failed(&error)),
     };
-    let contents = ResourceContents::text(excerpt.text, uri::of(&namespace, &path)).with_mime_type(mime_type(&path));
+    let contents = ResourceContents::text(bounded(&excerpt.text, &namespace, &path), uri::of(&namespace, &path))
+        .with_mime_type(mime_type(&path));
     Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// As much of a text as a resource may have, and how to go on.
+fn bounded(text: &str, namespace: &str, path: &str) -> String {
+    let text = clean(text);
+    let kept = first(&text, LONGEST_TEXT);
+    match text[kept.len()..].chars().count() {
+        0 => text,
+        more => {
+            let line = kept.matches('\n').count() + 1;
+            let id = name(&format!("{namespace}:{path}"));
+            format!("{kept}\n[… {more} characters more: the tool get reads on from line {line}, with id = {id:?}]\n")
+        }
+    }
 }
 
 /// Values for a variable of the template that begin as given.
@@ -91,7 +122,8 @@ pub(crate) fn complete(
             _ => {}
         }
     }
-    values.retain(|value| value.starts_with(begun));
+    // A name that cannot be shown as it is can be read by the address that the list gives.
+    values.retain(|value| value.starts_with(begun) && clean(value) == **value && value.chars().count() < LONGEST_VALUE);
     values.sort();
     values.dedup();
     let total = values.len();
@@ -119,9 +151,9 @@ fn documents(call: &Call<'_>, namespace: &str) -> Result<Vec<DocumentState>, Err
 }
 
 fn resource(document: &DocumentState) -> Resource {
-    let mut resource = Resource::new(uri::of(&document.namespace, &document.path), document.path.clone())
+    let mut resource = Resource::new(uri::of(&document.namespace, &document.path), name(&document.path))
         .with_mime_type(mime_type(&document.path));
-    resource.title = document.title.as_deref().map(crate::text::line).filter(|title| !title.is_empty());
+    resource.title = document.title.as_deref().map(name).filter(|title| !title.is_empty());
     // What was imported has no size of its own.
     resource.size = Some(document.size).filter(|size| *size > 0 && document.origin.is_none());
     let dated = document.dated_ns.or(Some(document.modified_ns).filter(|modified| *modified > 0));
@@ -167,5 +199,5 @@ fn odd(message: impl Into<String>) -> ErrorData {
 }
 
 fn failed(error: &Error) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
+    ErrorData::internal_error(advice::of(error), None)
 }

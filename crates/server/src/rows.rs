@@ -1,10 +1,11 @@
 //! Rows of the evidence graph, as tools give them.
 
-use crate::page::MAX_CHARS;
+use crate::page::json_length;
 use crate::reply::Reply;
-use crate::text::{clean, fenced, first, line, rounded};
+use crate::text::{backticks, clean, counted, fenced, first, line, name, rounded, short};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write;
 use tamis::{SqlAnswer, SqlTable, SqlValue};
 
@@ -20,6 +21,8 @@ pub(crate) struct Rows {
     row_count: usize,
     /// Whether there are more than these; never true for the statement's own LIMIT.
     truncated: bool,
+    /// How many rows were read that did not fit into max_chars.
+    left_out: usize,
     /// How many values are longer than what is given of them; such a value says how long it is.
     shortened: usize,
     /// How long it took.
@@ -48,54 +51,107 @@ fn rows(_: &mut SchemaGenerator) -> Schema {
 /// Longer values are shortened in the text.
 const LONGEST_VALUE: usize = 300;
 
+/// Characters of a value that are given in any case.
+const LEAST_VALUE: usize = 40;
+
+/// Characters that what is said of the rows takes, in either form.
+const AROUND: usize = 200;
+
 impl Rows {
-    /// An answer and its text. The text shows as many rows as fit; the data has all.
-    pub fn reply(answer: SqlAnswer) -> Reply<Rows> {
-        let rows = Rows {
-            columns: answer.columns,
-            rows: answer.rows,
-            row_count: answer.row_count,
+    /// An answer and its text, with as many rows as fit into `max_chars` in both.
+    pub fn reply(answer: SqlAnswer, max_chars: usize) -> Reply<Rows> {
+        let read = answer.row_count;
+        let mut rows = Rows {
+            columns: answer.columns.iter().map(|column| name(column)).collect(),
+            rows: Vec::new(),
+            row_count: 0,
             truncated: answer.truncated,
+            left_out: 0,
             shortened: answer.shortened,
             elapsed_ms: rounded(answer.elapsed_ms),
             schema: answer.schema.map(|tables| tables.iter().map(Table::of).collect()),
         };
-        let text = rows.text();
+        let heading = rows.columns.join(" | ") + "\n";
+        let tables = rows.tables();
+        let room = max_chars.saturating_sub(AROUND);
+        let mut json_room = room.saturating_sub(json_length(&rows));
+        let text_room = room.saturating_sub(tables.chars().count());
+        let mut table = heading;
+        let mut characters = table.chars().count();
+        for row in answer.rows {
+            let mut row: Vec<SqlValue> = row.into_iter().map(shown).collect();
+            if rows.rows.is_empty() {
+                rows.shortened += shorten(&mut row, json_room);
+            }
+            let line = row.iter().map(value).collect::<Vec<_>>().join(" | ") + "\n";
+            let (length, json) = (line.chars().count(), json_length(&row) + 1);
+            // A fence is as long as the longest run of backticks.
+            let fences = 2 * (backticks(&table).max(backticks(&line)).max(2) + 2);
+            if !rows.rows.is_empty() && (characters + length + fences > text_room || json > json_room) {
+                break;
+            }
+            characters += length;
+            json_room = json_room.saturating_sub(json);
+            table.push_str(&line);
+            rows.rows.push(row);
+        }
+        rows.row_count = rows.rows.len();
+        rows.left_out = read - rows.row_count;
+        rows.truncated |= rows.left_out > 0;
+        let mut text = if rows.row_count > 0 { fenced(&table) } else { String::new() };
+        text.push_str(&rows.summary());
+        text.push_str(&tables);
         Reply::new(rows, text)
     }
 
-    fn text(&self) -> String {
-        let mut text = String::new();
-        let mut shown = 0;
-        if self.row_count > 0 {
-            let mut table = self.columns.iter().map(|name| line(name)).collect::<Vec<_>>().join(" | ");
-            table.push('\n');
-            for row in &self.rows {
-                let row = row.iter().map(value).collect::<Vec<_>>().join(" | ");
-                if shown > 0 && table.chars().count() + row.chars().count() > MAX_CHARS {
-                    break;
-                }
-                let _ = writeln!(table, "{}", first(&row, MAX_CHARS));
-                shown += 1;
-            }
-            text.push_str(&fenced(&table));
-        }
-        let hidden = self.row_count - shown;
-        let rows = if self.row_count == 1 { "1 row".to_owned() } else { format!("{} rows", self.row_count) };
-        let left_out =
-            if hidden > 0 { format!(", the last {hidden} only in the structured answer") } else { String::new() };
-        let more = if self.truncated { ", and there are more: use LIMIT and OFFSET, or a higher limit" } else { "" };
+    fn summary(&self) -> String {
+        let rows = counted(self.row_count, "row");
+        let more = match (self.truncated, self.left_out) {
+            (false, _) => String::new(),
+            (true, 0) => ", and there are more: use LIMIT and OFFSET, or a higher limit".to_owned(),
+            (true, left) => format!(", {left} more did not fit: use LIMIT and OFFSET, or a higher max_chars"),
+        };
         let shortened = match self.shortened {
             0 => String::new(),
-            count => format!(", {count} values shortened"),
+            count => format!(", {} shortened", counted(count, "value")),
         };
-        let _ = writeln!(text, "{rows}{left_out}{more}{shortened} ({} ms).", self.elapsed_ms);
+        format!("{rows}{more}{shortened} ({} ms).\n", self.elapsed_ms)
+    }
+
+    fn tables(&self) -> String {
+        let mut text = String::new();
         for table in self.schema.iter().flatten() {
             let _ = writeln!(text, "{}: {}", table.name, table.description);
             let _ = writeln!(text, "  {}", table.columns.join(", "));
         }
         text
     }
+}
+
+/// A value in which nothing hides.
+fn shown(value: SqlValue) -> SqlValue {
+    match value {
+        SqlValue::Text(text) => SqlValue::Text(clean(&text)),
+        other => other,
+    }
+}
+
+/// Shortens the longest values of a row until it fits, or has none left that are long; how many.
+fn shorten(row: &mut [SqlValue], room: usize) -> usize {
+    let mut longest = room;
+    let mut shortened = vec![false; row.len()];
+    while json_length(&*row) + 1 > room && longest > LEAST_VALUE {
+        longest = (longest / 2).max(LEAST_VALUE);
+        for (value, shortened) in row.iter_mut().zip(&mut shortened) {
+            if let SqlValue::Text(text) = value
+                && let Cow::Owned(short) = short(text, longest)
+            {
+                *text = short;
+                *shortened = true;
+            }
+        }
+    }
+    shortened.into_iter().filter(|shortened| *shortened).count()
 }
 
 impl Table {
@@ -119,5 +175,46 @@ fn value(value: &SqlValue) -> String {
             let short = first(&plain, LONGEST_VALUE);
             if short.len() < plain.len() { format!("{short}…") } else { plain }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(rows: usize, value: &str) -> SqlAnswer {
+        let row = vec![SqlValue::Integer(1), SqlValue::Text(value.to_owned()), SqlValue::Null];
+        SqlAnswer {
+            columns: vec!["a".to_owned(), "b\u{202e}".repeat(400), "c".to_owned()],
+            rows: vec![row; rows],
+            row_count: rows,
+            truncated: false,
+            shortened: 0,
+            elapsed_ms: 1.0,
+            schema: None,
+        }
+    }
+
+    #[test]
+    fn rows_fit_as_text_and_as_data_and_the_rest_is_counted() {
+        for (rows, value) in
+            [(200, "ä\"`\n".repeat(80)), (1, "x".repeat(200_000)), (200, "short".to_owned()), (0, String::new())]
+        {
+            for max_chars in [2000, 10_000] {
+                let Reply { answer, text } = Rows::reply(answer(rows, &value), max_chars);
+                assert!(text.chars().count() <= max_chars, "{} of {max_chars}", text.chars().count());
+                assert!(json_length(&answer) <= max_chars, "{} of {max_chars}", json_length(&answer));
+                assert_eq!(answer.row_count + answer.left_out, rows);
+                assert_eq!(answer.truncated, answer.left_out > 0);
+                assert!(rows == 0 || answer.row_count > 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_alone_is_shortened_and_counted() {
+        let Reply { answer, text } = Rows::reply(answer(2, &"y".repeat(50_000)), 2000);
+        assert_eq!((answer.row_count, answer.left_out, answer.shortened), (1, 1, 1));
+        assert!(text.contains("1 row, 1 more did not fit") && text.contains("1 value shortened"), "{text}");
     }
 }

@@ -1,14 +1,30 @@
-//! One client on standard input and output.
+//! One client on standard input and output: a message or a batch a line.
 
 use crate::error::ServeError;
+use crate::messages::{Batch, Incoming, cancelled, has_batches, no_batches, read, refused};
 use crate::service::Server;
 use rmcp::ServiceExt;
-use rmcp::service::ServerInitializeError;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::service::{RoleServer, ServerInitializeError};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncWrite, Stdout, stdin, stdout};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, stdin, stdout};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+/// Longest line that is read.
+const LONGEST_LINE: usize = 16 << 20;
+
+/// Lines that wait to be written. A client that does not read is not asked for more.
+const WAITING: usize = 64;
+
+/// How long the last lines may take at the end.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Serves the client on standard input and output until it closes one of them, or until `stop`.
 ///
@@ -18,7 +34,7 @@ pub(crate) async fn serve_stdio(server: Server, stop: CancellationToken) -> Resu
     let failed = |error: String| ServeError::Handshake(error);
     let running = tokio::select! {
         () = stop.cancelled() => return Ok(()),
-        running = server.serve((stdin(), Output { stdout: stdout(), broken: stop.clone() })) => running,
+        running = server.serve(Lines::new(stdin(), stdout(), stop.clone())) => running,
     };
     let running = match running {
         Ok(running) => running,
@@ -32,34 +48,252 @@ pub(crate) async fn serve_stdio(server: Server, stop: CancellationToken) -> Resu
     }
 }
 
-/// Standard output. Whoever reads it no more is gone, even with standard input open.
-struct Output {
-    stdout: Stdout,
-    broken: CancellationToken,
+/// Messages by lines.
+struct Lines<R> {
+    input: BufReader<R>,
+    line: Vec<u8>,
+    /// The rest of a line that is too long is passed over.
+    discarding: bool,
+    /// Messages of a batch that are not handed on yet.
+    ready: VecDeque<ClientJsonRpcMessage>,
+    /// What is to be answered to a line that is no message.
+    answers: VecDeque<Value>,
+    output: Option<mpsc::Sender<Value>>,
+    writer: Option<JoinHandle<()>>,
+    batches: Arc<Mutex<Batches>>,
 }
 
-impl Output {
-    fn seen<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if matches!(polled, Poll::Ready(Err(_))) {
-            self.broken.cancel();
+/// The batches that are being worked on, and whether there may be any.
+#[derive(Debug, Default)]
+struct Batches {
+    allowed: bool,
+    open: Vec<Batch>,
+}
+
+impl Batches {
+    /// What is to be written after the answer to a request; `None`: nothing yet.
+    fn answered(&mut self, id: &RequestId, answer: Value) -> Option<Value> {
+        let Some(at) = self.open.iter().position(|batch| batch.waits_for(id)) else { return Some(answer) };
+        self.open[at].answer(id, answer);
+        self.finished(at)
+    }
+
+    /// What is to be written after a request got no answer.
+    fn cancelled(&mut self, id: &RequestId) -> Option<Value> {
+        let at = self.open.iter().position(|batch| batch.waits_for(id))?;
+        self.open[at].cancel(id);
+        self.finished(at)
+    }
+
+    fn finished(&mut self, at: usize) -> Option<Value> {
+        let done = self.open[at].done()?;
+        self.open.swap_remove(at);
+        done
+    }
+}
+
+fn locked(batches: &Mutex<Batches>) -> MutexGuard<'_, Batches> {
+    batches.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<R: AsyncRead + Send + Unpin> Lines<R> {
+    /// Lines of two streams. `broken` is cancelled when nobody reads the answers any more, even with the input open.
+    fn new(input: R, mut output: impl AsyncWrite + Send + Unpin + 'static, broken: CancellationToken) -> Self {
+        let (sender, mut lines) = mpsc::channel::<Value>(WAITING);
+        let writer = tokio::spawn(async move {
+            while let Some(value) = lines.recv().await {
+                let line = format!("{value}\n");
+                let written = async {
+                    output.write_all(line.as_bytes()).await?;
+                    output.flush().await
+                };
+                if written.await.is_err() {
+                    broken.cancel();
+                    return;
+                }
+            }
+        });
+        Lines {
+            input: BufReader::new(input),
+            line: Vec::new(),
+            discarding: false,
+            ready: VecDeque::new(),
+            answers: VecDeque::new(),
+            output: Some(sender),
+            writer: Some(writer),
+            batches: Arc::default(),
         }
-        polled
+    }
+
+    /// Reads a whole line into `line`; false where the input has ended. What a dropped call of this has read is kept.
+    async fn whole_line(&mut self) -> bool {
+        loop {
+            let Ok(bytes) = self.input.fill_buf().await else { return false };
+            if bytes.is_empty() {
+                // A last line without an end is a line.
+                return !self.line.is_empty() && !self.discarding;
+            }
+            let newline = bytes.iter().position(|byte| *byte == b'\n');
+            let taken = newline.map_or(bytes.len(), |at| at + 1);
+            if !self.discarding {
+                self.line.extend_from_slice(&bytes[..taken]);
+            }
+            self.input.consume(taken);
+            if self.line.len() > LONGEST_LINE {
+                self.line.clear();
+                self.discarding = true;
+                let message = format!("a line may have at most {LONGEST_LINE} bytes");
+                self.answers.push_back(refused(ErrorCode::INVALID_REQUEST, message, None));
+            }
+            if newline.is_some() {
+                self.discarding = false;
+                return true;
+            }
+        }
+    }
+
+    /// Takes what is on a line.
+    fn take(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return;
+        }
+        match read(text) {
+            Incoming::One(message) => self.ready.push_back(*message),
+            Incoming::Ignored => {}
+            Incoming::Bad(answer) => self.answers.push_back(answer),
+            Incoming::Batch(messages) => {
+                let mut batches = locked(&self.batches);
+                let taken = |id: &RequestId| batches.open.iter().any(|batch| batch.waits_for(id));
+                let batch = if batches.allowed { Batch::of(messages, taken) } else { Err(no_batches()) };
+                match batch {
+                    Err(answer) => self.answers.push_back(answer),
+                    Ok((mut batch, work)) => {
+                        match batch.done() {
+                            Some(answers) => self.answers.extend(answers),
+                            None => batches.open.push(batch),
+                        }
+                        self.ready.extend(work);
+                    }
+                }
+            }
+        }
     }
 }
 
-impl AsyncWrite for Output {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let polled = Pin::new(&mut self.stdout).poll_write(context, bytes);
-        self.seen(polled)
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (output, batches) = (self.output.clone(), self.batches.clone());
+        async move {
+            let closed = || io::Error::new(io::ErrorKind::NotConnected, "the client is gone");
+            let value = serde_json::to_value(&message)?;
+            let id = match &message {
+                JsonRpcMessage::Response(response) => {
+                    if let ServerResult::InitializeResult(begun) = &response.result {
+                        locked(&batches).allowed = has_batches(begun.protocol_version.as_str());
+                    }
+                    Some(&response.id)
+                }
+                JsonRpcMessage::Error(error) => error.id.as_ref(),
+                _ => None,
+            };
+            let line = match id {
+                Some(id) => locked(&batches).answered(id, value),
+                None => Some(value),
+            };
+            match line {
+                Some(line) => output.ok_or_else(closed)?.send(line).await.map_err(|_| closed()),
+                None => Ok(()),
+            }
+        }
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let polled = Pin::new(&mut self.stdout).poll_flush(context);
-        self.seen(polled)
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            while !self.answers.is_empty() {
+                // Nothing is lost when this is dropped while it waits.
+                let place = self.output.as_ref()?.reserve().await.ok()?;
+                if let Some(answer) = self.answers.pop_front() {
+                    place.send(answer);
+                }
+            }
+            if let Some(message) = self.ready.pop_front() {
+                let ended = cancelled(&message).and_then(|id| locked(&self.batches).cancelled(id));
+                self.answers.extend(ended);
+                return Some(message);
+            }
+            match self.whole_line().await {
+                true => self.take(),
+                // What is to be said goes before the end.
+                false if self.answers.is_empty() => return None,
+                false => {}
+            }
+        }
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let polled = Pin::new(&mut self.stdout).poll_shutdown(context);
-        self.seen(polled)
+    async fn close(&mut self) -> io::Result<()> {
+        self.output = None;
+        if let Some(writer) = self.writer.take() {
+            // A client that has stopped reading is not waited for.
+            let _ = tokio::time::timeout(LAST_LINES, writer).await;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use tokio::io::{AsyncReadExt, duplex};
+
+    /// What a transport hands on and answers when nothing behind it answers.
+    async fn through(sent: &[u8]) -> (usize, Vec<Value>) {
+        let (mine, mut theirs) = duplex(1 << 20);
+        let mut lines = Lines::new(sent, mine, CancellationToken::new());
+        let mut messages = 0;
+        while lines.receive().await.is_some() {
+            messages += 1;
+        }
+        lines.close().await.expect("closed");
+        drop(lines);
+        let mut written = String::new();
+        theirs.read_to_string(&mut written).await.expect("text");
+        (messages, written.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+    }
+
+    #[tokio::test]
+    async fn every_line_that_is_no_message_is_answered_and_the_rest_goes_on() {
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let sent = format!("{{\n\n{ping}\r\nnonsense\n[{ping}]\n5\n{{\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}}\n{ping}");
+        let (messages, answers) = through(sent.as_bytes()).await;
+        let codes: Vec<i64> = answers.iter().filter_map(|answer| answer["error"]["code"].as_i64()).collect();
+        assert_eq!(codes, [-32700, -32700, -32600, -32600], "{answers:?}");
+        assert!((2..=3).contains(&messages), "{messages}");
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_answered_and_the_next_one_is_read() {
+        let mut sent = vec![b'x'; LONGEST_LINE + 10];
+        sent.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        let (messages, answers) = through(&sent).await;
+        assert_eq!((messages, answers.len()), (1, 1), "{answers:?}");
+        assert_eq!(answers[0]["error"]["code"], -32600);
+    }
+
+    #[test]
+    fn answers_of_a_batch_come_together() {
+        let ping = |id: i64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+        let mut batches = Batches { allowed: true, open: Vec::new() };
+        let (batch, _) = Batch::of(vec![ping(1), ping(2)], |_| false).expect("short enough");
+        batches.open.push(batch);
+        let id = RequestId::Number;
+        assert_eq!(batches.answered(&id(2), json!({ "id": 2 })), None);
+        assert_eq!(batches.answered(&id(5), json!({ "id": 5 })), Some(json!({ "id": 5 })), "of no batch");
+        assert_eq!(batches.answered(&id(1), json!({ "id": 1 })), Some(json!([{ "id": 2 }, { "id": 1 }])));
+        assert!(batches.open.is_empty() && batches.cancelled(&id(1)).is_none());
     }
 }

@@ -1,22 +1,49 @@
-//! Text of others in an answer: without what steers a terminal, on one line where one is meant, and fenced.
+//! Text of others in an answer: characters that hide or steer are shown, names stay on one line, and all of it stands
+//! between fences.
 
-/// The text without control characters other than newline and tab.
+use std::borrow::Cow;
+use tamis::text::safe::{for_model, line_for_model};
+
+/// Most characters of a name, a title or a reason.
+const LONGEST_NAME: usize = 300;
+
+/// What stands where the rest of a text was left out.
+pub(crate) const REST: &str = " […]";
+
+/// The text with nothing hidden in it.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\t')).collect()
+    for_model(text).into_owned()
 }
 
 /// The text on one line.
 pub(crate) fn line(text: &str) -> String {
-    let plain: String = text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    line_for_model(text)
+}
+
+/// A name on one line, at most so long that it is one.
+pub(crate) fn name(text: &str) -> String {
+    let line = line(text);
+    short(&line, LONGEST_NAME).into_owned()
+}
+
+/// The text, or as much of its beginning as has so many characters with the mark that it goes on.
+pub(crate) fn short(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(format!("{}{REST}", first(text, most.saturating_sub(REST.chars().count())))),
+    }
 }
 
 /// The text between two lines of backticks. They are more than any in the text, so that nothing in it ends it.
 pub(crate) fn fenced(text: &str) -> String {
-    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
+    let fence = "`".repeat(backticks(text).max(2) + 1);
     let end = if text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}\n{text}{end}{fence}\n")
+}
+
+/// The longest run of backticks.
+pub(crate) fn backticks(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
 }
 
 /// The first `most` characters.
@@ -50,14 +77,17 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_go() {
-        assert_eq!(clean("a\u{1b}[31m\tb\r\nc\u{0}\u{9b}"), "a[31m\tb\nc");
-        assert_eq!(line(" a\n## b\u{7}c "), "a ## b c");
+    fn control_characters_are_shown() {
+        assert_eq!(clean("a\u{1b}[31m\tb\r\nc\u{0}\u{9b}"), "a␛[31m\tb\nc␀[U+009B]");
+        assert_eq!(line(" a\n## b\u{7}c "), "a ## b␇c");
     }
 
     #[test]
     fn nothing_is_cut_inside_of_a_character() {
         assert_eq!(first("äöü", 2), "äö");
         assert_eq!(first("äöü", 9), "äöü");
+        assert_eq!(short("äöüäöü", 6), "äöüäöü");
+        assert_eq!(short("äöüäöüä", 6), "äö […]");
+        assert_eq!(name(&"ä ".repeat(500)).chars().count(), LONGEST_NAME);
     }
 }

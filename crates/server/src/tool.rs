@@ -5,7 +5,7 @@ use crate::background::{BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::cursor::Place;
 use crate::reply::{Refused, Reply};
-use crate::schema;
+use crate::{schema, seal};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +34,8 @@ pub(crate) trait Tool {
     const DESCRIPTION: &'static str;
     /// What it does to what is stored.
     const EFFECT: Effect = Effect::Reads;
+    /// Most characters of its answer, as text and as data, where `max_chars` does not say it.
+    const MOST_CHARS: usize = seal::FIXED;
     /// What it takes.
     type Arguments: DeserializeOwned + JsonSchema;
     /// What it gives.
@@ -123,18 +125,20 @@ impl Listed {
         let checked = arguments::checked(self.name(), &self.described.input_schema, arguments).map_err(Refused);
         match checked.and_then(|arguments| (self.call)(call, arguments)) {
             Ok(result) => result,
-            Err(Refused(message)) => CallToolResult::error(vec![ContentBlock::text(message)]),
+            Err(Refused(message)) => CallToolResult::error(vec![ContentBlock::text(seal::message(&message))]),
         }
     }
 }
 
 fn called<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
     call.place = Place::of(T::NAME, &arguments).map_err(Refused)?;
+    let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+    let most = most.unwrap_or(T::MOST_CHARS);
     let odd = |error: serde_json::Error| Refused(format!("{}: {error}", T::NAME));
     let arguments: T::Arguments = serde_json::from_value(Value::Object(arguments)).map_err(odd)?;
     let reply = T::call(call, arguments)?;
     let answer = serde_json::to_value(&reply.answer).map_err(odd)?;
-    let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);
-    result.structured_content = Some(schema::without_nulls(answer));
+    let mut result = CallToolResult::success(vec![ContentBlock::text(seal::text(&reply.text, most))]);
+    result.structured_content = Some(seal::data(schema::without_nulls(answer), most));
     Ok(result)
 }

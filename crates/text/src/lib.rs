@@ -10,6 +10,8 @@
 //! Issues, pull requests and what was said under them come in many forms; [`read_issues`] tells which, and makes of each an
 //! [`Issue`] and of that a document.
 //!
+//! What others wrote is made safe to show to people and to models by [`safe`].
+//!
 //! It reads no files and keeps no state: bytes come in, a [`Document`] goes out. Walking directories is for its caller,
 //! storing and embedding the passages for its neighbours `tamis-store` and `tamis-embed`.
 //!
@@ -42,6 +44,7 @@ mod pack;
 mod prose;
 mod read;
 mod role;
+pub mod safe;
 mod skip;
 mod statement;
 mod tokens;

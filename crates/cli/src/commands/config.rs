@@ -4,6 +4,7 @@ use crate::args::{ConfigArguments, Global};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::settings::settings;
+use crate::print::text::{label, visible};
 use crate::session::Session;
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -25,10 +26,10 @@ pub fn run(arguments: &ConfigArguments, global: &Global, output: &Output) -> Res
     let mut out = output.styled();
     match entries.as_slice() {
         [(key, setting)] if key.name == wanted => match &setting.value {
-            value if arguments.origin => writeln!(out, "{value}  # {}", setting.source)?,
+            value if arguments.origin => writeln!(out, "{}", visible(&format!("{value}  # {}", setting.source)))?,
             // As a script would use it.
-            Value::Text(text) => writeln!(out, "{text}")?,
-            value => writeln!(out, "{value}")?,
+            Value::Text(text) => writeln!(out, "{}", visible(text))?,
+            value => writeln!(out, "{}", visible(&value.to_string()))?,
         },
         entries => {
             settings(&mut out, entries, output.verbose())?;
@@ -70,10 +71,10 @@ fn calibrated(out: &mut dyn Write, config: &Config, wanted: &str) -> Result<()> 
     let Some(calibrated) = config.thresholds.calibrated.as_ref().filter(|_| shows_calibrated(wanted)) else {
         return Ok(());
     };
-    writeln!(out, "\n[{CALIBRATED}]  # {}", calibrated.source)?;
+    writeln!(out, "\n[{CALIBRATED}]  # {}", label(&calibrated.source.to_string()))?;
     if let serde_json::Value::Object(fields) = serde_json::to_value(calibrated)? {
         for (field, value) in fields {
-            writeln!(out, "{field} = {value}")?;
+            writeln!(out, "{field} = {}", visible(&value.to_string()))?;
         }
     }
     Ok(())
@@ -92,10 +93,10 @@ fn models(out: &mut dyn Write, config: &Config, wanted: &str) -> Result<()> {
         return Ok(());
     }
     for (name, definition) in &config.models {
-        writeln!(out, "\n[models.{name}]  # {}", definition.source)?;
+        writeln!(out, "\n[models.{}]  # {}", label(name), label(&definition.source.to_string()))?;
         if let serde_json::Value::Object(fields) = serde_json::to_value(&definition.provider)? {
             for (field, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
-                writeln!(out, "{field} = {value}")?;
+                writeln!(out, "{field} = {}", visible(&value.to_string()))?;
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::args::{DoctorArguments, Global};
 use crate::exit::{Exit, told};
 use crate::interrupt;
 use crate::output::Output;
-use crate::print::text::{count, counted, visible};
+use crate::print::text::{count, counted, label, visible};
 use crate::session::Session;
 use anyhow::Result;
 use owo_colors::OwoColorize;
@@ -12,11 +12,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tamis::config::Config;
-<<<<<<< HEAD
-use tamis::{EmbeddingCacheCheck, Findings, Index, StoreError, UsageCheck, UsageLog, check_embedding_cache};
-=======
-use tamis::{Error, Findings, Index};
->>>>>>> wt/search
+use tamis::{EmbeddingCacheCheck, Error, Findings, Index, StoreError, UsageCheck, UsageLog, check_embedding_cache};
 
 /// What was looked at and what came of it.
 #[derive(Debug, Serialize)]
@@ -120,14 +116,10 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
     }
     let index = match session.open(config) {
         Ok(index) => index,
-<<<<<<< HEAD
         Err(error) => {
-            checks.push(check("index", State::Wrong, format!("{error:#}")));
+            checks.push(check("index", State::Wrong, told(&error)));
             return None;
         }
-=======
-        Err(error) => return checks.push(check("index", State::Wrong, told(&error))),
->>>>>>> wt/search
     };
     if let Some(full) = index.full_disk() {
         checks.push(check("disk", State::Wrong, full.to_string()));
@@ -253,7 +245,7 @@ fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
             State::Mendable => "mendable".yellow().bold().to_string(),
             State::Wrong => "wrong".red().bold().to_string(),
         };
-        writeln!(out, "{word}: {name}: {}", visible(message))?;
+        writeln!(out, "{word}: {}: {}", label(name), visible(message))?;
     }
     if diagnosis.checks.iter().any(|check| check.state == State::Mendable) {
         writeln!(out, "`tamis doctor` without --check-only mends what is mendable; nothing is lost by it.")?;

@@ -4,10 +4,9 @@ use crate::args::{GetArguments, Global};
 use crate::exit::Exit;
 use crate::here::Here;
 use crate::output::Output;
-use crate::print::text::visible;
 use crate::session::Session;
 use anyhow::Result;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 
 /// Prints the text that a path, lines or an identifier name.
 ///
@@ -23,11 +22,10 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
         output.json(&excerpt)?;
         return Ok(Exit::Found);
     }
-    let mut out = output.plain();
     // A program gets the text as it is; a terminal is not to be steered by it.
-    let text = if io::stdout().is_terminal() { visible(&excerpt.text) } else { excerpt.text.as_str().into() };
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
+    let mut out = output.exact();
+    out.write_all(excerpt.text.as_bytes())?;
+    if !excerpt.text.ends_with('\n') {
         writeln!(out)?;
     }
     out.flush()?;

@@ -3,7 +3,7 @@
 use crate::args::{Global, HookAction, HookArguments};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::print::text::visible;
+use crate::print::text::label;
 use anyhow::Result;
 use std::io::Write;
 use tamis::hook::{HookReport, HookState, install, lines, remove};
@@ -32,7 +32,7 @@ fn print(report: &HookReport, output: &Output) -> Result<()> {
     for (name, state) in &report.hooks {
         let path = report.directory.join(name);
         let path = path.to_string_lossy();
-        let path = visible(&path);
+        let path = label(&path);
         match state {
             HookState::Installed => writeln!(out, "{path}: brings the index up to date now")?,
             HookState::Updated => writeln!(out, "{path}: has the lines of this version now")?,

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::report;
-use crate::print::text::{counted, visible};
+use crate::print::text::{counted, label};
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
@@ -56,7 +56,7 @@ fn remove(mut index: Index, namespace: &str, arguments: &IndexArguments, output:
         output.json(&serde_json::json!({ "removed": namespace, "documents": documents }))?;
     } else {
         let mut out = output.plain();
-        writeln!(out, "{} is out of the index, with {}", visible(namespace), counted(documents, "document"))?;
+        writeln!(out, "{} is out of the index, with {}", label(namespace), counted(documents, "document"))?;
         out.flush()?;
     }
     Ok(Exit::Found)

@@ -4,7 +4,7 @@ use crate::args::{Global, InstallArguments};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::table::Columns;
-use crate::print::text::visible;
+use crate::print::text::{label, visible};
 use crate::session::Session;
 use anyhow::{Context, Result, bail};
 use owo_colors::OwoColorize;
@@ -93,7 +93,7 @@ fn plan(
 /// What a plan would change, as a unified difference.
 fn differences(plan: &Plan, output: &Output) -> Result<()> {
     let path = plan.path().to_string_lossy();
-    let path = visible(&path);
+    let path = label(&path);
     let mut out = output.styled();
     if !plan.changes() {
         writeln!(out, "{path}: as it is")?;
@@ -117,7 +117,7 @@ fn differences(plan: &Plan, output: &Output) -> Result<()> {
 
 fn tell(client: Client, scope: Scope, plan: &Plan, arguments: &InstallArguments, output: &Output) -> Result<()> {
     let path = plan.path().to_string_lossy();
-    let path = visible(&path);
+    let path = label(&path);
     let mut out = output.plain();
     match (plan.changes(), arguments.remove) {
         (false, true) => writeln!(out, "{path}: has no entry {:?}", arguments.name)?,
@@ -180,7 +180,7 @@ fn list(arguments: &InstallArguments, root: &Path, around: &Surroundings, output
                 first(if client.here { "yes" } else { "-" }),
                 scope.to_owned(),
                 entry.to_owned(),
-                visible(&file.path.to_string_lossy()).into_owned(),
+                label(&file.path.to_string_lossy()).into_owned(),
             ]);
         }
     }

@@ -4,7 +4,7 @@ use crate::args::{Global, RememberArguments};
 use crate::exit::Exit;
 use crate::here::Here;
 use crate::output::Output;
-use crate::print::text::visible;
+use crate::print::text::label;
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::{Context, Result};
@@ -50,7 +50,7 @@ pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> R
         _ => format!("{}-{}", remembered.start_line, remembered.end_line),
     };
     let mut out = output.plain();
-    writeln!(out, "{}:{lines}", visible(&path))?;
+    writeln!(out, "{}:{lines}", label(&path))?;
     out.flush()?;
     Ok(Exit::Found)
 }

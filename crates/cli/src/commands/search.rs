@@ -4,10 +4,11 @@ use super::fresh;
 use crate::args::{FormArguments, Global, MetadataArguments, SearchArguments, refused};
 use crate::exit::Exit;
 use crate::here::Here;
-use crate::output::Output;
+use crate::output::{Output, json_lines};
 use crate::print::{answer, explain};
 use crate::session::{FlagSetting, Session, setting};
 use anyhow::{Result, bail};
+use serde::Serialize;
 use std::io::Write;
 use tamis::{Answer, Freshness, Index, SearchRequest};
 
@@ -243,9 +244,9 @@ pub(super) fn print(
 
 /// Each result on a line, as `tamis cut` and other filters read them.
 fn lines(answer: &Answer, output: &Output) -> Result<()> {
-    let mut out = output.plain();
+    let mut out = output.exact();
     for hit in &answer.results {
-        serde_json::to_writer(&mut out, hit)?;
+        hit.serialize(&mut json_lines(&mut out))?;
         writeln!(out)?;
     }
     out.flush()?;

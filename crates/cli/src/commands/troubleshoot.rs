@@ -41,7 +41,7 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
     if arguments.json {
         output.json(&found)?;
     } else if arguments.markdown {
-        let mut out = output.plain();
+        let mut out = output.exact();
         out.write_all(found.markdown().as_bytes())?;
         out.flush()?;
         if found.is_empty() {

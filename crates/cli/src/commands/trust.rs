@@ -3,6 +3,7 @@
 use crate::args::Global;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::print::text::label;
 use crate::session::Session;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
@@ -25,14 +26,14 @@ pub fn run(global: &Global, output: &Output) -> Result<Exit> {
     let config = session.config()?;
     let root = &session.location.root;
     let mut out = output.styled();
-    writeln!(out, "trusted as it is now: {}", file.display())?;
+    writeln!(out, "trusted as it is now: {}", label(&file.to_string_lossy()))?;
     for (name, definition) in &config.models {
         if let Provider::Openai(Endpoint { url, .. }) = &definition.provider {
-            writeln!(out, "  model {name} may send text to {url}")?;
+            writeln!(out, "  model {} may send text to {}", label(name), label(url))?;
         }
     }
     for directory in config.collections.iter().filter(|directory| !directory.root.starts_with(root)) {
-        writeln!(out, "  reads {}", directory.root.display())?;
+        writeln!(out, "  reads {}", label(&directory.root.to_string_lossy()))?;
     }
     out.flush()?;
     Ok(Exit::Found)

@@ -1,6 +1,6 @@
 //! The results of a search, and the line that says how many there are and why.
 
-use super::text::{count, visible};
+use super::text::{count, label, visible};
 use owo_colors::OwoColorize;
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ const LONGEST_LINE: usize = 240;
 pub fn hits(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     for hit in &answer.results {
         if answer.index.namespaces.len() > 1 {
-            write!(out, "{} ", visible(&hit.namespace).cyan())?;
+            write!(out, "{} ", label(&hit.namespace).cyan())?;
         }
         match state(hit) {
             Some(state) => issue(out, hit, state)?,
@@ -30,27 +30,27 @@ pub fn hits(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
 
 /// Where a passage is and what.
 fn passage(out: &mut dyn Write, hit: &Hit) -> io::Result<()> {
-    write!(out, "{}:{}-{}", visible(&hit.path).purple(), hit.start_line.green(), hit.end_line.green())?;
+    write!(out, "{}:{}-{}", label(&hit.path).purple(), hit.start_line.green(), hit.end_line.green())?;
     if let Some(symbol) = &hit.symbol {
-        write!(out, "  {}", visible(symbol).bold())?;
+        write!(out, "  {}", label(symbol).bold())?;
     }
     write!(out, "  {}", origin(hit).dimmed())?;
     if let (None, Some(title)) = (&hit.symbol, &hit.title) {
-        write!(out, "  {}", visible(title).bold())?;
+        write!(out, "  {}", label(title).bold())?;
     }
     writeln!(out)
 }
 
 /// A passage of an issue as people know issues: by number, state and title, whichever lines of it answer.
 fn issue(out: &mut dyn Write, hit: &Hit, state: &str) -> io::Result<()> {
-    write!(out, "{}  ", visible(&hit.path).purple())?;
+    write!(out, "{}  ", label(&hit.path).purple())?;
     match state {
         "open" => write!(out, "{}", state.green())?,
         "merged" => write!(out, "{}", state.purple())?,
-        state => write!(out, "{}", visible(state).red())?,
+        state => write!(out, "{}", label(state).red())?,
     }
     if let Some(title) = &hit.title {
-        write!(out, "  {}", visible(title).bold())?;
+        write!(out, "  {}", label(title).bold())?;
     }
     writeln!(out, "  {}", origin(hit).dimmed())
 }
@@ -69,7 +69,7 @@ fn state(hit: &Hit) -> Option<&str> {
 fn origin(hit: &Hit) -> String {
     let mut words = hit.kind.replace('_', " ");
     if let Some(author) = &hit.author {
-        words.push_str(&format!(" by {}", visible(author)));
+        words.push_str(&format!(" by {}", label(author)));
     }
     // What code and files of a tree were last changed is told by their history.
     let told = hit.author.is_some() || !["code", "docs"].contains(&hit.collection.as_str());
@@ -128,7 +128,7 @@ pub fn summary(answer: &Answer) -> String {
 
 fn reasoned(answer: &Answer) -> String {
     let cut = &answer.cut;
-    let reason = cut.reason.trim_end_matches('.');
+    let reason = visible(cut.reason.trim_end_matches('.'));
     let candidates = count(cut.candidates as u64);
     match cut.keep {
         0 if cut.diagnostics.contains_key("best_tokens") => {
@@ -150,7 +150,7 @@ fn reasoned(answer: &Answer) -> String {
 pub fn files(out: &mut dyn Write, results: &[Hit], limit: usize) -> io::Result<()> {
     let mut seen = HashSet::new();
     for hit in results.iter().filter(|hit| seen.insert(&hit.path)).take(limit) {
-        writeln!(out, "{}", hit.path)?;
+        writeln!(out, "{}", label(&hit.path))?;
     }
     Ok(())
 }

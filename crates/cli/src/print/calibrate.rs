@@ -1,7 +1,7 @@
 //! A calibration for people: one line a language.
 
 use super::table::Columns;
-use super::text::{count, visible};
+use super::text::{count, label};
 use std::io::{self, Write};
 use tamis::{CalibrateReport, LanguageCalibration, Measurement, Outcome, ThresholdSource};
 
@@ -25,12 +25,12 @@ pub fn calibrated(out: &mut dyn Write, report: &CalibrateReport) -> io::Result<(
     }
     table.write(out)?;
     let written = report.languages.iter().filter(|language| language.written).count();
-    let model = visible(&report.model);
+    let model = label(&report.model);
     match &report.config_file {
         _ if report.dry_run => writeln!(out, "\nmeasured under {model}; nothing is written"),
         _ if written == 0 => writeln!(out, "\nmeasured under {model}; no threshold is written"),
         Some(file) => {
-            writeln!(out, "\nmeasured under {model}; written to the index and {}", visible(&file.to_string_lossy()))
+            writeln!(out, "\nmeasured under {model}; written to the index and {}", label(&file.to_string_lossy()))
         }
         None => writeln!(out, "\nmeasured under {model}; written to the index"),
     }

@@ -1,6 +1,6 @@
 //! Likely duplicates, for people.
 
-use super::text::visible;
+use super::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::Duplicates;
@@ -13,10 +13,10 @@ pub fn duplicates(out: &mut dyn Write, found: &Duplicates) -> io::Result<()> {
     let width = found.duplicates.iter().map(|one| one.number.to_string().len()).max().unwrap_or_default();
     for one in &found.duplicates {
         let number = format!("#{:<width$}", one.number);
-        write!(out, "{}  {:.2}  {}", number.purple(), one.likeness.green(), visible(&one.title).bold())?;
-        writeln!(out, "  {}", format_args!("({})", one.state).dimmed())?;
+        write!(out, "{}  {:.2}  {}", number.purple(), one.likeness.green(), label(&one.title).bold())?;
+        writeln!(out, "  {}", format_args!("({})", label(&one.state)).dimmed())?;
         if let Some(url) = &one.url {
-            writeln!(out, "  {}", visible(url).dimmed())?;
+            writeln!(out, "  {}", label(url).dimmed())?;
         }
     }
     let reason = visible(found.reason.trim_end_matches('.')).into_owned();

@@ -1,6 +1,6 @@
 //! What was found among claims and fragments, for people.
 
-use super::text::{counted, visible};
+use super::text::{counted, label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::{RankedEvidence, RankedFragment, VectorMatches};
@@ -13,7 +13,7 @@ const SHOWN: usize = 160;
 /// # Errors
 /// `out` cannot be written.
 pub fn ranked(out: &mut dyn Write, found: &RankedEvidence) -> io::Result<()> {
-    writeln!(out, "{}  {}\n", visible(&found.claim.id).bold(), visible(&one_line(&found.claim.text)))?;
+    writeln!(out, "{}  {}\n", label(&found.claim.id).bold(), visible(&one_line(&found.claim.text)))?;
     found.fragments.iter().try_for_each(|one| fragment(out, one))?;
     if !found.fragments.is_empty() {
         writeln!(out)?;
@@ -36,7 +36,7 @@ pub fn ranked(out: &mut dyn Write, found: &RankedEvidence) -> io::Result<()> {
 }
 
 fn fragment(out: &mut dyn Write, fragment: &RankedFragment) -> io::Result<()> {
-    write!(out, "{:.2}  {}", fragment.similarity.green(), visible(&fragment.id).purple())?;
+    write!(out, "{:.2}  {}", fragment.similarity.green(), label(&fragment.id).purple())?;
     write!(out, "  {}", format_args!("page {}", visible(&fragment.page_id)).dimmed())?;
     let relation = fragment.relation.map(|relation| relation.to_string());
     let said = match (relation, fragment.linked, fragment.is_origin) {
@@ -56,7 +56,7 @@ fn fragment(out: &mut dyn Write, fragment: &RankedFragment) -> io::Result<()> {
 /// `out` cannot be written.
 pub fn matches(out: &mut dyn Write, found: &VectorMatches) -> io::Result<()> {
     for one in &found.matches {
-        writeln!(out, "{:.2}  {}", one.similarity.green(), visible(&one.id).purple())?;
+        writeln!(out, "{:.2}  {}", one.similarity.green(), label(&one.id).purple())?;
         writeln!(out, "      {}", visible(&one_line(&one.text_preview)))?;
     }
     if !found.matches.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::plot::{Curve, plot};
 use super::table::Columns;
-use super::text::{count, maybe, milliseconds, number, visible};
+use super::text::{count, label, maybe, milliseconds, number, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::{Answer, PoolEntry};
@@ -76,8 +76,8 @@ fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()
         row.extend(placed.then(|| entry.rank.map_or_else(String::new, |rank| rank.to_string())));
         row.extend([
             entry.role.clone(),
-            shortened(&format!("{}:{}", visible(&entry.path), entry.start_line)),
-            shortened(&visible(entry.symbol.as_deref().unwrap_or_default())),
+            shortened(&format!("{}:{}", label(&entry.path), entry.start_line)),
+            shortened(&label(entry.symbol.as_deref().unwrap_or_default())),
         ]);
         table.row(row);
     }
@@ -121,7 +121,7 @@ fn figures(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     ));
     rows.push(("time".to_owned(), timings(answer)));
     for (name, value) in rows {
-        writeln!(out, "  {:<24} {value}", name)?;
+        writeln!(out, "  {:<24} {}", label(&name), visible(&value))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Judgements and recorded searches, for people.
 
 use super::table::Columns;
-use super::text::{ago, count, counted, visible};
+use super::text::{ago, count, counted, label, visible};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::{ImportReport, Judged, Label, SearchSummary};
@@ -12,7 +12,7 @@ use tamis::{ImportReport, Judged, Label, SearchSummary};
 /// `out` cannot be written.
 pub fn judged(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
     for Judged { passage, place, relevance, rank } in judged {
-        let place = place.as_ref().map_or_else(|| passage.clone(), |(path, line)| format!("{}:{line}", visible(path)));
+        let place = place.as_ref().map_or_else(|| passage.clone(), |(path, line)| format!("{}:{line}", label(path)));
         let said = match relevance {
             Label::Relevant => "relevant",
             Label::NotRelevant => "not relevant",

@@ -2,7 +2,7 @@
 
 use super::report::embedded;
 use super::table::Columns;
-use super::text::{count, counted, milliseconds, visible};
+use super::text::{count, counted, label, milliseconds, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::{ImportSummary, Imported, RunReport};
@@ -18,8 +18,8 @@ pub fn list(out: &mut dyn Write, imported: &[Imported]) -> io::Result<()> {
     let mut table = Columns::new(&["origin", "namespace", "collection", ">documents", ">passages", "newest"]);
     for one in imported {
         table.row([
-            visible(&one.origin).into_owned(),
-            visible(&one.namespace).into_owned(),
+            label(&one.origin).into_owned(),
+            label(&one.namespace).into_owned(),
             one.collection.clone(),
             count(one.documents),
             count(one.passages),
@@ -55,7 +55,7 @@ pub fn summary(
             .map(|(records, what)| format!("{} {what}", count(*records)));
         writeln!(out, "  {kind}: {}", told.collect::<Vec<_>>().join(", "))?;
     }
-    let into = format!("{}, namespace {}, collection {collection}", visible(origin), visible(namespace));
+    let into = format!("{}, namespace {}, collection {collection}", label(origin), label(namespace));
     writeln!(out, "  from {into}")?;
     if !summary.without_issue.is_empty() {
         let numbers = summary.without_issue.keys().take(NAMED).map(|number| format!("#{number}"));
@@ -83,7 +83,7 @@ pub fn summary(
     if summary.dry_run {
         writeln!(out, "  nothing was changed: this is what an import would do")?;
     } else if own.is_some_and(|own| own != namespace) {
-        writeln!(out, "  search it with --namespace {}", visible(namespace))?;
+        writeln!(out, "  search it with --namespace {}", label(namespace))?;
     }
     Ok(())
 }

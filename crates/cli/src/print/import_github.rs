@@ -1,7 +1,7 @@
 //! What an import from GitHub did.
 
 use super::report::embedded;
-use super::text::{count, counted, milliseconds, visible};
+use super::text::{count, counted, label, milliseconds, visible};
 use jiff::{Timestamp, Zoned};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ pub fn report(out: &mut dyn Write, report: &GithubReport, own: Option<&str>, ver
     writeln!(out, "{} in {}", changes(report).bold(), milliseconds(report.elapsed_ms))?;
     embedded(out, &report.run)?;
     let GithubReport { origin, namespace, repository, .. } = report;
-    writeln!(out, "  from {}, namespace {}, collection issues", visible(origin), visible(namespace))?;
+    writeln!(out, "  from {}, namespace {}, collection issues", label(origin), label(namespace))?;
     if let Some(moved) = &report.moved_to {
         writeln!(
             out,
@@ -50,7 +50,7 @@ pub fn report(out: &mut dyn Write, report: &GithubReport, own: Option<&str>, ver
         writeln!(out, "  {}{same}{}", counted(report.requests, "request"), left.unwrap_or_default())?;
     }
     if own.is_some_and(|own| own != namespace) {
-        writeln!(out, "  search it with --namespace {}", visible(namespace))?;
+        writeln!(out, "  search it with --namespace {}", label(namespace))?;
     }
     Ok(())
 }

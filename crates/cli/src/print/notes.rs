@@ -1,6 +1,6 @@
 //! Entries of notes.
 
-use super::text::visible;
+use super::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::{ForgetAction, Forgotten, NoteEntry};
@@ -42,7 +42,7 @@ fn place(entry: &NoteEntry, path: &str) -> String {
         true => entry.start_line.to_string(),
         false => format!("{}-{}", entry.start_line, entry.end_line),
     };
-    format!("{}:{}", visible(path).purple(), lines.green())
+    format!("{}:{}", label(path).purple(), lines.green())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is related to a passage, for people.
 
-use super::text::{counted, visible};
+use super::text::{counted, label};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::{NameReference, Referrer, Related, RelatedPassage};
@@ -35,7 +35,7 @@ pub fn related(out: &mut dyn Write, found: &Related) -> io::Result<()> {
 }
 
 fn uses(out: &mut dyn Write, reference: &NameReference) -> io::Result<()> {
-    let (name, place_of) = (visible(&reference.name), lines(&reference.lines));
+    let (name, place_of) = (label(&reference.name), lines(&reference.lines));
     match reference.definitions.as_slice() {
         [only] => {
             write!(out, "  ")?;
@@ -61,7 +61,7 @@ fn used_by(out: &mut dyn Write, referrer: &Referrer) -> io::Result<()> {
     match referrer.definitions {
         0 | 1 => writeln!(out),
         several => {
-            let name = visible(&referrer.name);
+            let name = label(&referrer.name);
             writeln!(
                 out,
                 "  {}",
@@ -73,9 +73,9 @@ fn used_by(out: &mut dyn Write, referrer: &Referrer) -> io::Result<()> {
 
 fn place(out: &mut dyn Write, passage: &RelatedPassage) -> io::Result<()> {
     let RelatedPassage { path, start_line, end_line, symbol, title, kind, .. } = passage;
-    write!(out, "{}:{}-{}", visible(path).purple(), start_line.green(), end_line.green())?;
+    write!(out, "{}:{}-{}", label(path).purple(), start_line.green(), end_line.green())?;
     if let Some(name) = symbol.as_ref().or(title.as_ref()) {
-        write!(out, "  {}", visible(name).bold())?;
+        write!(out, "  {}", label(name).bold())?;
     }
     write!(out, "  {}", format_args!("({})", kind.replace('_', " ")).dimmed())
 }

@@ -1,6 +1,6 @@
 //! What a run did.
 
-use super::text::{count, counted, milliseconds, visible};
+use super::text::{count, counted, label, milliseconds, visible};
 use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -39,17 +39,17 @@ pub fn embedded(out: &mut dyn Write, report: &RunReport) -> io::Result<()> {
         writeln!(
             out,
             "  {}: {} embedded in {}, {} a second",
-            visible(model),
+            label(model),
             counted(*embedded, "passage"),
             milliseconds(time),
             count(rate as u64)
         )?;
     }
     for (model, cached) in &report.cached {
-        writeln!(out, "  {}: {} embedded before, taken from the cache", visible(model), counted(*cached, "passage"))?;
+        writeln!(out, "  {}: {} embedded before, taken from the cache", label(model), counted(*cached, "passage"))?;
     }
     for (model, pending) in &report.pending {
-        writeln!(out, "  {}: {} not embedded yet", visible(model), counted(*pending, "passage"))?;
+        writeln!(out, "  {}: {} not embedded yet", label(model), counted(*pending, "passage"))?;
     }
     Ok(())
 }
@@ -68,9 +68,9 @@ fn sources(out: &mut dyn Write, sources: &[SourceReport], verbose: bool) -> io::
             ..RunReport::default()
         };
         match remark {
-            Some(remark) => writeln!(out, "  {}: {}", visible(namespace).cyan(), visible(remark).yellow())?,
+            Some(remark) => writeln!(out, "  {}: {}", label(namespace).cyan(), visible(remark).yellow())?,
             None if verbose || done.changed_anything() => {
-                writeln!(out, "  {}: {}", visible(namespace).cyan(), changes(&done))?;
+                writeln!(out, "  {}: {}", label(namespace).cyan(), changes(&done))?;
             }
             None => {}
         }

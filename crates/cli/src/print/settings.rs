@@ -1,6 +1,6 @@
 //! Settings in effect, as TOML that could be saved.
 
-use super::text::visible;
+use super::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::config::{Allowed, Key, Setting};
@@ -30,7 +30,7 @@ pub fn settings(out: &mut dyn Write, entries: &[(Key, Setting)], verbose: bool) 
         }
         let assignment = assignment(key, setting);
         let source = setting.source.to_string();
-        writeln!(out, "{assignment:<width$}  {}", format_args!("# {}", visible(&source)).dimmed())?;
+        writeln!(out, "{assignment:<width$}  {}", format_args!("# {}", label(&source)).dimmed())?;
     }
     Ok(())
 }
@@ -40,7 +40,7 @@ fn allowed(allowed: &Allowed) -> String {
 }
 
 fn assignment(key: &Key, setting: &Setting) -> String {
-    format!("{} = {}", split(&key.name).1, setting.value)
+    visible(&format!("{} = {}", split(&key.name).1, setting.value)).into_owned()
 }
 
 /// The table and the key in it.

@@ -20,11 +20,11 @@ pub fn print(answer: &SqlAnswer, form: &RowsForm, output: &Output) -> anyhow::Re
     if form.json {
         output.json(answer)?;
     } else if form.jsonl {
-        let mut out = output.plain();
+        let mut out = output.exact();
         json_lines(&mut out, answer)?;
         out.flush()?;
     } else if form.csv {
-        let mut out = output.plain();
+        let mut out = output.exact();
         csv_lines(&mut out, answer)?;
         out.flush()?;
     } else {
@@ -101,7 +101,7 @@ fn json_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
     let names = different(&answer.columns);
     for row in &answer.rows {
         // In the order of the columns, which a map of values would not keep.
-        serde_json::Serializer::new(&mut *out).collect_map(names.iter().zip(row))?;
+        crate::output::json_lines(&mut *out).collect_map(names.iter().zip(row))?;
         writeln!(out)?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::report::skipped;
 use super::table::Columns;
-use super::text::{ago, bytes, count, counted, visible};
+use super::text::{ago, bytes, count, counted, label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use tamis::{Language, Status};
 /// `out` cannot be written.
 pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
     let summary = &status.summary;
-    writeln!(out, "{}", status.root.display().bold())?;
+    writeln!(out, "{}", label(&status.root.to_string_lossy()).bold())?;
     let fresh = match status.stale {
         0 => "up to date".green().to_string(),
         stale => format!("{} since", counted(stale, "changed file")).yellow().to_string(),
@@ -25,7 +25,7 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
     writeln!(
         out,
         "  index in {}: {} (database {}, words {}, vectors {})",
-        status.directory.display(),
+        label(&status.directory.to_string_lossy()),
         bytes(sizes.database + sizes.lexical + sizes.vectors),
         bytes(sizes.database),
         bytes(sizes.lexical),
@@ -68,7 +68,7 @@ fn sources(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     let mut table = Columns::new(&["namespace", "root", "owner", "shared", ">documents", ">passages", ">stale"]);
     for source in &status.sources {
         table.row([
-            visible(&source.namespace).into_owned(),
+            label(&source.namespace).into_owned(),
             visible(&source.root.to_string_lossy()).into_owned(),
             source.owner.as_deref().map_or_else(|| "–".into(), |owner| visible(owner).into_owned()),
             if source.shared { "yes" } else { "no" }.into(),
@@ -81,7 +81,7 @@ fn sources(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     table.write(out)?;
     for source in &status.sources {
         if let Some(remark) = &source.remark {
-            writeln!(out, " {}: {}", visible(&source.namespace), visible(remark).yellow())?;
+            writeln!(out, " {}: {}", label(&source.namespace), visible(remark).yellow())?;
         }
     }
     Ok(())
@@ -90,7 +90,7 @@ fn sources(out: &mut dyn Write, status: &Status) -> io::Result<()> {
 /// The evidence of each namespace that has any.
 fn evidence(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     for found in &status.evidence {
-        let of = if status.evidence.len() == 1 { String::new() } else { format!(" of {}", visible(&found.namespace)) };
+        let of = if status.evidence.len() == 1 { String::new() } else { format!(" of {}", label(&found.namespace)) };
         let graph =
             [(found.tasks, "task"), (found.claims, "claim"), (found.fragments, "fragment"), (found.pages, "page")];
         let graph: Vec<String> = graph.iter().map(|(number, noun)| counted(*number, noun)).collect();
@@ -99,7 +99,7 @@ fn evidence(out: &mut dyn Write, status: &Status) -> io::Result<()> {
         writeln!(out, "\n  evidence{of}: {}; edges to claims: {}", graph.join(", "), stands.join(", "))?;
         let mut table = Columns::new(&["domain", ">pages", ">fragments"]);
         for domain in &found.top_domains {
-            table.row([visible(&domain.name).into_owned(), count(domain.documents), count(domain.passages)]);
+            table.row([label(&domain.name).into_owned(), count(domain.documents), count(domain.passages)]);
         }
         if !found.top_domains.is_empty() {
             table.write(out)?;
@@ -115,7 +115,7 @@ fn notes(out: &mut dyn Write, status: &Status, verbose: bool) -> io::Result<()> 
     let hint = if verbose { "" } else { " (-v lists them)" };
     writeln!(out, "  {} read with a remark{hint}", counted(status.notes.len() as u64, "file"))?;
     for (path, note) in status.notes.iter().filter(|_| verbose) {
-        writeln!(out, "    {}: {}", visible(path), visible(note))?;
+        writeln!(out, "    {}: {}", label(path), visible(note))?;
     }
     Ok(())
 }
@@ -143,9 +143,14 @@ fn models(out: &mut dyn Write, status: &Status) -> io::Result<()> {
 fn cache(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     let Some(cache) = &status.embedding_cache else { return Ok(()) };
     let size = format!("{} of at most {}", bytes(cache.bytes), bytes(cache.most_bytes));
-    write!(out, "\n  cache of vectors in {}: {}, {size}", cache.path.display(), counted(cache.vectors, "vector"))?;
+    write!(
+        out,
+        "\n  cache of vectors in {}: {}, {size}",
+        label(&cache.path.to_string_lossy()),
+        counted(cache.vectors, "vector")
+    )?;
     for (model, hits) in &cache.last_run {
-        write!(out, "; {} of {} taken from it in the last run", counted(*hits, "text"), visible(model))?;
+        write!(out, "; {} of {} taken from it in the last run", counted(*hits, "text"), label(model))?;
     }
     writeln!(out)
 }

@@ -1,5 +1,6 @@
 //! Plain tables: columns aligned, no borders, no colour.
 
+use super::text::visible;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use std::io::{self, Write};
@@ -14,7 +15,7 @@ impl Columns {
     pub fn new(headings: &[&str]) -> Self {
         let mut table = Table::new();
         table.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(headings.iter().map(|heading| heading.trim_start_matches('>')));
+        table.set_header(headings.iter().map(|heading| one_line(heading.trim_start_matches('>'))));
         for (index, heading) in headings.iter().enumerate() {
             if let (Some(column), true) = (table.column_mut(index), heading.starts_with('>')) {
                 column.set_cell_alignment(CellAlignment::Right);
@@ -23,9 +24,9 @@ impl Columns {
         Columns { table }
     }
 
-    /// One more row.
+    /// One more row. What a cell quotes stays on its line and shows as itself.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.table.add_row(cells.into_iter().collect::<Vec<_>>());
+        self.table.add_row(cells.into_iter().map(|cell| one_line(&cell)).collect::<Vec<_>>());
     }
 
     /// Writes it.
@@ -38,4 +39,9 @@ impl Columns {
         }
         Ok(())
     }
+}
+
+/// A cell with its spaces, and without the ends of lines that would make two rows of one.
+fn one_line(cell: &str) -> String {
+    visible(cell).replace(['\n', '\t'], " ")
 }

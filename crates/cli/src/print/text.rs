@@ -3,6 +3,7 @@
 use indicatif::{DecimalBytes, HumanCount};
 use std::borrow::Cow;
 use std::time::Duration;
+use tamis::text::safe::for_terminal;
 
 /// A whole number with separators.
 pub fn count(number: u64) -> String {
@@ -51,31 +52,22 @@ pub fn ago(elapsed: Duration) -> String {
     format!("{} ago", counted(number, unit))
 }
 
-/// Text of others for a terminal: what would steer it (escape sequences) or lie about the order of the characters
-/// (bidirectional overrides) is replaced by a visible sign.
+/// Text of others for a terminal: what would steer it, hide or lie about the order of the characters is shown instead.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if text.chars().any(steers) { Cow::Owned(text.chars().map(sign).collect()) } else { Cow::Borrowed(text) }
+    for_terminal(text)
 }
 
-fn steers(character: char) -> bool {
-    (character.is_control() && character != '\t' && character != '\n')
-        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn sign(character: char) -> char {
-    match character {
-        character if !steers(character) => character,
-        '\u{7f}' => '␡',
-        // The block of control pictures has the order of the control characters.
-        character if (character as u32) < 0x20 => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
-        _ => '\u{fffd}',
+/// A name that others gave, on one line: a name with a newline in it is not to pass for a line of ours.
+pub fn label(text: &str) -> Cow<'_, str> {
+    match visible(text) {
+        shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace('\n', "␊").replace('\t', "␉")),
+        shown => shown,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn counts_sizes_and_times_read_well() {
@@ -94,18 +86,8 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_a_terminal_is_shown_instead() {
-        assert_eq!(visible("plain\ttext ü 漢"), "plain\ttext ü 漢");
-        assert_eq!(visible("\u{1b}[31mred\u{7}\u{7f}"), "␛[31mred␇␡");
-        assert_eq!(visible("a\u{202e}b\u{9b}"), "a\u{fffd}b\u{fffd}");
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_steers_afterwards_and_no_character_is_lost(text in any::<String>()) {
-            let shown = visible(&text);
-            prop_assert!(!shown.chars().any(steers));
-            prop_assert_eq!(shown.chars().count(), text.chars().count());
-        }
+    fn a_name_stays_on_its_line() {
+        assert_eq!(label("docs/a b.md"), "docs/a b.md");
+        assert_eq!(label("a\nb\u{1b}[2J"), "a␊b␛[2J");
     }
 }

@@ -1,6 +1,6 @@
 //! What was solved before, for people.
 
-use super::text::{counted, visible};
+use super::text::{counted, label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::{SolvedIssue, Thread, Troubleshooting, WikiFound, WikiPage};
@@ -31,19 +31,19 @@ pub fn troubleshooting(out: &mut dyn Write, found: &Troubleshooting) -> io::Resu
 }
 
 fn solved(out: &mut dyn Write, issue: &SolvedIssue) -> io::Result<()> {
-    write!(out, "{}  {:.2}", visible(&issue.source).purple(), issue.similarity.green())?;
-    write!(out, "  {}", visible(&issue.title).bold())?;
+    write!(out, "{}  {:.2}", label(&issue.source).purple(), issue.similarity.green())?;
+    write!(out, "  {}", label(&issue.title).bold())?;
     let kind = issue.kind.replace('_', " ");
-    writeln!(out, "  {}", format_args!("({kind}, {})", issue.state).dimmed())?;
+    writeln!(out, "  {}", format_args!("({kind}, {})", label(&issue.state)).dimmed())?;
     if let Some(url) = &issue.url {
-        writeln!(out, "  {}", visible(url).dimmed())?;
+        writeln!(out, "  {}", label(url).dimmed())?;
     }
     text(out, &issue.thread.text)?;
     writeln!(out, "  {}\n", comments(&issue.thread).dimmed())
 }
 
 fn wiki(out: &mut dyn Write, page: &WikiPage) -> io::Result<()> {
-    write!(out, "{}", visible(&page.source).purple())?;
+    write!(out, "{}", label(&page.source).purple())?;
     if let Some(similarity) = page.similarity {
         write!(out, "  {:.2}", similarity.green())?;
     }
@@ -52,7 +52,7 @@ fn wiki(out: &mut dyn Write, page: &WikiPage) -> io::Result<()> {
         WikiFound::Keywords => "by its keywords",
         WikiFound::Both => "by its text and by its keywords",
     };
-    writeln!(out, "  {}  {}", visible(&page.path).bold(), format_args!("(found {found_by})").dimmed())?;
+    writeln!(out, "  {}  {}", label(&page.path).bold(), format_args!("(found {found_by})").dimmed())?;
     text(out, &page.text)?;
     writeln!(out)
 }

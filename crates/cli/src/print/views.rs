@@ -1,6 +1,6 @@
 //! The views that there are, for people.
 
-use super::text::visible;
+use super::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::{ParameterType, SqlValue, ViewDescription, ViewParameter};
@@ -14,7 +14,7 @@ pub fn views(out: &mut dyn Write, views: &[ViewDescription]) -> io::Result<()> {
         if number > 0 {
             writeln!(out)?;
         }
-        write!(out, "{}", visible(&view.name).bold())?;
+        write!(out, "{}", label(&view.name).bold())?;
         if let Some(file) = &view.file {
             let file = file.display().to_string();
             write!(out, "  {}", visible(&file).dimmed())?;
@@ -48,7 +48,7 @@ fn form(parameter: &ViewParameter) -> String {
         Some(SqlValue::Real(number)) => number.to_string(),
     };
     let needed = if parameter.required { " (needed)" } else { "" };
-    format!("{}={value}{needed}", parameter.name)
+    visible(&format!("{}={value}{needed}", parameter.name)).into_owned()
 }
 
 #[cfg(test)]

@@ -42,12 +42,7 @@ const HANGS: Duration = Duration::from_secs(300);
 
 /// Waits until the index in the background holds a file.
 fn indexed(tree: &Tree, path: &str) -> bool {
-<<<<<<< HEAD
-    // Only a hook that does nothing takes this long, on any machine.
-    let until = Instant::now() + Duration::from_secs(600);
-=======
     let until = Instant::now() + HANGS;
->>>>>>> wt/search
     while Instant::now() < until {
         if tree.root().join(".tamis/tamis.db").exists() && run(tree.tamis(&["get", path])).0 == 0 {
             return true;

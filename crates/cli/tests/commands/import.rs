@@ -194,26 +194,12 @@ fn an_import_killed_at_any_point_leaves_all_or_nothing() {
     let mut kills = Kills::within(|| import().wait().expect("ends").success());
     let mut before = stored(&tree);
     assert_eq!(before, (900, "2024-02-01T08:00:00Z".into()));
-<<<<<<< HEAD
-    let (mut killed, mut round) = (0, 0);
-    while killed < ROUNDS {
-        assert!(round < ROUNDS * 4, "only {killed} of {round} imports were killed before their end");
-        round += 1;
-        large(&tree, round + 1);
-        let mut import = child(&tree, &["import", "issues", "large.json"]);
-        // Spread over the time that a whole one took.
-        std::thread::sleep(whole * (1 + round as u32 % ROUNDS as u32) / (ROUNDS as u32 + 2));
-        import.kill().expect("killed");
-        // One that came to its end ends with 0.
-        killed += u64::from(!import.wait().expect("gone").success());
-=======
     let mut round = 0;
     while kills.landed < ROUNDS {
         round += 1;
         let version = 1 + round % 27;
         large(&tree, version);
         kills.kill(import());
->>>>>>> wt/search
         let after = stored(&tree);
         let new = (900, format!("2024-02-{:02}T08:00:00Z", 1 + round % 27));
         assert!(after == before || after == new, "round {round}: {after:?}, neither {before:?} nor {new:?}");
@@ -224,13 +210,8 @@ fn an_import_killed_at_any_point_leaves_all_or_nothing() {
         let (code, out, _) = run(tree.tamis(&["doctor"]));
         assert_eq!(code, 0, "{out}");
     }
-<<<<<<< HEAD
-    assert!(child(&tree, &["import", "issues", "large.json"]).wait().expect("ends").success());
-    assert_eq!(stored(&tree).1, format!("2024-02-{:02}T08:00:00Z", round + 1));
-=======
     assert!(import().wait().expect("ends").success());
     assert_eq!(stored(&tree).1, format!("2024-02-{:02}T08:00:00Z", 1 + round % 27));
->>>>>>> wt/search
 }
 
 #[test]

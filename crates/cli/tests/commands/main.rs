@@ -16,6 +16,7 @@ mod import_github;
 mod inspect;
 mod install;
 mod mcp;
+mod mcp_answers;
 mod metadata;
 mod models;
 mod month;
@@ -25,6 +26,7 @@ mod notes;
 mod output;
 mod related;
 mod room;
+mod safe_text;
 mod schema;
 mod search;
 #[cfg(unix)]

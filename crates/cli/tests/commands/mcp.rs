@@ -7,19 +7,24 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 /// A server and what it said so far.
-struct Client {
+pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     next: u64,
     /// Notifications that came in between.
-    notified: Vec<Value>,
+    pub notified: Vec<Value>,
     validators: HashMap<String, jsonschema::Validator>,
 }
 
 impl Client {
     /// A session with a server in a tree.
-    fn of(tree: &Tree, flags: &[&str]) -> Self {
+    pub fn of(tree: &Tree, flags: &[&str]) -> Self {
+        Client::speaking(tree, flags, "2025-11-25")
+    }
+
+    /// The same in a version of the protocol.
+    pub fn speaking(tree: &Tree, flags: &[&str], version: &str) -> Self {
         let mut command = tree.process(&[&["mcp"], flags].concat());
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
@@ -28,7 +33,7 @@ impl Client {
         let mut client = Client { child, input, output, next: 0, notified: Vec::new(), validators: HashMap::new() };
         let hello = client.request(
             "initialize",
-            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
+            json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
         );
         assert_eq!(hello["result"]["serverInfo"]["name"], "tamis", "{hello}");
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
@@ -40,18 +45,30 @@ impl Client {
         client
     }
 
-    fn send(&mut self, message: &Value) {
+    pub fn send(&mut self, message: &Value) {
         writeln!(self.input.as_mut().expect("open"), "{message}").expect("it reads");
     }
 
-    fn begin(&mut self, method: &str, params: Value) -> u64 {
+    /// A line as it is.
+    pub fn send_line(&mut self, line: &str) {
+        writeln!(self.input.as_mut().expect("open"), "{line}").expect("it reads");
+    }
+
+    /// The next line.
+    pub fn line(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.output.read_line(&mut line).expect("it writes") > 0, "it ended");
+        serde_json::from_str(&line).expect("a message on each line")
+    }
+
+    pub fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         id
     }
 
-    fn answer(&mut self, id: u64) -> Value {
+    pub fn answer(&mut self, id: u64) -> Value {
         loop {
             let mut line = String::new();
             assert!(self.output.read_line(&mut line).expect("it writes") > 0, "it ended");
@@ -63,13 +80,13 @@ impl Client {
         }
     }
 
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
         self.answer(id)
     }
 
     /// The result of a call, whose data is what its schema says.
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let message = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         let result = message["result"].clone();
         assert!(result.is_object(), "{tool} {arguments}: {message}");
@@ -85,7 +102,7 @@ impl Client {
     }
 
     /// Data and text of a call that succeeds.
-    fn good(&mut self, tool: &str, arguments: Value) -> (Value, String) {
+    pub fn good(&mut self, tool: &str, arguments: Value) -> (Value, String) {
         let result = self.call(tool, arguments.clone());
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         assert_ne!(result["isError"], true, "{tool} {arguments}: {text}");
@@ -93,7 +110,7 @@ impl Client {
     }
 
     /// What a call is told that is refused.
-    fn refused(&mut self, tool: &str, arguments: Value) -> String {
+    pub fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments.clone());
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         assert!(result.get("structuredContent").is_none(), "{result}");
@@ -161,7 +178,10 @@ fn search_gives_what_is_relevant_and_says_why_it_stops() {
     let mut client = Client::of(&tree, &[]);
     let (data, text) = client.good("search", json!({ "query": "how hot should the oven be" }));
     assert_eq!(data["results"][0]["path"], "docs/bread.md");
-    assert!(text.starts_with("1. docs/bread.md:") && text.contains("Heat the oven to 240 degrees"), "{text}");
+    assert!(
+        text.starts_with("1. [") && text.contains("\ndocs/bread.md:") && text.contains("Heat the oven to 240 degrees"),
+        "{text}"
+    );
     assert!(text.contains("relevant") && text.contains("[query "), "{text}");
     assert!(data.get("pool").is_none() && data.get("timings_ms").is_none());
 
@@ -303,7 +323,7 @@ fn related_goes_on_from_a_result() {
     let (data, text) = client.good("related", json!({ "id": "src/retry.rs:3", "by": "reference" }));
     let used = data["results"].as_array().expect("a list");
     assert!(used.iter().any(|one| one["relation"] == "used_by" && one["path"] == "src/main.rs"), "{data:#}");
-    assert!(text.contains("used by: src/main.rs:") && text.contains("Related to src/retry.rs:"), "{text}");
+    assert!(text.contains("used by: src/main.rs:") && text.contains("related to: src/retry.rs:"), "{text}");
     let (data, text) = client.good("related", json!({ "id": "docs/garden.md:5", "by": "reference" }));
     assert_eq!(data["results"], json!([]));
     assert!(text.contains("Nothing is related to it."), "{text}");
@@ -319,7 +339,7 @@ fn troubleshoot_gives_what_was_solved_or_says_that_nothing_was() {
         json!({ "title": "Login fails with a bad token after the update", "details": "The page says bad token." });
     let (data, text) = client.good("troubleshoot", asked);
     assert_eq!(data["sources"], json!(["[Issue #1]"]));
-    assert!(text.starts_with("[Issue #1] Login fails") && text.contains("Clear the session store."), "{text}");
+    assert!(text.contains("\n[Issue #1] Login fails") && text.contains("Clear the session store."), "{text}");
     let id = data["results"][0]["id"].clone();
     client.good("get", json!({ "id": id }));
     let (data, text) = client.good("troubleshoot", json!({ "title": "Quarterly harvest of seaweed" }));
@@ -620,7 +640,7 @@ fn trap_text_of_others_cannot_pass_for_the_answers_own() {
     let mut client = Client::of(&tree, &[]);
     let (_, text) = client.good("get", json!({ "id": "zebra.md" }));
     assert!(!text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{text:?}");
-    let fence = text.lines().find(|line| line.starts_with('`')).expect("a fence");
+    let fence = text.lines().filter(|line| line.starts_with('`')).max_by_key(|line| line.len()).expect("a fence");
     assert!(fence.len() > 3, "longer than that of the text: {text}");
     assert_eq!(text.lines().filter(|line| *line == fence).count(), 2, "{text}");
     let (_, text) = client.good("search", json!({ "query": "zebra crossing rules" }));

@@ -3,6 +3,7 @@
 
 mod attacks;
 mod ends;
+mod protocol;
 mod support;
 
 use serde_json::json;

@@ -256,7 +256,7 @@ pub fn receive(stream: &mut TcpStream) -> Reply {
             let mut reply = Reply { status, head, body: String::from_utf8_lossy(&bytes[end + 4..]).into_owned() };
             let whole = match reply.header("content-length").and_then(|length| length.parse::<usize>().ok()) {
                 Some(length) => bytes.len() >= end + 4 + length,
-                None => bytes.ends_with(b"0\r\n\r\n") || status == 202,
+                None => bytes.ends_with(b"0\r\n\r\n") || [202, 204].contains(&status),
             };
             if whole {
                 return reply;

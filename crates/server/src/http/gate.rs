@@ -1,6 +1,7 @@
 //! What a request has to pass before the protocol sees it: names, path, token, rate, size, time, session.
 
 use super::accept::Link;
+use super::batch;
 use super::body::{Held, Intake, Outgoing, text};
 use super::names::{Names, single};
 use super::rate::{Asker, Rate};
@@ -8,15 +9,17 @@ use super::record::Record;
 use super::sessions::Sessions;
 use super::token::{self, Token};
 use crate::caller::Caller;
+use crate::messages::{self, Batch, has_batches, no_batches};
 use crate::service::Server;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use std::sync::Arc;
@@ -26,6 +29,10 @@ use std::time::Duration;
 const CALLS: usize = 1024;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// The protocol as its library speaks it.
+pub(super) type Protocol = StreamableHttpService<Server, LocalSessionManager>;
 
 /// All that requests pass, and the protocol behind it.
 pub(super) struct Gate {
@@ -39,7 +46,7 @@ pub(super) struct Gate {
     pub log_queries: bool,
     pub sessions: Sessions,
     pub server: Server,
-    pub protocol: StreamableHttpService<Server, LocalSessionManager>,
+    pub protocol: Protocol,
 }
 
 /// Who asks.
@@ -136,19 +143,54 @@ impl Gate {
             _ => Bytes::new(),
         };
         record.message(&body, self.log_queries);
-        let is_call = parts.method == Method::POST;
+        let (is_call, is_end) = (parts.method == Method::POST, parts.method == Method::DELETE);
+        let mut begins_with_batches = false;
+        let mut several = None;
+        // What is not said to be JSON is refused by the protocol.
+        if is_call && is_json(&parts.headers) {
+            match messages::read(&body) {
+                messages::Incoming::Bad(answer) => return Ok(json(StatusCode::BAD_REQUEST, &answer)),
+                messages::Incoming::Ignored => return Ok(*refused(StatusCode::ACCEPTED, "").0),
+                messages::Incoming::One(message) => begins_with_batches = begins(&message),
+                messages::Incoming::Batch(list) => {
+                    let known = session.as_ref().and_then(|session| session.to_str().ok());
+                    let said = parts.headers.get(&VERSION).is_none_or(|said| said.to_str().is_ok_and(has_batches));
+                    let batch = match known.is_some_and(|known| said && self.sessions.has_batches(known)) {
+                        true => Batch::of(list, |_| false),
+                        false => Err(no_batches()),
+                    };
+                    several = Some(batch.map_err(|answer| Refused(Box::new(json(StatusCode::BAD_REQUEST, &answer))))?);
+                }
+            }
+        }
         if is_call {
             link.work();
         }
         parts.extensions.insert(asking.caller);
-        let answered = self.protocol.handle(Request::from_parts(parts, Full::new(body)));
-        let response = tokio::time::timeout(self.request_timeout, answered).await.map_err(|_| {
+        let answered = async {
+            match several {
+                None => self.protocol.handle(Request::from_parts(parts, Full::new(body))).await,
+                Some((batch, messages)) => match batch::answered(&self.protocol, &parts, batch, messages).await {
+                    Some(answers) => json(StatusCode::OK, &answers),
+                    None => *refused(StatusCode::ACCEPTED, "").0,
+                },
+            }
+        };
+        let mut response = tokio::time::timeout(self.request_timeout, answered).await.map_err(|_| {
             refused(StatusCode::GATEWAY_TIMEOUT, "the request took longer than mcp.request_timeout_seconds allows")
         })?;
-        if let (true, None, Some(opened)) = (is_call, session, response.headers().get(&SESSION))
-            && let Ok(opened) = opened.to_str()
-        {
-            self.sessions.add(opened.into(), asking.asker).await;
+        match session {
+            Some(session) if is_end && response.status() == StatusCode::ACCEPTED => {
+                // It is over, not about to be: clients take 200 and 204 for that.
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                session.to_str().into_iter().for_each(|session| self.sessions.remove(session));
+            }
+            None if is_call => {
+                if let Some(Ok(opened)) = response.headers().get(&SESSION).map(HeaderValue::to_str) {
+                    self.sessions.add(opened.into(), asking.asker, begins_with_batches).await;
+                }
+            }
+            _ => {}
         }
         Ok(response)
     }
@@ -178,6 +220,30 @@ impl Gate {
         // The rest of the body is not read, so the connection is of no use any more.
         let refused = refused(status, reason).with(CONNECTION, HeaderValue::from_static("close"));
         if status == StatusCode::SERVICE_UNAVAILABLE { refused.with(RETRY_AFTER, 1u64) } else { refused }
+    }
+}
+
+/// A message as an answer.
+fn json(status: StatusCode, message: &serde_json::Value) -> Response<Outgoing> {
+    let mut response = Response::new(text(message.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let said = headers.get(CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
+    said.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// Whether a message begins a session that may send batches.
+fn begins(message: &ClientJsonRpcMessage) -> bool {
+    match message {
+        JsonRpcMessage::Request(request) => match &request.request {
+            ClientRequest::InitializeRequest(begin) => has_batches(begin.params.protocol_version.as_str()),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

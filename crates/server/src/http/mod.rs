@@ -4,6 +4,7 @@
 //! [`sessions`] before the protocol sees them, and writes each down ([`record`]).
 
 mod accept;
+mod batch;
 mod body;
 mod gate;
 mod names;

@@ -1,7 +1,9 @@
 //! `explain_cut`: why an answer stops where it does.
 
+use crate::page::{keep_short, notes};
 use crate::reply::{Refused, Reply};
-use crate::text::{clean, fenced, line, rounded};
+use crate::seal::FIXED;
+use crate::text::{fenced, line, name, rounded};
 use crate::tool::{Call, Tool};
 use crate::values::Want;
 use schemars::JsonSchema;
@@ -135,7 +137,7 @@ impl From<CutReport> for Decision {
             keep: cut.keep,
             candidates: cut.candidates,
             threshold: cut.threshold.map(rounded),
-            reason: line(&cut.reason),
+            reason: name(&cut.reason),
             figures: cut.diagnostics,
         }
     }
@@ -230,8 +232,8 @@ impl Tool for ExplainCut {
         let keep = cut.keep.min(pool.len());
         let (first, last) = (keep.saturating_sub(arguments.around), (keep + arguments.around).min(pool.len()));
         let shown = pool.iter().enumerate().take(last).skip(first);
-        let answer = Explanation {
-            query,
+        let mut answer = Explanation {
+            query: name(&query),
             decided: Decision::from(cut),
             around: shown.map(Candidate::of).collect(),
             next: Next::of(&pool, keep),
@@ -240,6 +242,7 @@ impl Tool for ExplainCut {
             model,
             warnings: call.warnings().into_iter().chain(fallback_reason).chain(warnings).collect(),
         };
+        keep_short(&mut answer.warnings, FIXED / 4);
         let text = text(&answer);
         Ok(Reply::new(answer, text))
     }
@@ -261,11 +264,8 @@ fn text(answer: &Explanation) -> String {
     if let Some(other) = &answer.other {
         let _ = write!(text, "Instead, {}", other.text());
     }
-    for (name, value) in &answer.decided.figures {
-        let _ = writeln!(text, "{name} = {}", clean(&value.to_string()));
+    for (figure, value) in &answer.decided.figures {
+        let _ = writeln!(text, "{} = {}", name(figure), name(&value.to_string()));
     }
-    for warning in &answer.warnings {
-        let _ = writeln!(text, "Note: {}", clean(warning));
-    }
-    text
+    text + &notes(&answer.warnings)
 }

@@ -1,9 +1,9 @@
 //! `get`: the full text of a result.
 
 use crate::cursor::{CHANGED, listed};
-use crate::page::{More, fitting, json_length, max_chars};
+use crate::page::{MAX_CHARS, More, fitting, json_length, keep_short, max_chars, notes};
 use crate::reply::{Refused, Reply};
-use crate::text::{clean, fenced, first, line};
+use crate::text::{backticks, clean, fenced, first, name};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,7 @@ impl Tool for Get {
     const TITLE: &'static str = "Get";
     const DESCRIPTION: &'static str = "The full text of a result of another tool, by its id, or of a document or some of its \
         lines, by path. Take it when a snippet is not enough; take search when the path is not known.";
+    const MOST_CHARS: usize = MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Lines;
 
@@ -63,8 +64,9 @@ impl Tool for Get {
         let names = listed([excerpt.namespace.as_str(), excerpt.path.as_str(), whole.as_str()].into_iter());
         let mut more = More { warnings: call.warnings(), ..More::default() };
         if call.place.has_changed(&names) {
-            more.warnings.push(CHANGED.to_owned());
+            more.warnings.insert(0, CHANGED.to_owned());
         }
+        keep_short(&mut more.warnings, arguments.max_chars / 4);
         let before = first(&whole, call.place.start);
         let rest = &whole[before.len()..];
         let start_line = excerpt.start_line + newlines(before);
@@ -75,12 +77,13 @@ impl Tool for Get {
             end_line: excerpt.end_line,
             last_line: excerpt.end_line,
             id: excerpt.id,
-            symbol: excerpt.symbol.as_deref().map(line),
+            symbol: excerpt.symbol.as_deref().map(name),
             text: String::new(),
             more,
         };
         // A fence is as long as the longest run of backticks, which are at most the text itself.
-        let around = head(&lines).chars().count() + notes(&lines).chars().count() + CURSOR + 2 * backticks(&whole);
+        let around =
+            head(&lines).chars().count() + notes(&lines.more.warnings).chars().count() + CURSOR + 2 * backticks(&whole);
         let text_room = arguments.max_chars.saturating_sub(around).max(LEAST);
         let json_room = arguments.max_chars.saturating_sub(json_length(&lines) + CURSOR).max(LEAST);
         lines.text = beginning(rest, text_room, json_room).to_owned();
@@ -96,7 +99,7 @@ impl Tool for Get {
             );
             lines.more.next_cursor = Some(cursor);
         }
-        let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), notes(&lines));
+        let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), notes(&lines.more.warnings));
         Ok(Reply::new(lines, text))
     }
 }
@@ -107,23 +110,17 @@ const CURSOR: usize = 280;
 /// Characters of text in any case.
 const LEAST: usize = 200;
 
+/// What is given: its identifier and lines, and between fences what others called it.
 fn head(lines: &Lines) -> String {
-    let id = lines.id.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
+    let id = lines.id.as_ref().map(|id| format!("[{id}] ")).unwrap_or_default();
     let symbol = lines.symbol.as_ref().map(|symbol| format!(" {symbol}")).unwrap_or_default();
     let Lines { start_line, end_line, .. } = lines;
-    format!("{}:{}:{start_line}-{end_line}{id}{symbol}\n", line(&lines.namespace), line(&lines.path))
-}
-
-fn notes(lines: &Lines) -> String {
-    lines.more.warnings.iter().map(|warning| format!("Note: {}\n", clean(warning))).collect()
+    let place = format!("{}:{}:{start_line}-{end_line}{symbol}", name(&lines.namespace), name(&lines.path));
+    format!("{id}Lines {start_line} to {end_line} of {} from\n{}", lines.last_line, fenced(&place))
 }
 
 fn newlines(text: &str) -> u32 {
     u32::try_from(text.matches('\n').count()).unwrap_or(u32::MAX)
-}
-
-fn backticks(text: &str) -> usize {
-    text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
 }
 
 /// As much of the beginning as fits, whole lines where one fits.

@@ -1,8 +1,10 @@
 //! `get_status`: what is indexed, and how fresh it is.
 
 use crate::background::Phase;
+use crate::page::{keep_short, notes};
 use crate::reply::{Refused, Reply};
-use crate::text::{clean, line};
+use crate::seal::FIXED;
+use crate::text::{fenced, name};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -146,6 +148,7 @@ impl Tool for GetStatus {
         let names = namespaces(call, arguments.namespace.as_deref())?;
         let mut answer = state(call, &names, arguments.task_id.as_deref())?;
         answer.warnings.splice(0..0, call.warnings());
+        keep_short(&mut answer.warnings, FIXED / 4);
         let text = text(&answer);
         Ok(Reply::new(answer, text))
     }
@@ -154,7 +157,7 @@ impl Tool for GetStatus {
 impl Evidence {
     fn of(summary: EvidenceSummary) -> Self {
         let domain =
-            |count: Count| Domain { name: line(&count.name), pages: count.documents, fragments: count.passages };
+            |count: Count| Domain { name: name(&count.name), pages: count.documents, fragments: count.passages };
         Evidence {
             namespace: summary.namespace,
             tasks: summary.tasks,
@@ -176,7 +179,7 @@ impl Evidence {
         format!(
             "evidence of {}: {tasks} tasks, {claims} claims, {fragments} fragments of {pages} pages, {supporting} supporting, \
              {refuting} refuting and {neutral} neutral edges{domains}\n",
-            line(&self.namespace)
+            name(&self.namespace)
         )
     }
 }
@@ -246,14 +249,15 @@ fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State,
 fn text(state: &State) -> String {
     let State { documents, passages, stale, .. } = state;
     let fresh = if *stale == 0 { "up to date".to_owned() } else { format!("{stale} files changed since") };
-    let mut text = format!("{documents} documents in {passages} passages, {fresh}.\n");
+    let head = format!("{documents} documents in {passages} passages, {fresh}.\n");
+    let mut text = String::new();
     let list = |text: &mut String, what: &str, entries: Vec<String>| {
         if !entries.is_empty() {
             let _ = writeln!(text, "{what}: {}", entries.join(", "));
         }
     };
-    let counted = |name: &str, documents: u64, passages: u64| {
-        format!("{} ({documents} documents, {passages} passages)", line(name))
+    let counted = |called: &str, documents: u64, passages: u64| {
+        format!("{} ({documents} documents, {passages} passages)", name(called))
     };
     let namespaces = state.namespaces.iter().map(|one| counted(&one.name, one.documents, one.passages));
     list(&mut text, "namespaces", namespaces.collect());
@@ -262,8 +266,6 @@ fn text(state: &State) -> String {
     let models = state.models.iter().map(|model| format!("{} ({} of {passages} embedded)", model.id, model.embedded));
     list(&mut text, "models", models.collect());
     state.evidence.iter().for_each(|evidence| text.push_str(&evidence.text()));
-    for warning in &state.warnings {
-        let _ = writeln!(text, "Note: {}", clean(warning));
-    }
-    text
+    let named = if text.is_empty() { text } else { fenced(&text) };
+    head + &named + &notes(&state.warnings)
 }

@@ -1,7 +1,8 @@
 //! `list_views`: the questions to the evidence graph that have a name.
 
+use crate::advice::addressed;
 use crate::reply::{Refused, Reply};
-use crate::text::line;
+use crate::text::{fenced, line};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,7 +106,9 @@ impl Tool for ListViews {
             answers: line(&view.answers),
             parameters: view.parameters.into_iter().map(Parameter::of).collect(),
             columns: view.columns.iter().map(|column| line(&column.name)).collect(),
-            error: view.error.map(|error| if tells_places { line(&error) } else { "not fit for use".to_owned() }),
+            error: view
+                .error
+                .map(|error| if tells_places { addressed(&line(&error)) } else { "not fit for use".to_owned() }),
         };
         let views = Views { views: call.index.views().into_iter().map(view).collect() };
         let mut text = String::new();
@@ -116,6 +119,7 @@ impl Tool for ListViews {
             }
             view.parameters.iter().for_each(|parameter| text.push_str(&parameter.text()));
         }
+        let text = if text.is_empty() { "There are no views.\n".to_owned() } else { fenced(&text) };
         Ok(Reply::new(views, text))
     }
 }

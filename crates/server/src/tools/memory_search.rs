@@ -1,7 +1,7 @@
 //! `memory_search`: what was noted down and said before.
 
 use crate::hits::Found;
-use crate::page::{fitted, max_chars};
+use crate::page::{MAX_CHARS, fitted, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::tool::{Call, Tool};
 use crate::values::moment;
@@ -45,6 +45,7 @@ impl Tool for MemorySearch {
     const DESCRIPTION: &'static str = "Search what was noted down and what was said in earlier sessions: decisions, preferences, \
         what happened when. Newer memories come first where they are as good. Take search for what code and documents say \
         now.";
+    const MOST_CHARS: usize = MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Found;
 

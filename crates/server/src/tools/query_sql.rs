@@ -1,5 +1,6 @@
 //! `query_sql`: a question of one's own to the evidence graph.
 
+use crate::page::{MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
 use crate::tool::{Call, Tool};
@@ -14,7 +15,7 @@ pub(crate) struct QuerySql;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. Its own LIMIT stands.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1, max = 32_768))]
     sql: String,
     /// Most rows, 1 to 200.
     #[schemars(range(min = 1, max = 200))]
@@ -29,6 +30,10 @@ pub(crate) struct Arguments {
     include_schema: bool,
     /// The repository or project whose evidence it is, by name (default: the one here).
     namespace: Option<String>,
+    /// Most characters of the answer, 1000 to 100000.
+    #[schemars(range(min = 1000, max = 100_000))]
+    #[serde(default = "max_chars")]
+    max_chars: usize,
 }
 
 /// Most rows where nothing else is asked.
@@ -46,6 +51,7 @@ impl Tool for QuerySql {
     const DESCRIPTION: &'static str = "Ask the evidence graph (claims, fragments of pages, and which support or refute which) by \
         one SQL SELECT of SQLite's dialect; it only reads, within limits of rows and time. Take query_view where list_views has \
         the question already, vector_search to find claims or fragments by meaning.";
+    const MOST_CHARS: usize = MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Rows;
 
@@ -58,6 +64,6 @@ impl Tool for QuerySql {
             include_schema: arguments.include_schema,
         };
         let answer = call.index.query_sql_until(&request, &|| call.observer.cancelled())?;
-        Ok(Rows::reply(answer))
+        Ok(Rows::reply(answer, arguments.max_chars))
     }
 }

@@ -1,6 +1,7 @@
 //! `query_view`: a question to the evidence graph that has a name.
 
 use super::query_sql::limit;
+use crate::page::{MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
 use crate::tool::{Call, Tool};
@@ -30,6 +31,10 @@ pub(crate) struct Arguments {
     limit: usize,
     /// The repository or project whose evidence it is, by name (default: the one here).
     namespace: Option<String>,
+    /// Most characters of the answer, 1000 to 100000.
+    #[schemars(range(min = 1000, max = 100_000))]
+    #[serde(default = "max_chars")]
+    max_chars: usize,
 }
 
 impl Tool for QueryView {
@@ -37,6 +42,7 @@ impl Tool for QueryView {
     const TITLE: &'static str = "Query a view";
     const DESCRIPTION: &'static str = "Ask the evidence graph a question that has a name, such as v_contradictions or \
         v_unsupported_claims: list_views says which there are and what each answers. Take query_sql for what none answers.";
+    const MOST_CHARS: usize = MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Rows;
 
@@ -55,7 +61,7 @@ impl Tool for QueryView {
             ..ViewRequest::new(arguments.view_name)
         };
         let answer = call.index.query_view_until(&request, &|| call.observer.cancelled())?;
-        Ok(Rows::reply(answer))
+        Ok(Rows::reply(answer, arguments.max_chars))
     }
 }
 

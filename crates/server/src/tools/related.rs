@@ -1,9 +1,9 @@
 //! `related`: on from a result.
 
 use crate::cursor::listed;
-use crate::page::{Entry, Listing, More, fitted, max_chars};
+use crate::page::{Entry, Listing, MAX_CHARS, More, fitted, max_chars};
 use crate::reply::{Refused, Reply};
-use crate::text::{clean, line, rounded};
+use crate::text::{clean, name, rounded};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,14 +105,14 @@ impl Place {
             start_line: passage.start_line,
             end_line: passage.end_line,
             kind: passage.kind,
-            name: passage.symbol.or(passage.title).map(|name| line(&name)),
+            name: passage.symbol.or(passage.title).map(|called| name(&called)),
         }
     }
 
     fn text(&self) -> String {
         let Place { start_line, end_line, id, .. } = self;
-        let name = self.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-        format!("{}:{start_line}-{end_line} [{id}]{name} ({})", line(&self.path), self.kind.replace('_', " "))
+        let called = self.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        format!("{}:{start_line}-{end_line} [{id}]{called} ({})", name(&self.path), self.kind.replace('_', " "))
     }
 }
 
@@ -147,6 +147,11 @@ impl Entry for Relation {
 
 impl Listing for Relations {
     type Entry = Relation;
+    const FENCED: bool = true;
+
+    fn head(&self) -> String {
+        format!("related to: {}\n", self.passage.text())
+    }
 
     fn entries(&mut self) -> &mut Vec<Relation> {
         &mut self.results
@@ -162,6 +167,7 @@ impl Tool for Related {
     const TITLE: &'static str = "Related passages";
     const DESCRIPTION: &'static str = "From a result on: what is like it in meaning, the definitions that it uses, and the places \
         that use it. Take it to follow code, or to find more of the same, once search has found a first passage.";
+    const MOST_CHARS: usize = MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Relations;
 
@@ -191,25 +197,25 @@ impl Tool for Related {
             let definitions = one.definitions.len();
             one.definitions.into_iter().map(move |passage| (passage, one.name.clone(), one.lines.clone(), definitions))
         });
-        let uses = uses.map(|(passage, name, lines, definitions)| Relation {
-            uses: Some(line(&name)),
+        let uses = uses.map(|(passage, used, lines, definitions)| Relation {
+            uses: Some(name(&used)),
             lines,
             definitions: Some(definitions),
             ..relation(How::Uses, passage)
         });
         let used_by = found.referenced_by.into_iter().map(|one| Relation {
-            uses: Some(line(&one.name)),
+            uses: Some(name(&one.name)),
             lines: one.lines,
             definitions: Some(one.definitions),
             ..relation(How::UsedBy, one.passage)
         });
         let results: Vec<Relation> = similar.chain(uses).chain(used_by).collect();
-        let reason = found.cut.map(|cut| line(&cut.reason));
+        let reason = found.cut.map(|cut| name(&cut.reason));
         let names = listed(results.iter().map(|one| one.place.id.as_str()));
         let passage = Place::of(found.passage);
         let nothing = if results.is_empty() { "Nothing is related to it. " } else { "" };
         let why = reason.as_ref().map(|reason| format!("{}.", reason.trim_end_matches('.'))).unwrap_or_default();
-        let tail = format!("{nothing}{why}\nRelated to {}.\n", passage.text());
+        let tail = format!("{nothing}{why}\n");
         let warnings = call.warnings().into_iter().chain(found.notes).collect();
         let answer = Relations { passage, results, reason, more: More { warnings, ..More::default() } };
         Ok(fitted(answer, &tail, &call.place, &names, arguments.max_chars))

@@ -1,8 +1,9 @@
 //! `remember`: a note for later.
 
+use crate::advice::addressed;
 use crate::caller::Caller;
 use crate::reply::{Refused, Reply};
-use crate::text::clean;
+use crate::text::{clean, name};
 use crate::tool::{Call, Effect, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub(crate) struct Arguments {
     #[schemars(length(min = 1))]
     text: String,
     /// What it is about: the heading that it stands under (default: none).
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 100))]
     topic: Option<String>,
     /// The repository or project whose note it is, by name (default: the one here, or the only one).
     namespace: Option<String>,
@@ -60,7 +61,7 @@ impl Tool for Remember {
             path: clean(&noted.path),
             start_line: noted.start_line,
             end_line: noted.end_line,
-            not_indexed: noted.not_indexed,
+            not_indexed: noted.not_indexed.map(|reason| addressed(&name(&reason))),
         };
         let Noted { path, start_line, end_line, .. } = &answer;
         let found = match &answer.not_indexed {

@@ -1,7 +1,7 @@
 //! `search`: what is relevant, which can be nothing.
 
 use crate::hits::Found;
-use crate::page::{fitted, max_chars};
+use crate::page::{MAX_CHARS, fitted, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::tool::{Call, Tool};
 use crate::values::{Want, languages, moment};
@@ -72,6 +72,7 @@ impl Tool for Search {
         what is relevant, with the reason why it stops; an empty answer means that nothing is, and asking for more will not \
         find it. Take troubleshoot for an error that may have been solved before, memory_search for what was noted down or \
         said, related to go on from a result.";
+    const MOST_CHARS: usize = MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Found;
 

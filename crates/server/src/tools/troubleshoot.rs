@@ -3,7 +3,7 @@
 use crate::cursor::listed;
 use crate::page::{Entry, Listing, More, fitted};
 use crate::reply::{Refused, Reply};
-use crate::text::{clean, counted, fenced, line, rounded};
+use crate::text::{clean, counted, fenced, name, rounded};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,10 @@ pub(crate) struct Arguments {
 }
 
 /// A little more than the threads share, for what stands around them.
+const DEFAULT_CHARS: usize = 14_000;
+
 fn max_chars() -> usize {
-    14_000
+    DEFAULT_CHARS
 }
 
 /// What was already solved, which can be nothing.
@@ -85,13 +87,13 @@ impl Solution {
     fn of_issue(issue: SolvedIssue) -> Self {
         let closed = issue.closed_at.map(|at| format!(" on {}", at.strftime("%Y-%m-%d"))).unwrap_or_default();
         Solution {
-            source: line(&issue.source),
+            source: name(&issue.source),
             kind: issue.kind.replace('_', " "),
-            title: line(&issue.title),
+            title: name(&issue.title),
             id: format!("{}:issue:{}", issue.namespace, issue.number),
             namespace: issue.namespace,
-            url: issue.url.as_deref().map(line),
-            state: Some(format!("{}{closed}", issue.state)),
+            url: issue.url.as_deref().map(name),
+            state: Some(name(&format!("{}{closed}", issue.state))),
             similarity: Some(rounded(issue.similarity)),
             text: clean(&issue.thread.text),
             shortened: false,
@@ -100,9 +102,9 @@ impl Solution {
 
     fn of_page(page: WikiPage) -> Self {
         Solution {
-            source: line(&page.source),
+            source: name(&page.source),
             kind: "wiki page".to_owned(),
-            title: line(&page.title),
+            title: name(&page.title),
             id: format!("{}:{}", page.namespace, clean(&page.path)),
             namespace: page.namespace,
             url: None,
@@ -120,7 +122,8 @@ impl Entry for Solution {
         let similarity = self.similarity.map(|value| format!(", similarity {value:.2}")).unwrap_or_default();
         let url = self.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
         let Solution { source, title, kind, id, .. } = self;
-        format!("{source} {title} [{id}] ({kind}{state}{similarity}{url})\n{}\n", fenced(&self.text))
+        let quoted = format!("{source} {title} [{id}] ({kind}{state}{similarity}{url})\n\n{}", self.text);
+        fenced(&quoted) + "\n"
     }
 
     fn body(&mut self) -> &mut String {
@@ -156,6 +159,7 @@ impl Tool for Troubleshoot {
     const DESCRIPTION: &'static str = "For an error or a defect: what was already solved that is like it, as conversations of \
         closed issues and merged pull requests, else pages of the wiki. Gives nothing where nothing is like it: then take \
         search on the code. Cite what you use by its source.";
+    const MOST_CHARS: usize = DEFAULT_CHARS;
     type Arguments = Arguments;
     type Answer = Solved;
 
@@ -178,7 +182,7 @@ impl Tool for Troubleshoot {
         warnings.extend(found.warnings);
         let issues = found.matches.into_iter().map(Solution::of_issue);
         let results: Vec<Solution> = issues.chain(found.wiki.into_iter().map(Solution::of_page)).collect();
-        let reason = line(&found.reason);
+        let reason = name(&found.reason);
         let said = reason.trim_end_matches('.');
         let query = found.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
         let tail = match results.len() {
@@ -186,7 +190,7 @@ impl Tool for Troubleshoot {
             count => format!("{}: {said}.{query}\n", counted(count, "solution")),
         };
         let names = listed(results.iter().map(|one| one.id.as_str()));
-        let sources = found.sources.iter().map(|source| line(source)).collect();
+        let sources = found.sources.iter().map(|source| name(source)).collect();
         let more = More { warnings, ..More::default() };
         let answer = Solved { results, sources, reason, query_id: found.query_id, more };
         Ok(fitted(answer, &tail, &call.place, &names, max_chars))

@@ -2,7 +2,7 @@
 
 use crate::cursor::listed;
 use crate::hits::Cut;
-use crate::page::{Entry, Listing, MAX_CHARS, More, fitted};
+use crate::page::{Entry, Listing, MAX_CHARS, More, fitted, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, line, rounded};
 use crate::tool::{Call, Tool};
@@ -35,6 +35,13 @@ pub(crate) struct Arguments {
     cutoff: Option<String>,
     /// The repository or project whose evidence it is, by name (default: the one here).
     namespace: Option<String>,
+    /// Most characters of the answer, 1000 to 100000.
+    #[schemars(range(min = 1000, max = 100_000))]
+    #[serde(default = "max_chars")]
+    max_chars: usize,
+    /// Where to go on: next_cursor of the last answer to the same arguments (default: from the beginning).
+    #[allow(dead_code)]
+    cursor: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -87,6 +94,7 @@ impl Entry for Match {
 
 impl Listing for Matches {
     type Entry = Match;
+    const FENCED: bool = true;
 
     fn entries(&mut self) -> &mut Vec<Match> {
         &mut self.results
@@ -103,6 +111,7 @@ impl Tool for VectorSearch {
     const DESCRIPTION: &'static str = "Claims, or fragments of pages, of the evidence graph that mean about the same as a text. \
         Take it to find whether a claim is there already, or fragments that nobody has linked to it; take search for words and \
         for everything that is no evidence, query_view and query_sql for how evidence hangs together.";
+    const MOST_CHARS: usize = MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Matches;
 
@@ -136,8 +145,7 @@ impl Tool for VectorSearch {
             query_id: found.query_id,
             more: More { warnings, ..More::default() },
         };
-        // Fifty previews of 200 characters come to little more than that.
-        Ok(fitted(answer, &tail, &call.place, &names, 3 * MAX_CHARS))
+        Ok(fitted(answer, &tail, &call.place, &names, arguments.max_chars))
     }
 }
 

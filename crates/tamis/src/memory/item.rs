@@ -2,6 +2,7 @@
 
 use crate::Error;
 use tamis_text::FORGOTTEN;
+use tamis_text::safe::{for_terminal, is_hidden};
 
 /// Indentation of the lines of an item after its first.
 const INDENT: &str = "  ";
@@ -24,12 +25,20 @@ pub(super) fn checked(text: &str, most: usize) -> Result<String, Error> {
         let allowed = format!("at most {most} characters (memory.max_characters); write it to a file of notes instead");
         return Err(Error::argument("text", format!("{count} characters"), allowed));
     }
-    let odd = text.chars().enumerate().find(|(_, character)| character.is_control() && !"\n\t".contains(*character));
-    if let Some((at, character)) = odd {
+    // What nobody sees in a note would be read by every model that finds it.
+    if let Some((at, character)) = first_hidden(text) {
         let value = format!("{:?} as character {}", character, at + 1);
-        return Err(Error::argument("text", value, "free of control characters other than line ends and tabs"));
+        return Err(Error::argument("text", value, "free of control characters and of characters that do not show"));
     }
     Ok(text.to_owned())
+}
+
+/// The first character that does not show where it stands, and its place.
+fn first_hidden(text: &str) -> Option<(usize, char)> {
+    let shown = for_terminal(text);
+    let same = text.chars().zip(shown.chars()).take_while(|(is, shown)| is == shown).count();
+    let rest = text.chars().enumerate().skip(same);
+    (shown != text).then(|| rest.into_iter().find(|(_, character)| is_hidden(*character))).flatten()
 }
 
 /// Checks a topic: one line, which becomes a heading.
@@ -39,7 +48,7 @@ pub(super) fn checked(text: &str, most: usize) -> Result<String, Error> {
 pub(super) fn checked_topic(topic: &str) -> Result<String, Error> {
     let words = topic.trim().trim_start_matches('#').split(' ').filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join(" ");
-    let plain = !name.chars().any(char::is_control) && (1..=100).contains(&name.chars().count());
+    let plain = !name.contains('\t') && first_hidden(&name).is_none() && (1..=100).contains(&name.chars().count());
     // A heading of nothing but marks would be an empty one.
     if !plain || !name.chars().any(char::is_alphanumeric) || name.contains("<!--") {
         let allowed = "1 to 100 characters on one line, with a letter or a digit among them";

@@ -3,6 +3,7 @@
 
 use super::answer::{SolvedIssue, Troubleshooting, WikiFound, WikiPage};
 use std::fmt::Write;
+use tamis_text::safe::{for_model, line_for_model};
 
 /// Punctuation that can mean something in a line of Markdown.
 const SPECIAL: [char; 12] = ['\\', '`', '*', '_', '[', ']', '<', '>', '#', '|', '~', '&'];
@@ -51,19 +52,18 @@ fn page(out: &mut String, found: &WikiPage) {
     quote(out, &found.text);
 }
 
-/// Every line behind a mark. Control characters go: a terminal or a parser could take them for more than text.
+/// Every line behind a mark. What hides or steers is shown: a terminal, a parser or a model could take it for more than text.
 fn quote(out: &mut String, text: &str) {
     for line in text.split(['\n', '\r', '\u{2028}', '\u{2029}']) {
-        let line: String = line.chars().filter(|c| !c.is_control() || *c == '\t').collect();
+        let line = for_model(line);
         let line = line.trim_end();
         let _ = if line.is_empty() { writeln!(out, ">") } else { writeln!(out, "> {line}") };
     }
 }
 
-/// On one line, without control characters.
+/// On one line, with nothing hidden in it.
 fn plain(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    line_for_model(text)
 }
 
 /// On one line, its punctuation as itself.

@@ -100,7 +100,7 @@ fn decide(candidates: &Candidates, asked: &Asked, no_gate: bool) -> Cut {
 
 /// The lines as they came, under their header.
 fn write(input: &Input, kept: &[usize], output: &Output) -> Result<()> {
-    let mut out = output.plain();
+    let mut out = output.exact();
     if let Some(header) = &input.header {
         out.write_all(header)?;
     }

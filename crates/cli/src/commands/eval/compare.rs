@@ -20,7 +20,7 @@ pub fn run(files: &[PathBuf], arguments: &EvalArguments, output: &Output) -> Res
     if arguments.json {
         output.json(&comparison)?;
     } else {
-        let mut out = output.plain();
+        let mut out = output.exact();
         out.write_all(comparison.markdown().as_bytes())?;
         out.flush()?;
     }

@@ -212,7 +212,7 @@ fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<
         out.flush()?;
         return Ok(());
     };
-    let mut out = output.plain();
+    let mut out = output.exact();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())

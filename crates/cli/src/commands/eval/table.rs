@@ -1,7 +1,7 @@
 //! The report's tables for people.
 
 use crate::print::table::Columns;
-use crate::print::text::visible;
+use crate::print::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::eval::{Metric, Report, Table};
@@ -16,7 +16,7 @@ pub fn tables(out: &mut dyn Write, report: &Report, metric: Metric, verbose: boo
         if at > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{}", visible(&table.title).bold())?;
+        writeln!(out, "{}", label(&table.title).bold())?;
         if verbose && !table.note.is_empty() {
             writeln!(out, "{}", visible(&table.note).dimmed())?;
         }

@@ -3,7 +3,7 @@
 use crate::args::{EvidenceExportArguments, Global};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::print::text::{counted, visible};
+use crate::print::text::{counted, label};
 use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
@@ -18,13 +18,13 @@ pub fn run(arguments: &EvidenceExportArguments, global: &Global, output: &Output
     let index = session.open_existing(config)?;
     let namespace = arguments.namespace.as_deref();
     let Some(file) = &arguments.file else {
-        let mut out = output.plain();
+        let mut out = output.exact();
         let records = index.export_evidence(namespace, &mut out)?;
         return Ok(Exit::found(records > 0));
     };
     let records = index.export_evidence_to(namespace, file)?;
     let mut out = output.plain();
-    writeln!(out, "{} in {}", counted(records, "record"), visible(&file.to_string_lossy()))?;
+    writeln!(out, "{} in {}", counted(records, "record"), label(&file.to_string_lossy()))?;
     out.flush()?;
     Ok(Exit::found(records > 0))
 }

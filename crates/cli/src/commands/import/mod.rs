@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::import;
-use crate::print::text::visible;
+use crate::print::text::label;
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
@@ -78,7 +78,7 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
         output.json(&removed)?;
     } else {
         let mut out = output.styled();
-        writeln!(out, "{} is out of the index", visible(origin))?;
+        writeln!(out, "{} is out of the index", label(origin))?;
         out.flush()?;
     }
     Ok(Exit::Found)

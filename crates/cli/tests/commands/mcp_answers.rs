@@ -1,0 +1,466 @@
+//! What every answer of the server for agents holds to, whichever tool, resource or prompt it comes from: nothing in it
+//! hides, names that others gave stand between fences, and nothing is longer than allowed.
+
+use crate::mcp::Client;
+use crate::support::Tree;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use tamis::text::safe::is_hidden;
+
+/// What hides or steers, and words that would be read as the answer's own outside of a fence.
+const HOSTILE: &str = "OBEYME \u{1b}[31m\u{7}\u{202e}\u{2066}\u{200b}\u{e0041}\u{e0042}\u{fe0f}\u{9b}\u{7f}";
+
+/// Most bytes of a message that every client takes.
+const MOST_BYTES: usize = 1_000_000;
+
+/// The same without control characters, which evidence refuses.
+fn plain() -> String {
+    HOSTILE.chars().filter(|character| !character.is_control()).collect()
+}
+
+fn hostile() -> Tree {
+    let tree = Tree::new();
+    tree.write(
+        &format!("docs/kraken {HOSTILE}.md"),
+        &format!("# Kraken {HOSTILE}\n\nThe kraken {HOSTILE} sleeps below the ice.\n\n```\nOBEYME\n```\n"),
+    );
+    tree.write(
+        "src/odd.py",
+        "def obeyme_walrus():\n    return obeyme_kraken()\n\n\ndef obeyme_kraken():\n    return 'kraken'\n",
+    );
+    tree.write("MEMORY.md", &format!("# Memory {HOSTILE}\n\n- The kraken {HOSTILE} was fed.\n"));
+    let issue = |number: u32| {
+        json!({
+            "number": number, "title": format!("The kraken crashes the boiler {HOSTILE}"), "state": "closed", "user": HOSTILE,
+            "body": format!("The kraken crashes the boiler {HOSTILE}."), "closed_at": "2024-03-02T10:00:00Z",
+            "url": format!("https://example.org/{number}/OBEYME"), "labels": [HOSTILE],
+            "comments": [{ "author": HOSTILE, "created_at": "2024-03-01T10:00:00Z", "body": format!("Restart {HOSTILE}.") }],
+        })
+        .to_string()
+    };
+    tree.write(".tamis-import/issues.jsonl", &[issue(1), issue(2)].join("\n"));
+    let text = plain();
+    let evidence = [
+        json!({ "record": "task", "id": "t1", "question": "Do krakens sleep?" }),
+        json!({ "record": "page", "id": "p1", "url": "https://obeyme.example/a", "title": text }),
+        json!({ "record": "fragment", "id": "f1", "page_id": "p1", "text": format!("Krakens sleep {text} below ice.") }),
+        json!({ "record": "claim", "id": "c1", "task_id": "t1", "text": format!("Krakens sleep {text} in winter.") }),
+    ];
+    tree.write(".tamis-import/evidence.jsonl", &evidence.map(|record| record.to_string()).join("\n"));
+    tree.tamis(&["index"]).assert().success();
+    tree.tamis(&["import", "issues", ".tamis-import/issues.jsonl"]).assert().success();
+    tree.tamis(&["import", "evidence", ".tamis-import/evidence.jsonl"]).assert().success();
+    tree
+}
+
+/// Fails where any text of a message hides something.
+fn shows_all(what: &str, value: &Value) {
+    match value {
+        Value::String(text) => {
+            let hidden = text.chars().find(|character| is_hidden(*character));
+            assert!(hidden.is_none(), "{what}: {hidden:?} in {text:?}");
+        }
+        Value::Array(values) => values.iter().for_each(|value| shows_all(what, value)),
+        Value::Object(object) => {
+            for (key, value) in object {
+                shows_all(what, &Value::String(key.clone()));
+                shows_all(what, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A text without what stands between its fences.
+fn outside(text: &str) -> String {
+    let mut open: Option<&str> = None;
+    let mut kept = String::new();
+    for line in text.lines() {
+        let is_fence = line.len() >= 3 && line.chars().all(|character| character == '`');
+        match open {
+            None if is_fence => open = Some(line),
+            Some(fence) if fence == line => open = None,
+            Some(_) => {}
+            None => kept.extend([line, "\n"]),
+        }
+    }
+    assert!(open.is_none(), "a fence is open: {text}");
+    kept
+}
+
+/// Calls of every tool that make it quote what others wrote, and what it is given.
+fn calls() -> Vec<(&'static str, Value)> {
+    vec![
+        ("search", json!({ "query": "kraken" })),
+        ("search", json!({ "query": "kraken boiler", "collections": ["issues"] })),
+        ("search", json!({ "query": "obeyme_walrus" })),
+        ("search", json!({ "query": "krakens sleep", "collections": ["evidence"] })),
+        ("search", json!({ "query": "kraken", "namespace": HOSTILE })),
+        ("search", json!({ "query": "kraken", "languages": [HOSTILE] })),
+        ("search", json!({ "query": "kraken", "since": HOSTILE })),
+        ("search", json!({ "query": HOSTILE, HOSTILE: 1 })),
+        ("get", json!({ "id": format!("docs/kraken {HOSTILE}.md") })),
+        ("get", json!({ "id": "issue:1" })),
+        ("get", json!({ "id": "src/odd.py" })),
+        ("get", json!({ "id": HOSTILE })),
+        ("related", json!({ "id": "src/odd.py:1" })),
+        ("related", json!({ "id": HOSTILE })),
+        ("troubleshoot", json!({ "title": "The kraken crashes the boiler" })),
+        ("troubleshoot", json!({ "title": HOSTILE, "details": HOSTILE })),
+        ("memory_search", json!({ "query": "kraken" })),
+        ("memory_search", json!({ "query": "kraken", "topic": HOSTILE })),
+        ("remember", json!({ "text": HOSTILE })),
+        ("remember", json!({ "text": "x", "topic": HOSTILE })),
+        ("remember", json!({ "text": "The walrus was fed." })),
+        ("vector_search", json!({ "query": "krakens sleep in winter", "min_similarity": 0 })),
+        ("vector_search", json!({ "query": "krakens", "target": "fragments", "min_similarity": 0 })),
+        ("vector_search", json!({ "query": "krakens", "cutoff": HOSTILE })),
+        (
+            "query_sql",
+            json!({ "sql": format!("SELECT text, 1 AS \"{}\" FROM claims", plain()), "include_schema": true }),
+        ),
+        ("query_sql", json!({ "sql": format!("SELECT \"{}\" FROM claims", plain()) })),
+        ("query_sql", json!({ "sql": HOSTILE })),
+        ("list_views", json!({})),
+        ("query_view", json!({ "view_name": "v_unsupported_claims" })),
+        ("query_view", json!({ "view_name": HOSTILE })),
+        ("explain_cut", json!({ "query": "kraken" })),
+        ("explain_cut", json!({ "query": "kraken", "cut": HOSTILE })),
+        ("feedback", json!({ "query_id": HOSTILE, "ids": [HOSTILE], "relevant": true })),
+        ("get_status", json!({})),
+        ("get_status", json!({ "namespace": HOSTILE })),
+    ]
+}
+
+fn server(tree: &Tree) -> Client {
+    Client::of(tree, &["--no-refresh", "--allow-remember", "--allow-feedback"])
+}
+
+#[test]
+fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
+    let tree = hostile();
+    let mut client = server(&tree);
+    let mut quoted = 0;
+    for (tool, arguments) in calls() {
+        let message = client.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let what = format!("{tool} {arguments}");
+        shows_all(&what, &message);
+        let text = message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{what}: {message}"));
+        if message["result"]["isError"] == true {
+            // What is told of an error is on one line, so that nothing passes for another.
+            assert_eq!(text.lines().count(), 1, "{what}: {text}");
+        } else {
+            let own = outside(text);
+            assert!(!own.to_lowercase().contains("obeyme"), "{what}: outside of the fences: {own}\nof:\n{text}");
+        }
+        quoted += usize::from(text.to_lowercase().contains("obeyme"));
+    }
+    assert!(quoted > 20, "only {quoted} answers quoted anything");
+    let tools = client.request("tools/list", json!({}));
+    let listed: BTreeSet<&str> =
+        tools["result"]["tools"].as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(calls().iter().map(|(tool, _)| *tool).collect::<BTreeSet<&str>>(), listed, "every tool is called");
+
+    let resources = client.request("resources/list", json!({}));
+    shows_all("resources/list", &resources);
+    let uris: Vec<String> = resources["result"]["resources"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["uri"].as_str().map(str::to_owned))
+        .collect();
+    assert!(uris.len() > 5, "{uris:?}");
+    for uri in &uris {
+        let read = client.request("resources/read", json!({ "uri": uri }));
+        assert!(read["result"]["contents"][0]["text"].is_string(), "{uri}: {read}");
+        shows_all(uri, &read);
+    }
+    let reference = json!({ "type": "ref/resource", "uri": "tamis://{namespace}/{+path}" });
+    for (method, params) in [
+        ("resources/read", json!({ "uri": HOSTILE })),
+        ("resources/list", json!({ "cursor": HOSTILE })),
+        ("resources/templates/list", json!({})),
+        ("completion/complete", json!({ "ref": reference, "argument": { "name": "path", "value": "docs/" } })),
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({ "name": "troubleshoot", "arguments": { "title": HOSTILE, "details": HOSTILE } })),
+        ("prompts/get", json!({ "name": "review_evidence", "arguments": { "task_id": HOSTILE } })),
+        ("prompts/get", json!({ "name": HOSTILE })),
+        ("prompts/get", json!({ "name": "troubleshoot", "arguments": { HOSTILE: "x" } })),
+        ("tools/call", json!({ "name": HOSTILE })),
+        ("tools/list", json!({})),
+        (HOSTILE, json!({})),
+    ] {
+        let answer = client.request(method, params.clone());
+        shows_all(&format!("{method:?} {params}"), &answer);
+    }
+}
+
+/// A tree whose every part is more than an answer may carry.
+fn large() -> Tree {
+    let tree = Tree::new();
+    let long = "`\"ä\\ kraken ".repeat(40_000);
+    tree.write(
+        "docs/large.md",
+        &format!(
+            "# Kraken {}\n\n{}\n",
+            "title ".repeat(500),
+            "The kraken sleeps \"below\" the `ice`.\n\n".repeat(9000)
+        ),
+    );
+    for number in 0..30 {
+        tree.write(
+            &format!("docs/{}/{number}.md", "kraken".repeat(30)),
+            &format!("# Kraken {number}\n\nThe kraken {number} sleeps.\n"),
+        );
+    }
+    let issue = |number: u32| {
+        json!({
+            "number": number, "title": format!("Kraken {number} {}", "crash ".repeat(400)), "state": "closed",
+            "body": "The kraken crashes. ".repeat(2000), "closed_at": "2024-03-02T10:00:00Z",
+            "labels": (0..300).map(|label| format!("label {label} {}", "x".repeat(300))).collect::<Vec<_>>(),
+        })
+        .to_string()
+    };
+    tree.write(".tamis-import/issues.jsonl", &(1..20).map(issue).collect::<Vec<_>>().join("\n"));
+    let mut evidence = vec![
+        json!({ "record": "task", "id": "t1", "question": "Do krakens sleep?" }),
+        json!({ "record": "page", "id": "p1", "url": "https://kraken.example/a", "title": "Krakens" }),
+    ];
+    for number in 0..150 {
+        let text: String = long.chars().take(9000).collect();
+        evidence.push(json!({ "record": "claim", "id": format!("c{number}"), "task_id": "t1", "text": format!("Kraken {number} {text}") }));
+    }
+    tree.write(".tamis-import/evidence.jsonl", &evidence.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
+    tree.tamis(&["index"]).assert().success();
+    tree.tamis(&["import", "issues", ".tamis-import/issues.jsonl"]).assert().success();
+    tree.tamis(&["import", "evidence", ".tamis-import/evidence.jsonl"]).assert().success();
+    tree
+}
+
+#[test]
+fn max_chars_bounds_everything_that_an_answer_carries() {
+    let tree = large();
+    let mut client = server(&tree);
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut filled = BTreeSet::new();
+    let wide = "SELECT *, text AS \"".to_owned() + &"k".repeat(3000) + "\" FROM claims";
+    for (tool, arguments) in [
+        ("search", json!({ "query": format!("kraken {}", "sleeps ".repeat(900)), "limit": 100, "want": "all" })),
+        ("search", json!({ "query": "kraken crash", "collections": ["issues"], "limit": 100, "want": "all" })),
+        ("memory_search", json!({ "query": "kraken ".repeat(1000) })),
+        ("get", json!({ "id": "docs/large.md" })),
+        ("related", json!({ "id": "docs/large.md:3", "limit": 100 })),
+        (
+            "troubleshoot",
+            json!({ "title": "The kraken crashes", "details": "kraken ".repeat(3000), "max_results": 10 }),
+        ),
+        ("vector_search", json!({ "query": "kraken", "top_k": 50, "min_similarity": 0 })),
+        ("query_sql", json!({ "sql": wide, "limit": 200, "timeout_ms": 2000, "include_schema": true })),
+        ("query_sql", json!({ "sql": "SELECT printf('%.*c', 100000, 'k') AS a, 1 AS b", "timeout_ms": 2000 })),
+        ("query_view", json!({ "view_name": "v_unsupported_claims", "limit": 200 })),
+        ("explain_cut", json!({ "query": "kraken ".repeat(1000), "around": 20 })),
+        ("list_views", json!({})),
+        ("get_status", json!({})),
+    ] {
+        let schema =
+            tools.as_array().expect("a list").iter().find(|one| one["name"] == tool).expect("a tool")["inputSchema"]
+                .clone();
+        let bounds = &schema["properties"]["max_chars"];
+        let sizes = match bounds["minimum"].as_u64() {
+            Some(least) => vec![Some(least), Some(5000), bounds["maximum"].as_u64()],
+            None => vec![None],
+        };
+        for size in sizes {
+            let mut arguments = arguments.clone();
+            let most = size.unwrap_or(30_000);
+            if let Some(size) = size {
+                arguments["max_chars"] = json!(size);
+            }
+            let message = client.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+            let what = format!("{tool} with {size:?}");
+            let result = &message["result"];
+            assert_ne!(result["isError"], true, "{what}: {result}");
+            let text = result["content"][0]["text"].as_str().expect("a text").chars().count() as u64;
+            let data = result["structuredContent"].to_string().chars().count() as u64;
+            assert!(text <= most, "{what}: a text of {text} characters");
+            assert!(data <= most, "{what}: data of {data} characters");
+            assert!(message.to_string().len() < MOST_BYTES, "{what}: {} bytes", message.to_string().len());
+            if text.max(data) * 2 > most {
+                filled.insert(tool);
+            }
+        }
+    }
+    // The bound was felt, or the test would hold nothing.
+    for tool in ["search", "get", "query_sql", "query_view", "vector_search"] {
+        assert!(filled.contains(tool), "{tool} never came near its bound: {filled:?}");
+    }
+    let (data, text) = client.good("query_sql", json!({ "sql": "SELECT text FROM claims", "limit": 200 }));
+    let (given, left) = (data["row_count"].as_u64().expect("a number"), data["left_out"].as_u64().expect("a number"));
+    assert!(given + left == 150 && left > 0 && data["truncated"] == true, "{text}");
+    assert_eq!(data["rows"].as_array().map(|rows| rows.len() as u64), Some(given));
+    assert!(text.contains("did not fit") && text.contains("max_chars"), "{text}");
+
+    for (method, params) in [("resources/list", json!({})), ("tools/list", json!({})), ("prompts/list", json!({}))] {
+        let message = client.request(method, params).to_string();
+        assert!(message.len() < MOST_BYTES, "{method}: {} bytes", message.len());
+    }
+    let list = client.request("resources/list", json!({}))["result"]["resources"].clone();
+    let uri = |path: &str| {
+        list.as_array().expect("a list").iter().find(|one| one["name"] == path).expect("listed")["uri"].clone()
+    };
+    let read = client.request("resources/read", json!({ "uri": uri("docs/large.md") }));
+    assert!(read.to_string().len() < MOST_BYTES, "{} bytes", read.to_string().len());
+    let text = read["result"]["contents"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("characters more: the tool get reads on from line "), "{}", &text[text.len() - 300..]);
+}
+
+/// A value for an argument that is as large as said and otherwise as good as any.
+fn sized(tool: &str, argument: &str, size: u64) -> Value {
+    let size = usize::try_from(size).expect("small");
+    json!(match (tool, argument) {
+        ("query_sql", "sql") => format!("SELECT 1 --{}", "x".repeat(size.saturating_sub(11))),
+        _ => "x".repeat(size),
+    })
+}
+
+/// Arguments without which a tool is not called.
+fn needed(tool: &str) -> Map<String, Value> {
+    let arguments = match tool {
+        "search" | "memory_search" | "explain_cut" | "vector_search" => json!({ "query": "kraken" }),
+        "get" => json!({ "id": "README.md" }),
+        "related" => json!({ "id": "README.md:1" }),
+        "troubleshoot" => json!({ "title": "kraken" }),
+        "remember" => json!({ "text": "The kraken was fed." }),
+        "query_sql" => json!({ "sql": "SELECT 1" }),
+        "query_view" => json!({ "view_name": "v_unsupported_claims" }),
+        "feedback" => json!({ "query_id": "x", "ids": ["1"], "relevant": true }),
+        _ => json!({}),
+    };
+    match arguments {
+        Value::Object(arguments) => arguments,
+        _ => Map::new(),
+    }
+}
+
+#[test]
+fn limits_of_a_schema_are_the_limits_that_hold() {
+    let tree = Tree::indexed();
+    let mut client = server(&tree);
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut tried = 0;
+    for tool in tools.as_array().expect("a list") {
+        let name = tool["name"].as_str().expect("a name");
+        for (argument, schema) in tool["inputSchema"]["properties"].as_object().expect("arguments") {
+            let with = |client: &mut Client, value: Value| {
+                let mut arguments = needed(name);
+                if argument == "cutoff" {
+                    arguments.remove("min_similarity");
+                }
+                arguments.insert(argument.clone(), value);
+                let result = client.call(name, Value::Object(arguments));
+                let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+                (result["isError"] == true, text)
+            };
+            let mut limits: Vec<(Value, Value)> = Vec::new();
+            if let Some(most) = schema["maxLength"].as_u64() {
+                limits.push((sized(name, argument, most), sized(name, argument, most + 1)));
+            }
+            if let Some(most) = schema["maxItems"].as_u64() {
+                let list = |count: u64| json!((0..count).map(|item| format!("x{item}")).collect::<Vec<_>>());
+                limits.push((list(most), list(most + 1)));
+            }
+            for (key, step) in [("minimum", -1.0), ("maximum", 1.0)] {
+                if let Some(bound) = schema[key].as_f64() {
+                    let whole = schema["type"] == "integer";
+                    let value = |value: f64| if whole { json!(value as i64) } else { json!(value) };
+                    limits.push((value(bound), value(bound + step)));
+                }
+            }
+            for (within, beyond) in limits {
+                tried += 1;
+                let (_, said) = with(&mut client, within.clone());
+                let refused = said.starts_with(&format!("{argument} = ")) && said.contains(": must be ");
+                // What it holds can be wrong all the same, as a cut that there is not.
+                let by_size = ["characters", "entries", "a number", "a whole number", "bytes", "at most"]
+                    .iter()
+                    .any(|word| said.contains(word));
+                assert!(!(refused && by_size), "{name}.{argument} at its limit: {said}");
+                let (is_error, said) = with(&mut client, beyond);
+                assert!(is_error && said.contains(argument.as_str()), "{name}.{argument} beyond its limit: {said}");
+            }
+        }
+    }
+    assert!(tried > 50, "{tried} limits");
+}
+
+#[test]
+fn messages_say_what_an_agent_can_do_and_commands_are_for_the_user() {
+    let tree = hostile();
+    let mut client = server(&tree);
+    let mut told = Vec::new();
+    for (tool, arguments) in calls() {
+        let result = client.call(tool, arguments);
+        if result["isError"] == true {
+            told.push(result["content"][0]["text"].as_str().expect("a text").to_owned());
+        }
+        told.extend(result["structuredContent"]["warnings"].as_array().into_iter().flatten().map(Value::to_string));
+    }
+    let missing = client.refused("get", json!({ "id": "issue:999" }));
+    told.push(missing.clone());
+    assert!(!told.is_empty());
+    for message in &told {
+        let asks = message.matches("ask the user to run `tamis ").count();
+        let remark = message.contains("commands and flags are the user's: ask for them");
+        assert!(message.matches("`tamis ").count() == asks || remark, "{message}");
+    }
+    let unknown = client.refused("get", json!({ "id": "nonesuch.md" }));
+    assert!(unknown.contains("`search`"), "{unknown}");
+}
+
+#[test]
+fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+    let tree = Tree::indexed();
+    let mut client = server(&tree);
+    for (line, code, id) in [
+        ("{", -32700, Value::Null),
+        ("nonsense", -32700, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":", -32700, Value::Null),
+        ("5", -32600, Value::Null),
+        ("[]", -32600, Value::Null),
+        ("{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"ping\"}", -32600, json!(7)),
+        ("[{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}]", -32600, Value::Null),
+    ] {
+        client.send_line(line);
+        let answer = client.line();
+        assert_eq!((answer["error"]["code"].as_i64(), &answer["id"]), (Some(code), &id), "{line}: {answer}");
+        assert_eq!(answer["jsonrpc"], "2.0");
+    }
+    client.send_line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/none\"}\n\n");
+    assert!(client.request("ping", json!({}))["result"].is_object(), "it goes on");
+}
+
+#[test]
+fn batches_are_answered_together_where_the_protocol_has_them() {
+    let tree = Tree::indexed();
+    let mut client = Client::speaking(&tree, &["--no-refresh"], "2025-03-26");
+    let call = |id: u64, query: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search", "arguments": { "query": query } } });
+    let batch = json!([
+        call(101, "oven"),
+        { "jsonrpc": "2.0", "method": "notifications/none" },
+        { "jsonrpc": "2.0", "id": 102, "method": "ping" },
+        { "jsonrpc": "2.0", "id": 103, "method": "nonesuch" },
+        7,
+        call(104, "tides"),
+    ]);
+    client.send_line(&batch.to_string());
+    let answers = client.line();
+    let answers = answers.as_array().expect("one list");
+    let mut ids: Vec<Option<u64>> = answers.iter().map(|answer| answer["id"].as_u64()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [None, Some(101), Some(102), Some(103), Some(104)]);
+    let of = |id: u64| answers.iter().find(|answer| answer["id"] == id).expect("an answer");
+    assert!(of(101)["result"]["structuredContent"]["results"].is_array());
+    assert_eq!(of(103)["error"]["code"], -32601);
+    client.send_line("[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/none\"}]");
+    assert!(client.request("ping", json!({}))["result"].is_object(), "nothing was answered to what asks nothing");
+}

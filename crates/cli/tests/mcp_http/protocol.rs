@@ -1,0 +1,113 @@
+//! What the protocol and JSON-RPC say of bytes that are no message, of batches, and of the end of a session.
+
+use crate::support::{Reply, Server, two_namespaces};
+use serde_json::{Value, json};
+
+/// A session of a version of the protocol.
+struct Session<'s> {
+    server: &'s Server,
+    id: String,
+}
+
+impl<'s> Session<'s> {
+    fn open(server: &'s Server, version: &str) -> Session<'s> {
+        let mut session = Session { server, id: String::new() };
+        let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+        let opened = session.send("POST", &initialize.to_string());
+        session.id = opened.header("mcp-session-id").expect("a session").to_owned();
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(session.send("POST", &initialized.to_string()).status, 202);
+        session
+    }
+
+    fn send(&self, method: &str, body: &str) -> Reply {
+        let mut headers = vec![
+            ("Host", "localhost"),
+            ("Accept", "application/json, text/event-stream"),
+            ("Content-Type", "application/json"),
+        ];
+        if !self.id.is_empty() {
+            headers.push(("Mcp-Session-Id", &self.id));
+        }
+        self.server.request(&format!("{method} /mcp HTTP/1.1"), &headers, body)
+    }
+}
+
+#[test]
+fn a_session_that_is_ended_says_so_and_is_gone() {
+    let directory = two_namespaces();
+    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let session = Session::open(&server, "2025-06-18");
+    let ended = session.send("DELETE", "");
+    assert_eq!((ended.status, ended.body.as_str()), (204, ""), "{ended:?}");
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    assert_eq!(session.send("POST", &list).status, 404);
+    assert_eq!(session.send("DELETE", "").status, 404);
+}
+
+#[test]
+fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
+    let directory = two_namespaces();
+    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let session = Session::open(&server, "2025-06-18");
+    let plain = Session { server: &server, id: String::new() };
+    for session in [&session, &plain] {
+        for (body, code, id) in [
+            ("{", -32700, Value::Null),
+            ("nonsense", -32700, Value::Null),
+            ("{\"jsonrpc\":\"2.0\",\"id\":7,", -32700, Value::Null),
+            ("[]", -32600, Value::Null),
+            ("5", -32600, Value::Null),
+            ("{\"jsonrpc\":\"1.0\",\"id\":\"a\",\"method\":\"ping\"}", -32600, json!("a")),
+        ] {
+            let reply = session.send("POST", body);
+            assert_eq!(reply.status, 400, "{body}: {reply:?}");
+            assert_eq!(reply.header("content-type"), Some("application/json"));
+            let answer = reply.json();
+            assert_eq!((answer["error"]["code"].as_i64(), &answer["id"]), (Some(code), &id), "{body}: {answer}");
+        }
+    }
+    // What is not said to be JSON is another fault.
+    let headers =
+        [("Host", "localhost"), ("Accept", "application/json, text/event-stream"), ("Content-Type", "text/plain")];
+    assert_eq!(server.request("POST /mcp HTTP/1.1", &headers, "{").status, 415);
+}
+
+#[test]
+fn batches_are_answered_together_where_the_protocol_has_them() {
+    let directory = two_namespaces();
+    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let call = json!({ "jsonrpc": "2.0", "id": 11, "method": "tools/call", "params": {
+        "name": "search", "arguments": { "query": "how hot should the oven be" } } });
+    let batch = json!([
+        call,
+        { "jsonrpc": "2.0", "id": "twelve", "method": "ping" },
+        { "jsonrpc": "2.0", "id": 13, "method": "tools/call", "params": { "name": "nonesuch" } },
+        { "jsonrpc": "2.0", "method": "notifications/progress", "params": { "progressToken": 1, "progress": 1 } },
+        { "jsonrpc": "1.0", "id": 14 },
+    ])
+    .to_string();
+    let session = Session::open(&server, "2025-03-26");
+    let reply = session.send("POST", &batch);
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let answers = reply.json();
+    let of = |id: Value| {
+        let list = answers.as_array().expect("a list");
+        list.iter().find(|answer| answer["id"] == id).unwrap_or_else(|| panic!("{id}: {answers}")).clone()
+    };
+    assert_eq!(answers.as_array().map(Vec::len), Some(4), "{answers}");
+    assert!(of(json!(11)).to_string().contains("220 degrees"));
+    assert!(of(json!("twelve"))["result"].is_object());
+    assert_eq!(of(json!(13))["error"]["code"], -32602);
+    assert_eq!(of(json!(14))["error"]["code"], -32600);
+    let silent = json!([{ "jsonrpc": "2.0", "method": "notifications/progress", "params": { "progressToken": 1, "progress": 1 } }]);
+    let reply = session.send("POST", &silent.to_string());
+    assert_eq!((reply.status, reply.body.as_str()), (202, ""));
+
+    for other in [Session::open(&server, "2025-06-18"), Session { server: &server, id: String::new() }] {
+        let reply = other.send("POST", &batch);
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32600)), "{reply:?}");
+        assert!(reply.body.contains("2025-03-26"), "{reply:?}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Several messages in one request: each goes to the protocol by itself, and what it answers comes back together.
+
+use super::body::Outgoing;
+use super::gate::Protocol;
+use crate::messages::{Batch, id_of};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::http::request::Parts;
+use hyper::{Request, Response};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+/// The answers to the messages of a batch; `None`: none of them is answered.
+pub(super) async fn answered(
+    protocol: &Protocol,
+    parts: &Parts,
+    mut batch: Batch,
+    messages: Vec<ClientJsonRpcMessage>,
+) -> Option<Value> {
+    // Dropping the set ends what is still worked on, as for one that asks alone.
+    let mut working = JoinSet::new();
+    for message in messages {
+        let (protocol, parts) = (protocol.clone(), parts.clone());
+        working.spawn(async move {
+            let body = serde_json::to_vec(&message).unwrap_or_default();
+            let response = protocol.handle(Request::from_parts(parts, Full::new(Bytes::from(body)))).await;
+            match message {
+                JsonRpcMessage::Request(request) => Some((request.id, answer(response).await)),
+                // What is told, or answers us, gets no answer.
+                _ => None,
+            }
+        });
+    }
+    while let Some(done) = working.join_next().await {
+        let Ok(Some((id, answer))) = done else { continue };
+        match answer {
+            Some(answer) => batch.answer(&id, answer),
+            // It was cancelled.
+            None => batch.cancel(&id),
+        }
+    }
+    batch.done().flatten()
+}
+
+/// The answer in a response, which is one message or a stream of events that ends with it.
+async fn answer(response: Response<Outgoing>) -> Option<Value> {
+    let body = response.into_body().collect().await.ok()?.to_bytes();
+    let is_answer = |value: &Value| id_of(value).is_some() && value.get("method").is_none();
+    if let Ok(value) = serde_json::from_slice::<Value>(&body) {
+        return Some(value).filter(is_answer);
+    }
+    let text = std::str::from_utf8(&body).ok()?;
+    let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    events.filter_map(|data| serde_json::from_str(data).ok()).find(is_answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::text;
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_is_found_as_json_and_among_events() {
+        let of = |body: &'static str| async move { answer(Response::new(text(body))).await };
+        assert!(of(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await.is_some());
+        let events = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n\
+                      id: 0/1\ndata:{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}\n\n";
+        assert_eq!(of(events).await.expect("an answer")["id"], "a");
+        assert!(of("Not Found").await.is_none() && of("").await.is_none());
+    }
+}

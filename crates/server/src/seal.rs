@@ -1,0 +1,209 @@
+//! The last thing that happens to all that leaves for a client: what hides is shown, and what is too long is shortened.
+//!
+//! Tools make the text of others safe and keep to `max_chars` themselves, each in its own best way. What passes here holds
+//! for all of them, whatever one forgets: text, data, messages of errors, names of columns.
+
+use crate::advice::addressed;
+use crate::page::json_length;
+use crate::text::{clean, first, line, short};
+use rmcp::ErrorData;
+use serde_json::Value;
+
+/// Most characters of a message that says what is wrong.
+const LONGEST_MESSAGE: usize = 4000;
+
+/// Most characters of the answer of a tool that takes no `max_chars`.
+pub(crate) const FIXED: usize = 30_000;
+
+/// What tells that an answer lost a part here.
+const SHORTENED: &str = "the answer was longer than allowed and is shortened; ask for less, or with a higher max_chars";
+
+/// A text of at most so many characters in which nothing hides. A fence that it loses the end of is closed.
+pub(crate) fn text(text: &str, most: usize) -> String {
+    let text = clean(text);
+    let length = text.chars().count();
+    if length <= most {
+        return text;
+    }
+    let note = format!("Note: {SHORTENED}.\n");
+    let mut keep = most.saturating_sub(note.chars().count() + 1);
+    loop {
+        let kept = first(&text, keep);
+        let fence = open_fence(kept).map(|fence| format!("{fence}\n")).unwrap_or_default();
+        let whole = format!("{kept}\n{fence}{note}");
+        let over = whole.chars().count().saturating_sub(most);
+        if over == 0 || keep == 0 {
+            return first(&whole, most).to_owned();
+        }
+        keep = keep.saturating_sub(over);
+    }
+}
+
+/// The fence that is not closed at the end of a text.
+fn open_fence(text: &str) -> Option<&str> {
+    let mut open = None;
+    for line in text.lines() {
+        let is_fence = line.len() >= 3 && line.bytes().all(|byte| byte == b'`');
+        open = match open {
+            None if is_fence => Some(line),
+            Some(fence) if fence == line => None,
+            other => other,
+        };
+    }
+    open
+}
+
+/// Data of at most so many characters as JSON in which nothing hides. Long texts are shortened first, then long lists.
+pub(crate) fn data(mut value: Value, most: usize) -> Value {
+    show(&mut value);
+    if json_length(&value) <= most {
+        return value;
+    }
+    if let Some(Value::Array(warnings)) = value.get_mut("warnings") {
+        warnings.insert(0, Value::String(SHORTENED.to_owned()));
+    }
+    for longest in [4000, 1000, 300, 120] {
+        shorten(&mut value, longest);
+        if json_length(&value) <= most {
+            return value;
+        }
+    }
+    // Each round halves the list that takes most, so this ends soon.
+    while json_length(&value) > most && longest_list(&mut value).is_some_and(halve) {}
+    value
+}
+
+/// Shows what hides in every text of a value, names included.
+fn show(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = clean(text),
+        Value::Array(values) => values.iter_mut().for_each(show),
+        Value::Object(object) => {
+            if object.keys().any(|key| clean(key) != **key) {
+                *object = std::mem::take(object).into_iter().map(|(key, value)| (clean(&key), value)).collect();
+            }
+            object.values_mut().for_each(show);
+        }
+        _ => {}
+    }
+}
+
+fn shorten(value: &mut Value, longest: usize) {
+    match value {
+        Value::String(text) => *text = short(text, longest).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(|value| shorten(value, longest)),
+        Value::Object(object) => object.values_mut().for_each(|value| shorten(value, longest)),
+        _ => {}
+    }
+}
+
+/// The list or map whose entries take most, by their number times their length.
+fn longest_list(value: &mut Value) -> Option<&mut Value> {
+    fn weight(value: &Value) -> usize {
+        match value {
+            Value::Array(values) if !values.is_empty() => json_length(value),
+            // A map of many names is a list as well; an answer's own fields are not.
+            Value::Object(object) if object.len() > 40 => json_length(value),
+            _ => 0,
+        }
+    }
+    fn find<'v>(value: &'v Value, path: &mut Vec<String>, best: &mut (usize, Vec<String>)) {
+        let weight = weight(value);
+        if weight > best.0 {
+            *best = (weight, path.clone());
+        }
+        let children: Vec<(String, &'v Value)> = match value {
+            Value::Array(values) => values.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),
+            Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), value)).collect(),
+            _ => return,
+        };
+        for (key, child) in children {
+            path.push(key);
+            find(child, path, best);
+            path.pop();
+        }
+    }
+    let mut best = (0, Vec::new());
+    find(value, &mut Vec::new(), &mut best);
+    if best.0 == 0 {
+        return None;
+    }
+    best.1.iter().try_fold(value, |value, key| match value {
+        Value::Array(values) => values.get_mut(key.parse::<usize>().ok()?),
+        Value::Object(object) => object.get_mut(key),
+        _ => None,
+    })
+}
+
+/// Drops the second half; false where there is nothing to drop.
+fn halve(value: &mut Value) -> bool {
+    match value {
+        Value::Array(values) if !values.is_empty() => values.truncate(values.len() / 2),
+        Value::Object(object) => {
+            let kept = object.len() / 2;
+            *object = std::mem::take(object).into_iter().take(kept).collect();
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// A message on one line that is no longer than a message should be.
+pub(crate) fn message(text: &str) -> String {
+    short(&addressed(&line(text)), LONGEST_MESSAGE).into_owned()
+}
+
+/// An error of the protocol with a message that may be shown.
+pub(crate) fn error(error: ErrorData) -> ErrorData {
+    let data = error.data.map(|value| data(value, LONGEST_MESSAGE));
+    ErrorData::new(error.code, message(&error.message), data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::fenced;
+    use serde_json::json;
+
+    #[test]
+    fn whatever_data_holds_it_is_no_longer_than_allowed() {
+        let deep = (0..30).fold(json!("x"), |value, _| json!({ "a": [value, "y".repeat(500)] }));
+        let names: serde_json::Map<String, Value> =
+            (0..3000).map(|number| (format!("name {number}"), json!(number))).collect();
+        for value in [
+            json!({ "rows": vec![vec!["ä\"\n".repeat(3000); 7]; 50], "columns": vec!["c".repeat(900); 2000] }),
+            json!({ "text": "x".repeat(1_000_000), "warnings": [] }),
+            json!({ "names": names }),
+            json!({ "deep": deep, "list": vec![json!({ "id": "x".repeat(90) }); 5000] }),
+            json!([[[]], vec![0; 100_000]]),
+        ] {
+            for most in [1000, 10_000] {
+                let sealed = data(value.clone(), most);
+                assert!(json_length(&sealed) <= most, "{} of {most}", json_length(&sealed));
+            }
+        }
+        let fits = json!({ "a": ["b", null, 1.5], "c": { "d": "ü" } });
+        assert_eq!(data(fits.clone(), 1000), fits);
+    }
+
+    #[test]
+    fn a_text_that_loses_its_end_says_so_and_closes_its_fence() {
+        for body in ["x\n".repeat(5000), "```\n".repeat(3000), "`".repeat(200) + "\n" + &"y".repeat(9000)] {
+            let sealed = text(&format!("head\n{}tail\n", fenced(&body)), 2000);
+            assert!(sealed.chars().count() <= 2000, "{}", sealed.chars().count());
+            assert!(sealed.ends_with("max_chars.\n") && open_fence(&sealed).is_none(), "{sealed}");
+        }
+        assert_eq!(text("short\u{1b}", 100), "short␛");
+        // A fence longer than all that there is room for.
+        assert!(text(&fenced(&"`".repeat(9000)), 1000).chars().count() <= 1000);
+    }
+
+    #[test]
+    fn nothing_hides_in_names_or_messages() {
+        let sealed = data(json!({ "a\u{202e}": "b\u{200b}", "c": ["\u{7}"] }), 1000);
+        assert_eq!(sealed, json!({ "a[U+202E]": "b[U+200B]", "c": ["␇"] }));
+        let sealed = error(ErrorData::invalid_params(format!("a\nb\u{1b}{}", "x".repeat(9000)), Some(json!("\u{0}"))));
+        assert!(sealed.message.starts_with("a b␛xxx") && sealed.message.chars().count() <= LONGEST_MESSAGE);
+        assert_eq!(sealed.data, Some(json!("␀")));
+    }
+}
