@@ -1,8 +1,6 @@
 //! The first byte says which language, `a` the first; the rest is its source.
 
-#[path = "whole.rs"]
-mod whole;
-
+use crate::whole;
 use tamis_text::{Options, definitions, read, references, skip_by_content, skip_by_path};
 
 /// A file of each language that has a grammar, and two that are read by lines.

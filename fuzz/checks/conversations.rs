@@ -1,8 +1,6 @@
 //! A log gives sessions or says why not; each session has a document, and its record reads back as it was.
 
-#[path = "whole.rs"]
-mod whole;
-
+use crate::whole;
 use tamis_text::{Conversation, ConversationOptions, read_conversations};
 
 pub fn check(data: &[u8]) {

@@ -63,7 +63,7 @@ pub fn check(data: &[u8]) {
         let refused = (400..500).contains(&status) || reply.contains("\"error\"");
         assert!(refused, "no JSON and no error: {reply}");
     }
-    if CHECKED.fetch_add(1, SeqCst) % GOOD_EVERY == 0 {
+    if CHECKED.fetch_add(1, SeqCst).is_multiple_of(GOOD_EVERY) {
         let reply = post(GOOD.as_bytes());
         assert!(reply.contains("220 degrees"), "{reply}");
     }

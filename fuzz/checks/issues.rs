@@ -1,8 +1,6 @@
 //! An export gives issues or says why not; each issue has a document, and its record reads back as it was.
 
-#[path = "whole.rs"]
-mod whole;
-
+use crate::whole;
 use tamis_text::{Issue, Options, read_issues};
 
 pub fn check(data: &[u8]) {

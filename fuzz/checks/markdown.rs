@@ -1,8 +1,6 @@
 //! One file read as each of the things that a Markdown file can be.
 
-#[path = "whole.rs"]
-mod whole;
-
+use crate::whole;
 use tamis_text::{NoteOptions, Options, entries, read, read_note, read_page};
 
 pub fn check(data: &[u8]) {

@@ -1,8 +1,6 @@
 //! A dump is read to its end or refused, and every page that it gives has a document.
 
-#[path = "whole.rs"]
-mod whole;
-
+use crate::whole;
 use std::io::Read;
 use std::ops::ControlFlow;
 use tamis_text::{Options, WikiDumpOptions, read_wiki_dump};

@@ -1,8 +1,6 @@
 //! The body of a page as a dump gives it, and as a file.
 
-#[path = "whole.rs"]
-mod whole;
-
+use crate::whole;
 use std::sync::Arc;
 use tamis_text::{Options, WikiPage, WikiSite, read, read_page};
 

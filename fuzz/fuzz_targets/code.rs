@@ -6,5 +6,7 @@
 
 #[path = "../checks/code.rs"]
 mod code;
+#[path = "../checks/whole.rs"]
+mod whole;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| code::check(data));

@@ -6,5 +6,7 @@
 
 #[path = "../checks/conversations.rs"]
 mod conversations;
+#[path = "../checks/whole.rs"]
+mod whole;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| conversations::check(data));

@@ -6,5 +6,7 @@
 
 #[path = "../checks/issues.rs"]
 mod issues;
+#[path = "../checks/whole.rs"]
+mod whole;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| issues::check(data));

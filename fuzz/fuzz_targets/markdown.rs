@@ -6,5 +6,7 @@
 
 #[path = "../checks/markdown.rs"]
 mod markdown;
+#[path = "../checks/whole.rs"]
+mod whole;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| markdown::check(data));

@@ -6,5 +6,7 @@
 
 #[path = "../checks/wiki_dump.rs"]
 mod wiki_dump;
+#[path = "../checks/whole.rs"]
+mod whole;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| wiki_dump::check(data));

@@ -6,5 +6,7 @@
 
 #[path = "../checks/wikitext.rs"]
 mod wikitext;
+#[path = "../checks/whole.rs"]
+mod whole;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| wikitext::check(data));

@@ -549,7 +549,7 @@ fn stands(path: &Path) -> Result<bool> {
 fn traces(directory: &Path) -> Vec<String> {
     let holds = |name: &str| std::fs::metadata(directory.join(name)).is_ok_and(|metadata| metadata.len() > 0);
     let vectors = std::fs::read_dir(directory.join(VECTORS)).into_iter().flatten().flatten();
-    let is_vectors = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|extension| extension == "tvec");
+    let mut vectors = vectors.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "tvec"));
     let mut traces = Vec::new();
     let mut trace = |found: bool, what: &str| {
         if found {
@@ -558,7 +558,7 @@ fn traces(directory: &Path) -> Vec<String> {
     };
     trace(has_log(&directory.join(DATABASE)), "its log is left");
     trace(holds("lexical/meta.json"), "lexical/ is left");
-    trace(vectors.map(is_vectors).any(|found| found), "vectors/ is left");
+    trace(vectors.next().is_some(), "vectors/ is left");
     trace(holds("usage.db"), "usage.db is left");
     traces
 }

@@ -9,6 +9,8 @@ mod conversations;
 mod issues;
 #[path = "../../../fuzz/checks/markdown.rs"]
 mod markdown;
+#[path = "../../../fuzz/checks/whole.rs"]
+mod whole;
 #[path = "../../../fuzz/checks/wiki_dump.rs"]
 mod wiki_dump;
 #[path = "../../../fuzz/checks/wikitext.rs"]

@@ -172,6 +172,8 @@ fn search(sandbox: &Sandbox) -> Result<Ended> {
 
 /// What is derived, or only a log: everything is there again after `tamis doctor`, and nothing else was touched.
 fn derived(sandbox: &Sandbox, target: Target, before: &Print, results: &[String]) -> Result<()> {
+    // A log that is gone or empty is that of a new index: deleting it is how a user has everything forgotten.
+    let is_new = fs::metadata(sandbox.index().join("usage.db")).map_or(true, |log| log.len() == 0);
     search(sandbox)?;
     let mended = sandbox.run(&["doctor"])?;
     if let Some(fault) = mended.fault() {
@@ -182,7 +184,7 @@ fn derived(sandbox: &Sandbox, target: Target, before: &Print, results: &[String]
         answers(sandbox, false)?;
         let judgements = Print::of(sandbox).map(|print| print.judgements).unwrap_or_default();
         ensure!(
-            !healthy || before.judgements.is_subset(&judgements),
+            !healthy || is_new || before.judgements.is_subset(&judgements),
             "judgements are gone, and doctor finds nothing: {mended}"
         );
         return Ok(());

@@ -181,7 +181,8 @@ fn filters(request: &SearchRequest, metadata: &MetadataArguments) -> Vec<(String
         sharing: request.sharing,
         ..SearchRequest::new(&request.query)
     };
-    let lists: [(&str, &[String], fn(&mut SearchRequest) -> &mut Vec<String>); 6] = [
+    type Field = fn(&mut SearchRequest) -> &mut Vec<String>;
+    let lists: [(&str, &[String], Field); 6] = [
         ("--path", &request.paths, |one| &mut one.paths),
         ("--lang", &request.languages, |one| &mut one.languages),
         ("--collection", &request.collections, |one| &mut one.collections),

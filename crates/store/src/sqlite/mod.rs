@@ -349,13 +349,15 @@ fn connect(path: &Path, flags: OpenFlags, immutable: bool) -> rusqlite::Result<C
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(connection)
 }
 
 fn connect_reader(path: &Path, immutable: bool) -> rusqlite::Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, immutable)?;
+    // The connection that writes maps nothing. A write that a full disk refuses can leave a hole in the file, and on some
+    // file systems reading a hole through a mapping needs room of its own: the process would end with SIGBUS.
+    connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
     connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
     Ok(connection)
 }

@@ -137,7 +137,10 @@ impl Plan {
         // The file that a link leads to is the one to be replaced, not the link.
         let path = resolved(&self.path);
         if self.project.as_ref().is_some_and(|project| !path.starts_with(resolved(project))) {
-            return Err(Error::path(&self.path, "lies behind a symbolic link out of the project, which is not followed"));
+            return Err(Error::path(
+                &self.path,
+                "lies behind a symbolic link out of the project, which is not followed",
+            ));
         }
         let directory = path.parent().unwrap_or(Path::new("."));
         let missing = directory.ancestors().take_while(|directory| !directory.exists());
@@ -225,9 +228,8 @@ impl Plan {
     /// and nothing else is in it.
     fn without(&self, text: &str) -> Result<Option<String>, Error> {
         let failed = |reason: String| Error::path(&self.path, reason);
-        let is_made = |left: &str| {
-            self.record.as_ref().is_some_and(|record| record.made_file) && is_bare(self.client, left)
-        };
+        let is_made =
+            |left: &str| self.record.as_ref().is_some_and(|record| record.made_file) && is_bare(self.client, left);
         let undone = self.record.as_ref().and_then(|record| record.undone(text));
         if let Some(undone) = undone.filter(|undone| self.is_the_rest(text, undone)) {
             return Ok(if is_made(&undone) { None } else { Some(undone) });

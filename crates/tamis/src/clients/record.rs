@@ -42,8 +42,7 @@ impl Record {
         let same = |(one, other): &(char, char)| one == other;
         let start: usize = before.chars().zip(after.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
         let (old, new) = (&before[start..], &after[start..]);
-        let end: usize =
-            old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+        let end: usize = old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
         Record {
             file: key(file),
             name: name.to_owned(),
@@ -145,7 +144,10 @@ impl Records {
             Err(error) => return Err(Error::path(&path, format!("cannot be read: {error}"))),
         };
         serde_json::from_slice(&bytes).map_err(|error| {
-            Error::path(&path, format!("not the record of what was installed ({error}); move it away to go on without it"))
+            Error::path(
+                &path,
+                format!("not the record of what was installed ({error}); move it away to go on without it"),
+            )
         })
     }
 

@@ -24,13 +24,9 @@ pub fn write_file<T>(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result
         Target::Directory => Err(Error::path(path, "a directory; name a file to write")),
         Target::Output => through(io::stdout().lock(), content, failed),
         Target::Errors => through(io::stderr().lock(), content, failed),
-        Target::Stream => {
-            through(OpenOptions::new().write(true).open(path).map_err(failed)?, content, failed)
-        }
+        Target::Stream => through(OpenOptions::new().write(true).open(path).map_err(failed)?, content, failed),
         // Whoever opened it may have written before: this goes on after that.
-        Target::Handle => {
-            through(OpenOptions::new().append(true).open(path).map_err(failed)?, content, failed)
-        }
+        Target::Handle => through(OpenOptions::new().append(true).open(path).map_err(failed)?, content, failed),
         Target::File(target) => whole(&target, content, failed),
     }
 }

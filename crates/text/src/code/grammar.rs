@@ -223,7 +223,8 @@ fn without_documentation(source: &str) -> String {
         let text = line.trim();
         let gathers = text == "(comment)* @doc";
         let of_documentation = text.starts_with("(#") && text.contains(" @doc ");
-        if !gathers && !of_documentation && !(after_comments && text == ".") {
+        let anchors = after_comments && text == ".";
+        if !(gathers || of_documentation || anchors) {
             kept.push_str(line);
             kept.push('\n');
         }

@@ -6,10 +6,16 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Result};
 
+/// A function of one number, with its name.
+type OfOne = (&'static str, fn(f64) -> f64);
+
+/// A function of two numbers, with its name.
+type OfTwo = (&'static str, fn(f64, f64) -> f64);
+
 /// Puts them in place.
 pub(super) fn add(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
-    let rounding: [(&str, fn(f64) -> f64); 3] = [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor)];
+    let rounding: [OfOne; 3] = [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor)];
     for (name, round) in rounding {
         connection.create_scalar_function(name, 1, flags, move |context| {
             Ok(match number(context, 0) {
@@ -20,7 +26,7 @@ pub(super) fn add(connection: &Connection) -> Result<()> {
             })
         })?;
     }
-    let of_one: [(&str, fn(f64) -> f64); 6] = [
+    let of_one: [OfOne; 6] = [
         ("exp", f64::exp),
         ("sqrt", f64::sqrt),
         ("ln", |x| logarithm(x, f64::ln)),
@@ -33,7 +39,7 @@ pub(super) fn add(connection: &Connection) -> Result<()> {
             Ok(real(context, 0).map(function).filter(|result| !result.is_nan()))
         })?;
     }
-    let of_two: [(&str, fn(f64, f64) -> f64); 4] = [
+    let of_two: [OfTwo; 4] = [
         ("pow", f64::powf),
         ("power", f64::powf),
         ("mod", |x, y| x % y),
