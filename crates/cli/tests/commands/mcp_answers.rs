@@ -296,7 +296,8 @@ fn max_chars_bounds_everything_that_an_answer_carries() {
     }
     let (data, text) = client.good("query_sql", json!({ "sql": "SELECT text FROM claims", "limit": 200 }));
     let (given, left) = (data["row_count"].as_u64().expect("a number"), data["left_out"].as_u64().expect("a number"));
-    assert!(given + left == 150 && left > 0 && data["truncated"] == true, "{text}");
+    // The database has a bound of its own: what lies beyond that is not counted, only said to be there.
+    assert!(given > 0 && left > 0 && given + left <= 150 && data["truncated"] == true, "{given} and {left}");
     assert_eq!(data["rows"].as_array().map(|rows| rows.len() as u64), Some(given));
     assert!(text.contains("did not fit") && text.contains("max_chars"), "{text}");
 
