@@ -1,11 +1,11 @@
 /* Makes one system call of a program fail. Preloaded into it; the environment says which call:
  *
- *   TAMIS_FAULT_UNDER   only calls on files below this directory are counted
- *   TAMIS_FAULT_LOG     where to note what happened: LOG.fired when the call failed, LOG.counts at the end of the program
- *   TAMIS_FAULT_CALL    the class: write, sync, rename, open, truncate, mmap, read, unlink; without it calls are only counted
- *   TAMIS_FAULT_NUMBER  the call of the class that fails, from 1
- *   TAMIS_FAULT_ERRNO   the error; 0: half of a write or read is done instead
- *   TAMIS_FAULT_STAYS   when set, all later calls of the class fail too
+ *   FAULT_UNDER   only calls on files below this directory are counted
+ *   FAULT_LOG     where to note what happened: LOG.fired when the call failed, LOG.counts at the end of the program
+ *   FAULT_CALL    the class: write, sync, rename, open, truncate, mmap, read, unlink; without it calls are only counted
+ *   FAULT_NUMBER  the call of the class that fails, from 1
+ *   FAULT_ERRNO   the error; 0: half of a write or read is done instead
+ *   FAULT_STAYS   when set, all later calls of the class fail too
  *
  * Nothing here calls a function that it replaces: notes are written by bare system calls. */
 #define _GNU_SOURCE
@@ -32,15 +32,17 @@ static int class = -1, error, stays;
 static long number;
 
 __attribute__((constructor)) static void begin(void) {
-    const char *call = getenv("TAMIS_FAULT_CALL");
+    const char *call = getenv("FAULT_CALL");
     const char *text;
-    under = getenv("TAMIS_FAULT_UNDER");
-    logged = getenv("TAMIS_FAULT_LOG");
+    under = getenv("FAULT_UNDER");
+    logged = getenv("FAULT_LOG");
     for (int at = 0; call && at < CLASSES; at++)
         if (!strcmp(call, NAMES[at])) class = at;
-    number = (text = getenv("TAMIS_FAULT_NUMBER")) ? atol(text) : 0;
-    error = (text = getenv("TAMIS_FAULT_ERRNO")) ? atoi(text) : EIO;
-    stays = getenv("TAMIS_FAULT_STAYS") != NULL;
+    number = (text = getenv("FAULT_NUMBER")) ? atol(text) : 0;
+    error = (text = getenv("FAULT_ERRNO")) ? atoi(text) : EIO;
+    stays = getenv("FAULT_STAYS") != NULL;
+    /* Programs that this one starts, such as git, are left alone: their calls are not its own. */
+    unsetenv("LD_PRELOAD");
 }
 
 static void note(const char *suffix, const char *text) {

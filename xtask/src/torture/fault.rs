@@ -34,8 +34,8 @@ fn hindered(ground: &Ground, sandbox: &Sandbox, arguments: &[&str]) -> Result<Co
     let mut command = sandbox.command(arguments);
     command
         .env("LD_PRELOAD", library)
-        .env("TAMIS_FAULT_UNDER", sandbox.tree())
-        .env("TAMIS_FAULT_LOG", sandbox.directory().join("fault"));
+        .env("FAULT_UNDER", sandbox.tree())
+        .env("FAULT_LOG", sandbox.directory().join("fault"));
     Ok(command)
 }
 
@@ -70,11 +70,11 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
     work.prepare(sandbox, variant)?;
     let mut command = hindered(ground, sandbox, &arguments)?;
     command
-        .env("TAMIS_FAULT_CALL", class)
-        .env("TAMIS_FAULT_NUMBER", number.to_string())
-        .env("TAMIS_FAULT_ERRNO", error.to_string());
+        .env("FAULT_CALL", class)
+        .env("FAULT_NUMBER", number.to_string())
+        .env("FAULT_ERRNO", error.to_string());
     if stays {
-        command.env("TAMIS_FAULT_STAYS", "1");
+        command.env("FAULT_STAYS", "1");
     }
     let ended = Running::start(&mut command)?.end()?;
     let landed = sandbox.directory().join("fault.fired").exists();
