@@ -2,6 +2,9 @@
 //!
 //! A file counts as verified as long as its length, time and number are those it had then. The list stands in a file beside
 //! them and goes with them; where it cannot be written, each process verifies for itself.
+//!
+//! The list has the hash of each file too. Where files are never changed under one name, one with another hash is damaged
+//! even if its own checksum is right: it has another file's content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +18,7 @@ use crate::stamp::Stamp;
 const FILE: &str = "verified";
 
 /// The first line of a list.
-const HEADING: &str = "tamis-verified 1";
+const HEADING: &str = "tamis-verified 2";
 
 /// A file is remembered once it is so old: a change within one tick of the file system's clock leaves its time as it is.
 const SETTLED: Duration = Duration::from_millis(20);
@@ -24,12 +27,29 @@ const SETTLED: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Verified {
     directory: PathBuf,
-    known: Mutex<Option<BTreeMap<String, String>>>,
+    /// Whether a name stands for the same content as long as it is there.
+    lasting: bool,
+    known: Mutex<Option<BTreeMap<String, Entry>>>,
+}
+
+/// What is known of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    /// Its length, time and number when it was verified.
+    mark: String,
+    /// The hash of its content, in hexadecimal digits.
+    hash: String,
 }
 
 impl Verified {
+    /// Files that are replaced by others of the same name.
     pub(crate) fn new(directory: PathBuf) -> Verified {
-        Verified { directory, known: Mutex::default() }
+        Verified { directory, lasting: false, known: Mutex::default() }
+    }
+
+    /// Files that are never changed: new content has a new name.
+    pub(crate) fn lasting(directory: PathBuf) -> Verified {
+        Verified { lasting: true, ..Verified::new(directory) }
     }
 
     /// Verifies those of the files that were not verified as they are now, and returns those that are damaged. `verify` reads
@@ -45,13 +65,19 @@ impl Verified {
             let path = self.directory.join(file);
             let Some(stamp) = Stamp::of(&path) else { continue };
             let mark = mark(&stamp);
-            if self.is_known(file, &mark) {
+            let known = self.entry(file);
+            if known.as_ref().is_some_and(|known| known.mark == mark) {
                 continue;
             }
-            if !verify(file)? {
+            let hash = hash(&path);
+            let is_other = self.lasting && known.zip(hash.as_ref()).is_some_and(|(known, hash)| known.hash != *hash);
+            if is_other || !verify(file)? {
                 damaged.push(file.clone());
-            } else if stamp.age().is_some_and(|age| age > SETTLED) && Stamp::of(&path) == Some(stamp) {
-                verified.push((file.clone(), mark));
+            } else if let Some(hash) = hash
+                && stamp.age().is_some_and(|age| age > SETTLED)
+                && Stamp::of(&path) == Some(stamp)
+            {
+                verified.push((file.clone(), Entry { mark, hash }));
             }
         }
         if !verified.is_empty() {
@@ -60,24 +86,26 @@ impl Verified {
         Ok(damaged)
     }
 
-    fn is_known(&self, file: &str, mark: &str) -> bool {
-        let mut known = lock(&self.known);
-        let marks = known.get_or_insert_with(|| self.read());
-        marks.get(file).is_some_and(|known| known == mark)
+    fn entry(&self, file: &str) -> Option<Entry> {
+        lock(&self.known).get_or_insert_with(|| self.read()).get(file).cloned()
     }
 
-    fn read(&self) -> BTreeMap<String, String> {
+    fn read(&self) -> BTreeMap<String, Entry> {
         let text = std::fs::read_to_string(self.directory.join(FILE)).unwrap_or_default();
         let mut lines = text.lines();
         if lines.next() != Some(HEADING) {
             return BTreeMap::new();
         }
-        let entry = |line: &str| line.split_once('\t').map(|(mark, file)| (file.to_owned(), mark.to_owned()));
+        let entry = |line: &str| {
+            let mut parts = line.splitn(3, '\t').map(str::to_owned);
+            let (mark, hash, file) = (parts.next()?, parts.next()?, parts.next()?);
+            Some((file, Entry { mark, hash }))
+        };
         lines.filter_map(entry).collect()
     }
 
     /// Adds files to the list, and keeps no others than `files` in it.
-    fn remember(&self, files: &[String], verified: Vec<(String, String)>) {
+    fn remember(&self, files: &[String], verified: Vec<(String, Entry)>) {
         let mut known = lock(&self.known);
         // Another process may have added some.
         let mut marks = self.read();
@@ -85,7 +113,7 @@ impl Verified {
         marks.extend(verified);
         marks.retain(|file, _| files.contains(file) || Stamp::of(&self.directory.join(file)).is_some());
         let mut text = format!("{HEADING}\n");
-        marks.iter().for_each(|(file, mark)| text.push_str(&format!("{mark}\t{file}\n")));
+        marks.iter().for_each(|(file, Entry { mark, hash })| text.push_str(&format!("{mark}\t{hash}\t{file}\n")));
         *known = Some(marks);
         // What is not taken down is verified once more.
         let _ = replace(&self.directory.join(FILE), &text);
@@ -102,6 +130,13 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
         let _ = std::fs::remove_file(&fresh);
     }
     written
+}
+
+/// The hash of a file's content, where it can be read.
+fn hash(path: &Path) -> Option<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
+    Some(hasher.finalize().to_hex().to_string())
 }
 
 /// A stamp as it stands in the list.
@@ -158,6 +193,20 @@ mod tests {
         std::fs::write(directory.join(FILE), "garbage").unwrap();
         assert_eq!(look(&verified(), directory), (false, true));
         assert_eq!(look(&verified(), directory), (false, false));
+    }
+
+    #[test]
+    fn a_file_with_the_content_of_another_is_damaged() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let damaged =
+            || Verified::lasting(directory.to_owned()).damaged(&["a".to_owned()], |_| Ok::<_, Infallible>(true));
+        write(directory, "one", 1_000);
+        assert!(damaged().unwrap().is_empty());
+        write(directory, "two", 2_000);
+        assert_eq!(damaged().unwrap(), ["a"]);
+        write(directory, "one", 3_000);
+        assert!(damaged().unwrap().is_empty());
     }
 
     #[test]

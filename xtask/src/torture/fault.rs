@@ -69,10 +69,7 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
     let sandbox = &*sandbox.insert(Sandbox::copy_of(&ground.base.sandbox)?);
     work.prepare(sandbox, variant)?;
     let mut command = hindered(ground, sandbox, &arguments)?;
-    command
-        .env("FAULT_CALL", class)
-        .env("FAULT_NUMBER", number.to_string())
-        .env("FAULT_ERRNO", error.to_string());
+    command.env("FAULT_CALL", class).env("FAULT_NUMBER", number.to_string()).env("FAULT_ERRNO", error.to_string());
     if stays {
         command.env("FAULT_STAYS", "1");
     }

@@ -77,7 +77,7 @@ impl std::fmt::Debug for Reader {
 
 impl Lexical {
     pub(crate) fn new(directory: PathBuf, instance: [u8; 16]) -> Lexical {
-        Lexical { verified: Verified::new(directory.clone()), directory, instance, seen: Mutex::default() }
+        Lexical { verified: Verified::lasting(directory.clone()), directory, instance, seen: Mutex::default() }
     }
 
     /// The directory.

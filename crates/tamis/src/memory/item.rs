@@ -48,7 +48,8 @@ fn first_hidden(text: &str) -> Option<(usize, char)> {
 pub(super) fn checked_topic(topic: &str) -> Result<String, Error> {
     let words = topic.trim().trim_start_matches('#').split(' ').filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join(" ");
-    let plain = !name.contains(['\t', '\n']) && first_hidden(&name).is_none() && (1..=100).contains(&name.chars().count());
+    let plain =
+        !name.contains(['\t', '\n']) && first_hidden(&name).is_none() && (1..=100).contains(&name.chars().count());
     // A heading of nothing but marks would be an empty one.
     if !plain || !name.chars().any(char::is_alphanumeric) || name.contains("<!--") {
         let allowed = "1 to 100 characters on one line, with a letter or a digit among them";
