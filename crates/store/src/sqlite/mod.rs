@@ -113,6 +113,10 @@ impl Database {
             |path: &Path| ["", "-wal", "-shm", "-journal"].iter().try_for_each(|suffix| remove(&beside(path, suffix)));
         clean(&fresh)?;
         let made = Database::open_writable(&fresh).map(drop).and_then(|()| {
+            // Closing brings the log into the file. On a full disk it cannot, and the file alone would be half a database.
+            if has_log(&fresh) {
+                return Err(StoreError::Full { path: path.to_owned() });
+            }
             // Nobody can read a log without its database, and SQLite would take it for the new one's.
             ["-wal", "-shm"].iter().try_for_each(|suffix| remove(&beside(path, suffix)))?;
             std::fs::rename(&fresh, path).map_err(|error| StoreError::io(path, "making the database", error))
