@@ -147,3 +147,22 @@ fn a_log_of_searches_on_a_full_disk_can_be_read() {
     assert_eq!(UsageLog::open(&directory, Access::ReadOnly).unwrap().recent(5).unwrap().len(), 0);
     assert!(UsageLog::check(&directory).unwrap().is_some());
 }
+
+#[test]
+fn a_new_index_without_room_is_whole_or_not_there() {
+    let mut refused = 0;
+    for kib in (64..=640).step_by(16) {
+        let Some(disk) = Disk::of(kib) else { return };
+        let directory = disk.path().join("index");
+        match EmbeddedStore::open(&directory, Access::ReadWrite) {
+            Ok(store) => assert!(store.check().is_ok_and(|findings| findings.problems.is_empty()), "{kib} KiB"),
+            Err(error) => {
+                refused += 1;
+                assert!(!matches!(error, StoreError::Corrupt { .. }), "{kib} KiB: {error}");
+                let again = EmbeddedStore::open(&directory, Access::ReadOnly);
+                assert!(matches!(again, Err(StoreError::Missing { .. })), "{kib} KiB: {:?}", again.err());
+            }
+        }
+    }
+    assert!(refused > 0, "every disk had room");
+}
