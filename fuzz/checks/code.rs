@@ -9,6 +9,15 @@ const NAMES: [&str; 20] = [
     "a.kt", "a.swift", "a.sh", "a.toml", "a.json", "unknown",
 ];
 
+/// A file as an input of this target; `None` for one of another language.
+#[allow(dead_code, reason = "the fuzz target is given its inputs")]
+pub fn input(name: &str, source: &[u8]) -> Option<Vec<u8>> {
+    let extension = |name: &str| name.rsplit_once('.').map(|(_, extension)| extension.to_owned());
+    let language =
+        NAMES.iter().position(|known| extension(known).is_some_and(|known| Some(known) == extension(name)))?;
+    Some([&[b'a' + u8::try_from(language).ok()?], source].concat())
+}
+
 pub fn check(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else { return };
     let name = NAMES[usize::from(first.wrapping_sub(b'a')) % NAMES.len()];

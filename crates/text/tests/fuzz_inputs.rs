@@ -9,6 +9,8 @@ mod conversations;
 mod issues;
 #[path = "../../../fuzz/checks/markdown.rs"]
 mod markdown;
+#[path = "../../../fuzz/checks/replay.rs"]
+mod replay;
 #[path = "../../../fuzz/checks/whole.rs"]
 mod whole;
 #[path = "../../../fuzz/checks/wiki_dump.rs"]
@@ -16,28 +18,24 @@ mod wiki_dump;
 #[path = "../../../fuzz/checks/wikitext.rs"]
 mod wikitext;
 
+use replay::replay;
 use std::fs;
 use std::path::Path;
-
-/// Gives each input of a target to its check.
-fn replay(target: &str, check: fn(&[u8])) {
-    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
-    let mut inputs = 0;
-    for part in ["seeds", "regressions"] {
-        let Ok(entries) = fs::read_dir(fuzz.join(part).join(target)) else { continue };
-        for entry in entries {
-            let path = entry.expect("listed").path();
-            println!("{}", path.display());
-            check(&fs::read(&path).expect("read"));
-            inputs += 1;
-        }
-    }
-    assert!(inputs > 0, "there is nothing of {target} in {}", fuzz.display());
-}
 
 #[test]
 fn source_code_that_was_found_by_fuzzing() {
     replay("code", code::check);
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut inputs = 0;
+    for entry in fs::read_dir(fixtures).expect("listed") {
+        let path = entry.expect("listed").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(input) = code::input(&name, &fs::read(&path).expect("read")) {
+            code::check(&input);
+            inputs += 1;
+        }
+    }
+    assert!(inputs >= 17, "only {inputs} fixtures are of a language that is checked");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::hidden::is_hidden;
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
 
-/// Writes as another formatter does, with hidden characters as `\uXXXX`.
+/// Writes as another formatter does, with hidden characters as escapes of four hexadecimal digits each.
 ///
 /// ```
 /// use serde::Serialize;
