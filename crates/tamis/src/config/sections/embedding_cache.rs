@@ -1,6 +1,7 @@
-//! Where the vectors are that a user's indexes have in common, and how many.
+//! The cache of vectors that the user's indexes share: its directory and its size.
 
-use super::{Read, Source, UserDirectories};
+use crate::config::declare::Entry;
+use crate::config::error::{ConfigError, Source};
 use std::path::PathBuf;
 
 /// Most bytes that a project's file can give the cache.
@@ -13,21 +14,21 @@ const MEGABYTE: u64 = 1_000_000;
 pub struct EmbeddingCacheConfig {
     /// Its directory; `None` where there is no home.
     pub directory: Option<PathBuf>,
-    /// Its greatest size; 0: not used.
+    /// Its maximum size; 0 turns it off.
     pub most_bytes: u64,
-    /// Whether what is in it may go to make room. A project's own file cannot throw away what other projects have.
+    /// Whether old entries may be removed to make room. A project's own file cannot remove those of other projects.
     pub makes_room: bool,
 }
 
-pub(super) fn embedding_cache(read: &Read<'_>, directories: &UserDirectories) -> EmbeddingCacheConfig {
-    let key = "index.embedding_cache_mb";
-    let of_project = matches!(read.0[key].source, Source::Project(_));
-    let most_bytes = (read.count(key) as u64).saturating_mul(MEGABYTE);
-    EmbeddingCacheConfig {
-        directory: directories.cache().map(|cache| cache.join("embeddings")),
+/// The cache of so many megabytes, with less power for a project's file than for the user.
+pub(super) fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheConfig, ConfigError> {
+    let of_project = matches!(entry.setting.source, Source::Project(_));
+    let most_bytes = megabytes.saturating_mul(MEGABYTE);
+    Ok(EmbeddingCacheConfig {
+        directory: entry.settings.directories.cache().map(|cache| cache.join("embeddings")),
         most_bytes: if of_project { most_bytes.min(MOST_BYTES_OF_A_PROJECT) } else { most_bytes },
         makes_room: !of_project,
-    }
+    })
 }
 
 #[cfg(test)]
