@@ -1,4 +1,4 @@
-//! What a text refers to and defines, a language at a time.
+//! References and definitions of a text, a language at a time.
 
 use proptest::prelude::*;
 use tamis_text::{LANGUAGES, Reference, ReferenceKind, definitions, references};

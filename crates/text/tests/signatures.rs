@@ -1,4 +1,4 @@
-//! What a fingerprint keeps through edits, and what it tells apart.
+//! Fingerprints: stable through edits of the body, different for different signatures.
 
 use tamis_text::{Options, Passage, read};
 

@@ -1,4 +1,4 @@
-//! Where a definition that is too large may be cut: at the statements of its syntax tree.
+//! Places to cut a definition that is too large: the statements of its syntax tree.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use tree_sitter::{Node, Tree};
 
 use crate::lines::Lines;
 
-/// How bad it is to begin a piece at each line: the depth of the statement that begins there.
+/// The badness of each line as the beginning of a piece: the depth of the statement that begins there.
 pub(super) struct Boundaries {
     depths: Vec<u8>,
 }

@@ -6,14 +6,13 @@ use tree_sitter::Tree;
 
 use super::boundaries::Boundaries;
 use super::fingerprint::combined;
-use super::grammar::Naming;
 use super::item::{Item, ItemKind};
 use super::segments::Segment;
 use super::signature::signature;
 use crate::document::{Passage, SYMBOL_SEPARATOR};
+use crate::languages::grammar::Naming;
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
-use crate::read::passage;
 use crate::{Kind, Role};
 
 /// All that passages are made of.
@@ -93,7 +92,7 @@ impl Emission<'_> {
     /// A passage of these definitions, named by what they name within `bytes`. `head` says that the first one's own
     /// beginning is part of the piece.
     fn passage_of(&self, members: &[usize], piece: &Piece, bytes: &Range<usize>, head: bool) -> Passage {
-        let mut passage = passage(self.lines, piece, Kind::Module, self.role);
+        let mut passage = piece.passage(self.lines, Kind::Module, self.role);
         let Some(item) = members.first().map(|first| &self.items[*first]) else {
             return passage;
         };

@@ -2,12 +2,12 @@
 
 use tree_sitter::Node;
 
-/// What identifies a definition among those of its name.
+/// The identity of a definition among those of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     /// A hash of the tokens of the signature.
     pub(super) hash: u64,
-    /// Where the signature begins in the file, in bytes: after the attributes, decorators and annotations.
+    /// Start of the signature in the file, in bytes: after the attributes, decorators and annotations.
     pub(super) head: usize,
 }
 
@@ -131,7 +131,7 @@ fn is_body(node: Node<'_>, field: Option<&str>) -> bool {
         )
 }
 
-/// What a name is given: the value of a constant, the type behind an alias.
+/// The value of a name: that of a constant, or the type of an alias.
 fn is_value(node: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
     // A function that is assigned to a name has its parameters there.
     if matches!(node.kind(), "arrow_function" | "function_expression" | "generator_function" | "lambda" | "class") {

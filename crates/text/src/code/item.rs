@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::Kind;
 
-/// What kind of definition, as far as dividing a file needs to know.
+/// The kind of a definition, as far as dividing a file needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ItemKind {
     // In ascending order of how much they say: where two patterns match one name, the greater is kept.
@@ -20,7 +20,7 @@ pub(super) enum ItemKind {
 }
 
 impl ItemKind {
-    /// The kind that a tag `definition.TAG` stands for.
+    /// The kind of a tag `definition.TAG`.
     pub(super) fn of_tag(tag: &str) -> Option<Self> {
         Some(match tag {
             "constant" => Self::Constant,
@@ -48,11 +48,11 @@ pub(super) struct Item {
     /// The qualified name, and those of whatever else the same declaration names, each with where it begins in bytes. In
     /// their order, and never empty.
     pub(super) names: Vec<(usize, String)>,
-    /// Whether the definition itself names what it belongs to.
+    /// Whether the definition itself names its owner.
     pub(super) qualified: bool,
     /// The node, in bytes.
     pub(super) bytes: Range<usize>,
-    /// Where the signature begins, in bytes: after attributes and decorators.
+    /// Start of the signature, in bytes: after attributes and decorators.
     pub(super) head: usize,
     /// The fingerprint of the signature, with that of the implementation around it.
     pub(super) signature: u64,

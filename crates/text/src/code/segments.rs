@@ -8,9 +8,9 @@ use crate::lines::Lines;
 pub(super) struct Segment {
     pub(super) first: usize,
     pub(super) last: usize,
-    /// The definition it belongs to; none between definitions.
+    /// Its definition; none between definitions.
     pub(super) item: Option<usize>,
-    /// Whether the definition begins here. What is left of it after the definitions inside of it does not.
+    /// Whether the definition begins here. Its remainder after inner definitions does not.
     pub(super) head: bool,
     /// Further definitions that share the segment.
     pub(super) others: Vec<usize>,
@@ -37,7 +37,7 @@ pub(super) fn segments(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
 fn runs(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
     const NONE: usize = usize::MAX;
     let mut owners = vec![NONE; lines.count()];
-    // A line shared by two neighbours belongs to the first; the second one's name goes along.
+    // A line shared by two neighbours belongs to the first, which also gets the name of the second.
     let mut shared: Vec<(usize, usize)> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let mut first = item.first;
@@ -112,7 +112,7 @@ fn join_little(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec
     joined
 }
 
-/// Whether a segment is nothing but closing brackets or their like.
+/// Whether a segment holds only closing brackets or the like.
 fn closes(lines: &Lines<'_>, segment: &Segment) -> bool {
     let closer = |row: usize| {
         let line = lines.line(row).trim_start();

@@ -9,7 +9,6 @@ use crate::document::{Document, Passage};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
-use crate::read::{MIN_TOKENS, passage};
 use crate::{Kind, Role, by_lines, dates};
 
 /// The attribute that says who takes part.
@@ -19,7 +18,7 @@ const SPEAKER: &str = "speaker";
 const MAX_SPEAKERS: usize = 50;
 
 impl Conversation {
-    /// Where a session of this name stands in a store: `session:NAME`.
+    /// The path of a session of this name in a store: `session:NAME`.
     #[must_use]
     pub fn path(name: &str) -> String {
         format!("session:{name}")
@@ -46,8 +45,8 @@ impl Conversation {
         lines.collect()
     }
 
-    /// Which turns stand on these lines of [`Conversation::rendered`]: what a passage of the document holds, and so what
-    /// its neighbours are.
+    /// The turns on these lines of [`Conversation::rendered`], which tells the turns of a passage of the document and of
+    /// its neighbours.
     #[must_use]
     pub fn turns_at(&self, start_line: u32, end_line: u32) -> Range<usize> {
         let lines = self.turn_lines();
@@ -67,7 +66,7 @@ impl Conversation {
         let lines = Lines::new(&rendered);
         let rows: Vec<(usize, usize)> =
             self.turn_lines().iter().map(|(first, last)| (*first as usize - 1, *last as usize - 1)).collect();
-        let max_tokens = options.max_tokens.max(MIN_TOKENS);
+        let max_tokens = options.limit();
         let mut passages = Vec::new();
         for (part, window) in windows(&lines, &rows, max_tokens).into_iter().enumerate() {
             let (Some((first, _)), Some((_, last))) = (rows.get(window.start), rows.get(window.end - 1)) else {
@@ -87,7 +86,7 @@ impl Conversation {
                 author: author.clone(),
                 dated_ns,
                 part: Some(u32::try_from(part).unwrap_or(u32::MAX)),
-                ..passage(&lines, piece, Kind::Turns, Role::Main)
+                ..piece.passage(&lines, Kind::Turns, Role::Main)
             }));
         }
         let speakers = self.speakers();
@@ -104,7 +103,7 @@ impl Conversation {
         }
     }
 
-    /// Who takes part, in the order of their first turns.
+    /// The participants, in the order of their first turns.
     fn speakers(&self) -> Vec<&str> {
         let mut speakers: Vec<&str> = Vec::new();
         for speaker in self.turns.iter().filter_map(|turn| turn.speaker.as_deref()) {
@@ -118,13 +117,13 @@ impl Conversation {
     /// `Ann, Ben, 2026-11-22 14:05`, for a session that has no title.
     fn described(&self, speakers: &[&str], zone: &TimeZone) -> String {
         let when = self.turns.iter().find_map(|turn| turn.time).map(|time| clock(time, zone));
-        let told: Vec<&str> = speakers.iter().take(4).copied().chain(when.as_deref()).collect();
-        if told.is_empty() { self.name.clone() } else { told.join(", ") }
+        let parts: Vec<&str> = speakers.iter().take(4).copied().chain(when.as_deref()).collect();
+        if parts.is_empty() { self.name.clone() } else { parts.join(", ") }
     }
 }
 
 impl Turn {
-    /// `Speaker (2026-11-22 14:05): text`, with what is known of it.
+    /// `Speaker (2026-11-22 14:05): text`, as far as these are known.
     fn rendered(&self, zone: &TimeZone) -> String {
         let text = self.text.replace("\r\n", "\n");
         let text = text.trim_end().trim_start_matches('\n');
@@ -180,9 +179,9 @@ mod tests {
         let words = "one two three four";
         let session = session(&[("Ann", words), ("Ben", words), ("Ann", words), ("Ben", words), ("Ben", words)]);
         let document = session.document(&ConversationOptions { max_tokens: 36, ..ConversationOptions::default() });
-        let told: Vec<_> =
+        let texts: Vec<_> =
             document.passages.iter().map(|passage| (passage.start_line, passage.end_line, passage.part)).collect();
-        assert_eq!(told, [(1, 3, Some(0)), (3, 5, Some(1)), (5, 7, Some(2)), (7, 9, Some(3))]);
+        assert_eq!(texts, [(1, 3, Some(0)), (3, 5, Some(1)), (5, 7, Some(2)), (7, 9, Some(3))]);
         assert_eq!(
             document.passages[0].text,
             "Ann (2026-11-22 12:00): one two three four\n\nBen (2026-11-22 12:01): one two three four"

@@ -15,12 +15,12 @@ pub(super) struct Sessions {
     pub(super) repeated: usize,
 }
 
-/// One session, or all turns that say of none.
+/// One session, or all turns without a session.
 struct Session {
     id: Option<String>,
     title: Option<String>,
     turns: Vec<Turn>,
-    /// Whether it is to be divided where nobody said anything for long.
+    /// Whether it is divided at long silences.
     loose: bool,
 }
 
@@ -53,7 +53,7 @@ impl Sessions {
         self.sessions.len() - 1
     }
 
-    /// Adds a turn, unless the same was said at the same time: logs that are gone on with repeat what came before.
+    /// Adds a turn, unless it repeats one of the same time: continued logs repeat their beginning.
     pub(super) fn add(&mut self, session: usize, turn: Turn) {
         if let Some(time) = turn.time {
             let speaker = turn.speaker.as_deref().unwrap_or_default();
@@ -182,8 +182,9 @@ mod tests {
     fn silence_ends_a_session() {
         let turns = vec![turn(Some(0), "a"), turn(None, "b"), turn(Some(10), "c"), turn(Some(21), "d")];
         let parts = divided(turns, 10_000_000_000);
-        let told: Vec<String> = parts.iter().map(|part| part.iter().map(|turn| turn.text.as_str()).collect()).collect();
-        assert_eq!(told, ["abc", "d"]);
+        let texts: Vec<String> =
+            parts.iter().map(|part| part.iter().map(|turn| turn.text.as_str()).collect()).collect();
+        assert_eq!(texts, ["abc", "d"]);
     }
 
     #[test]

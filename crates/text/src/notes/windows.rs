@@ -31,7 +31,7 @@ pub(super) fn windows(
     pieces
 }
 
-/// Divides lines of which none is too long.
+/// Divides lines that each fit into a window.
 fn run(
     lines: &Lines<'_>,
     (first, last): (usize, usize),

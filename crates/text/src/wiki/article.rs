@@ -10,7 +10,6 @@ use crate::document::{Document, Options};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::prose::{self, Heading, Outline};
-use crate::read::MIN_TOKENS;
 use crate::{Role, dates};
 
 /// A page of a MediaWiki, in one revision.
@@ -24,9 +23,9 @@ pub struct WikiPage {
     pub title: String,
     /// The number of the revision.
     pub revision: Option<u64>,
-    /// When the revision was made.
+    /// Time of the revision.
     pub timestamp: Option<Timestamp>,
-    /// Who made the revision.
+    /// Author of the revision.
     pub author: Option<String>,
     /// The page as it was written.
     pub wikitext: String,
@@ -42,7 +41,7 @@ const FILES: i32 = 6;
 const CATEGORIES: i32 = 14;
 
 impl WikiPage {
-    /// Where a page of this title stands in a store: `wiki:Title`.
+    /// The path of a page with this title in a store: `wiki:Title`.
     #[must_use]
     pub fn path(title: &str) -> String {
         format!("wiki:{title}")
@@ -72,7 +71,7 @@ impl WikiPage {
         let passages = if readable.text.is_empty() {
             Vec::new()
         } else {
-            prose::divide(&lines, &outline, options.max_tokens.max(MIN_TOKENS), Role::Main)
+            prose::divide(&lines, &outline, options.limit(), Role::Main)
         };
         Document {
             language: Some("markdown"),
@@ -104,5 +103,5 @@ impl WikiPage {
     }
 }
 
-/// How many lines stand before the text.
+/// Number of lines before the text.
 const TITLE_ROWS: usize = 2;

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::fields::{Fields, Reason, shown};
-use super::record::{Found, Shape};
+use super::record::Found;
+use super::shape::Shape;
 use super::{BadRecord, IssueArchive, IssueFormat, IssueFormatError, listed};
 use crate::issues::comments::Comments;
 use crate::issues::{Issue, IssueComment, IssueKind};
 
-/// How many names of fields an error shows.
+/// Number of field names that an error shows.
 const KEYS_SHOWN: usize = 6;
 
-/// What was read so far.
+/// The records read so far.
 #[derive(Default)]
 pub(super) struct Gathering {
     format: Option<IssueFormat>,
@@ -22,7 +23,7 @@ pub(super) struct Gathering {
     issues: BTreeMap<u64, (Issue, Comments)>,
     alone: BTreeMap<u64, Vec<Alone>>,
     bad: Vec<BadRecord>,
-    /// What the first thing was that is no record at all.
+    /// The first value that is not a record.
     strange: Option<String>,
 }
 
@@ -34,7 +35,7 @@ struct Alone {
 }
 
 impl Gathering {
-    /// A value that stands alone: a page, a page of pages, an archive, a record.
+    /// A single value: a page, a page of pages, an archive, a record.
     pub(super) fn value(&mut self, value: &Value, place: &str) {
         match value {
             Value::Array(items) => self.page(items, place),
@@ -218,7 +219,7 @@ impl Gathering {
     }
 }
 
-/// What to do where issues and merge requests are numbered apart.
+/// The advice for trackers that number issues and merge requests separately.
 const APART: &str = "import merge requests into a namespace of their own";
 
 fn joined(outer: &str, inner: &str) -> String {

@@ -19,7 +19,7 @@ pub(super) fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<He
 struct Writer {
     out: Vec<String>,
     headings: Vec<Heading>,
-    /// How many tables are open.
+    /// Number of open tables.
     tables: usize,
     /// The cells of the row that is being read.
     row: Vec<String>,
@@ -162,7 +162,7 @@ impl Writer {
         }
     }
 
-    /// One blank line, and none at the beginning.
+    /// One blank line, except at the beginning.
     fn blank(&mut self) {
         if self.out.last().is_some_and(|last| !last.is_empty()) {
             self.out.push(String::new());
