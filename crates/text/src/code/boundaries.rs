@@ -11,9 +11,9 @@ pub(super) struct Boundaries {
     depths: Vec<u8>,
 }
 
-/// A line where nothing begins that is not the rest of something else.
+/// A line that only continues something else.
 const WITHIN: u8 = 250;
-/// After a comment line: the comment belongs to what follows.
+/// A line after a comment, which belongs to the line.
 const AFTER_COMMENT: u8 = 200;
 
 impl Boundaries {

@@ -1,4 +1,4 @@
-//! From a syntax tree to the definitions in it, nested and named.
+//! Collects the definitions of a syntax tree, nested and named.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use super::item::{Item, ItemKind};
 use super::queries::{Capture, Definitions};
 use crate::lines::Lines;
 
-/// The definitions of a file in the order of their beginnings, and which lines hold only comments and attributes.
+/// The definitions of a file in the order of their beginnings, and a mark for each line of only comments and attributes.
 pub(super) struct Collected {
     pub(super) items: Vec<Item>,
     pub(super) leads: Vec<bool>,
@@ -73,7 +73,7 @@ pub(super) fn collect(
 ) -> Collected {
     let Search { mut found, mut namespaces, leads } = search(cursor, query, tree, lines);
     namespaces.sort_by_key(|name| name.start);
-    // Outer before inner; of equals the wrapper first, then the kind that says most.
+    // Outer before inner; of equals the wrapper first, then the most specific kind.
     found.sort_by_key(|found| {
         let kind = found.definition.as_ref().map(|definition| definition.kind);
         let bytes = found.node.byte_range();
@@ -197,7 +197,7 @@ fn mark_lead(leads: &mut [bool], lines: &Lines<'_>, node: Node<'_>) {
     }
     let before = &lines.text[lines.start(first)..bytes.start];
     let after = if end.row == last { &lines.text[bytes.end..lines.start(last + 1)] } else { "" };
-    // Looked at from the comment's own side: a line of many comments is looked at once for each of them.
+    // Checked from the comment's side, since a line of many comments is checked once for each of them.
     if (before.trim_end().is_empty() || leads[first]) && after.trim_start().is_empty() {
         leads[first..=last].fill(true);
     }
@@ -321,7 +321,7 @@ impl<'a> Nest<'a> {
         let Some(parent) = parent.map(|index| &self.items[index]) else {
             return true;
         };
-        // Lines belong to one item only: what begins on its parent's line stays with it.
+        // Lines belong to one item only, so an item that begins on its parent's line stays part of it.
         if start <= parent.start {
             return false;
         }
@@ -355,7 +355,7 @@ impl<'a> Nest<'a> {
     fn is_test(&self, first: usize, start: usize) -> bool {
         (first..=start).any(|row| {
             let line = self.lines.line(row).trim_start();
-            // A line of many definitions is looked at once for each of them.
+            // The limit keeps a line of many definitions cheap, since it is checked once for each of them.
             let line = &line[..line.floor_char_boundary(ATTRIBUTE_LENGTH)];
             line.starts_with("#[")
                 && (line.contains("test]")

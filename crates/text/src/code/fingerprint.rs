@@ -1,4 +1,4 @@
-//! The signature of a definition as its tree tells it, apart from attributes, comments and body.
+//! The signature of a definition, from its syntax tree without attributes, comments and body.
 
 use tree_sitter::Node;
 
@@ -11,13 +11,13 @@ pub(super) struct Fingerprint {
     pub(super) head: usize,
 }
 
-/// Tokens of a signature that are looked at. A table without a name for its rows would be read to its end otherwise.
+/// Most tokens of a signature. Otherwise a table without names for its rows would be read to its end.
 const TOKENS: usize = 512;
 
 /// The fingerprint of the definition at `node`.
 ///
-/// Two definitions have the same hash where their signatures are the same but for white space, comments, attributes
-/// and a trailing comma. What follows a `=` is body, except in the defaults of parameters.
+/// Two definitions have the same hash where their signatures differ only in white space, comments, attributes
+/// and a trailing comma. Text after a `=` is body, except in the defaults of parameters.
 pub(super) fn fingerprint(node: Node<'_>, text: &str) -> Fingerprint {
     let mut tokens: Vec<&str> = Vec::new();
     let mut head = None;

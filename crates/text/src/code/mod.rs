@@ -33,7 +33,7 @@ use queries::Definitions;
 pub(crate) struct Code {
     pub(crate) title: Option<String>,
     pub(crate) passages: Vec<Passage>,
-    /// Lines in which the parser found an error, where they are more than a few.
+    /// Lines in which the parser found an error; 0 for a few.
     pub(crate) error_lines: usize,
 }
 

@@ -9,7 +9,7 @@ const REACH: usize = 2_000;
 
 /// The text of a definition up to its body, in one line.
 ///
-/// Ends before an opening brace, `=` or `;` outside of brackets, and before what else `ends` it in its language.
+/// Ends before an opening brace, `=` or `;` outside brackets, and before the character that `ends` it in its language.
 pub(super) fn signature(text: &str, ends: Ends) -> String {
     let mut depth = 0_i32;
     let mut signature = String::new();

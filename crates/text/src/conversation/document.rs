@@ -11,7 +11,7 @@ use crate::lines::Lines;
 use crate::pack::{Piece, pack};
 use crate::{Kind, Role, by_lines, dates};
 
-/// The attribute that says who takes part.
+/// The attribute that names the participants.
 const SPEAKER: &str = "speaker";
 
 /// At most this many speakers of one session.
@@ -55,11 +55,11 @@ impl Conversation {
         first..end.max(first)
     }
 
-    /// The session as a document: as many whole turns a passage as fit, each passage beginning with the last turn of the one
-    /// before where there is room for that. A turn that is too long is divided and shares its passages with no other.
+    /// The session as a document. A passage holds as many whole turns as fit, and begins with the last turn of the one
+    /// before where there is room for it. A turn that is too long is divided and does not share its passages.
     ///
     /// Passages are of kind [`Kind::Turns`] and dated as their last turn; `part` numbers the windows, which the pieces of a
-    /// long turn share. The author is that of all turns, where it is one. `speaker` of the attributes is who takes part.
+    /// long turn share. The author is set where all turns have the same one. The attribute `speaker` lists the participants.
     #[must_use]
     pub fn document(&self, options: &ConversationOptions) -> Document {
         let rendered = self.rendered(&options.time_zone);
@@ -114,7 +114,7 @@ impl Conversation {
         speakers
     }
 
-    /// `Ann, Ben, 2026-11-22 14:05`, for a session that has no title.
+    /// `Ann, Ben, 2026-11-22 14:05`, for a session without a title.
     fn described(&self, speakers: &[&str], zone: &TimeZone) -> String {
         let when = self.turns.iter().find_map(|turn| turn.time).map(|time| clock(time, zone));
         let parts: Vec<&str> = speakers.iter().take(4).copied().chain(when.as_deref()).collect();
@@ -142,7 +142,7 @@ fn clock(time: jiff::Timestamp, zone: &TimeZone) -> String {
     time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Windows of turns that fit, each beginning with the last turn of the one before where the next fits beside it.
+/// Windows of turns that fit. Each begins with the last turn of the one before, where the next turn fits beside it.
 fn windows(lines: &Lines<'_>, rows: &[(usize, usize)], max_tokens: usize) -> Vec<Range<usize>> {
     let cost = |turn: usize| rows.get(turn).map_or(0, |(first, last)| lines.tokens(*first, *last));
     let mut windows = Vec::new();

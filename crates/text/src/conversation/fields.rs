@@ -39,7 +39,7 @@ const NAMES: &[&str] = &["name", "display_name", "real_name", "username", "login
 const TEXTS: &[&str] = &["text", "content", "message", "body", "parts"];
 /// Parts of a turn that are text rather than tool calls, their results, pictures or thoughts.
 const SAID: &[&str] = &["text", "input_text", "output_text", "multimodal_text", "markdown"];
-/// Values of `type` that say who speaks where nothing else does.
+/// Values of `type` that name the speaker where nothing else does.
 const ROLES: &[&str] = &["user", "human", "assistant", "system"];
 /// Greatest nesting of a turn's text.
 const DEPTH: usize = 4;
@@ -77,7 +77,7 @@ pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
     Record::Turn(Turn { time, speaker, text }, session)
 }
 
-/// The value of the first of `keys` that `read` makes something of, in `here` before `there`.
+/// The value of the first of `keys` that `read` accepts, in `here` before `there`.
 pub(super) fn first<T>(
     here: &Map<String, Value>,
     there: &Map<String, Value>,

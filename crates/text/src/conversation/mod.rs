@@ -39,13 +39,13 @@ impl Default for ConversationOptions {
 /// One message of a person or program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// When, where the log says it.
+    /// Its time, if the log gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
-    /// Who: a name, else a role such as `user`.
+    /// Its speaker: a name, or else a role such as `user`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
-    /// What, with `\n` line ends.
+    /// Its text, with `\n` line ends.
     pub text: String,
 }
 
@@ -76,19 +76,19 @@ pub struct ConversationLog {
     pub bad: Vec<BadRecord>,
 }
 
-/// Why an input holds no conversations at all.
+/// The reason for which an input holds no conversations at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConversationFormatError {
-    /// There is nothing in it.
+    /// The input is empty.
     #[error("it is empty; {KNOWN}")]
     Empty,
-    /// It is one JSON document, and that is broken.
+    /// The input is a single broken JSON document.
     #[error("its JSON is broken: {reason}; nothing of it was read")]
     Broken {
         /// The parser's message, with line and column.
         reason: String,
     },
-    /// None of its records is a turn.
+    /// The records are not turns.
     #[error("found {records} records and not one turn of a conversation (the first: {reason}); {KNOWN}")]
     NoTurns {
         /// Number of records.

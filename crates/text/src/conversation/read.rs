@@ -69,7 +69,7 @@ pub fn read_conversations(
                     Err(error) => reader.bad(format!("line {}", index + 1), format!("no JSON: {error}")),
                 }
             }
-            // Not one line is JSON by itself: it was one document over many lines.
+            // No line is JSON by itself, so it was one document over many lines.
             if !any && text.starts_with('{') {
                 return Err(ConversationFormatError::Broken { reason: error.to_string() });
             }

@@ -18,15 +18,15 @@ pub(super) struct Comments {
     record: u64,
 }
 
-/// The comments that only an address tells apart, in their order.
+/// The comments that differ only by address, in their order.
 #[derive(Default)]
 struct Said {
     all: Cursor,
-    /// Those that had no address when they came.
+    /// Those that came without an address.
     bare: Cursor,
 }
 
-/// A list, and how far the current record has used it up.
+/// A list, and the position that the current record has reached in it.
 #[derive(Default)]
 struct Cursor {
     at: Vec<usize>,

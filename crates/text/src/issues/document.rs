@@ -16,9 +16,9 @@ impl Issue {
     /// The issue as a document in Markdown whose lines are those of [`Issue::rendered`].
     ///
     /// Part 0 is the body, each comment is a part of its own, and one that is long has several passages. All carry the
-    /// title as their heading, their author and their date; a remark on lines says in its context which. An empty comment
-    /// has no passage but keeps its number, and an empty body has the title as its passage. What a form or a mail program
-    /// added is not in a passage's text, nor is what a comment quotes of the conversation before it. What a program wrote is
+    /// title as their heading, their author and their date; a remark on lines names the lines in its context. An empty comment
+    /// has no passage but keeps its number, and an empty body has the title as its passage. The text of a passage leaves out
+    /// additions of forms and mail programs, and a comment's quotations of the conversation. The comment of a program is
     /// in the role [`Role::Bot`], a form that nobody filled in is in [`Role::Template`].
     ///
     /// The attributes are `type`, `state` (`open`, or `closed` and besides `merged`, `unmerged`, `resolved`), each `label`,

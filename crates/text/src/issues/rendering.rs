@@ -24,8 +24,8 @@ pub(super) struct Part {
 }
 
 impl Issue {
-    /// The issue as Markdown: its title, a line about it, its body, and each comment under a heading that says who wrote it
-    /// and when. The lines of [`Issue::document`] are lines of this text.
+    /// The issue as Markdown: its title, a line about it, its body, and each comment under a heading with its author
+    /// and time. The lines of [`Issue::document`] are lines of this text.
     ///
     /// ```
     /// let issue = tamis_text::Issue { body: "It hangs.".into(), ..tamis_text::Issue::new(7, "Hang at start") };

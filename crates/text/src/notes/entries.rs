@@ -42,7 +42,7 @@ pub struct Entry {
     pub text: String,
     /// Whether it is marked as forgotten.
     pub forgotten: bool,
-    /// Where its mark is, in bytes of the whole text, with the white space before it: what to remove to remember it again.
+    /// Its mark, in bytes of the whole text, with the white space before it. Removing these bytes remembers the entry again.
     pub mark: Option<Range<usize>>,
 }
 
@@ -81,7 +81,7 @@ pub fn entries(text: &str) -> Vec<Entry> {
                     Tag::Heading { .. } | Tag::MetadataBlock(_) => {}
                     Tag::HtmlBlock if own_line_mark(text, &range) => {
                         let first = row_at(&starts, range.start);
-                        // A mark on a line of its own belongs to what it follows without a gap.
+                        // A mark on a line of its own belongs to the text directly above it.
                         match entries.last_mut().filter(|entry| entry.end_line as usize == first && !entry.forgotten) {
                             Some(entry) => extend(entry, text, &starts, range),
                             None => entries.extend(entry(text, &starts, range, false)),

@@ -1,4 +1,4 @@
-//! Memories: Markdown notes to passages that overlap, dated by what the notes say themselves.
+//! Memories: divides Markdown notes into overlapping passages, dated by the notes' own dates.
 
 mod entries;
 mod stamp;
@@ -22,8 +22,8 @@ use stamp::{Stamp, stamp};
 pub struct NoteOptions {
     /// The largest passage, in estimated tokens. Values under 32 count as 32.
     pub max_tokens: usize,
-    /// About how many tokens a passage of a divided section repeats of the one before, in whole lines: at most half more,
-    /// and less where a line alone is longer. Values above a quarter of `max_tokens` count as that.
+    /// Tokens that a passage of a divided section repeats of the one before, in whole lines: at most half more,
+    /// and less where a single line is longer. The maximum is a quarter of `max_tokens`.
     pub overlap_tokens: usize,
     /// Time zone of the notes, for days and times without an offset.
     pub time_zone: TimeZone,
@@ -36,7 +36,7 @@ impl Default for NoteOptions {
     }
 }
 
-/// The attribute that says what a note is about.
+/// The attribute for the subjects of a note.
 const TOPIC: &str = "topic";
 
 /// At most this many topics of one note, each of at most so many characters.
@@ -46,7 +46,7 @@ const TOPIC_LENGTH: usize = 100;
 /// The level of topic headings.
 const TOPIC_LEVEL: usize = 2;
 
-/// The one file of memories that never age, whatever dates are in it.
+/// The file of memories that never age, whatever dates are in it.
 const UNDATED: &str = "memory.md";
 
 /// Reads a note at `path` (relative, with forward slashes).
@@ -54,7 +54,7 @@ const UNDATED: &str = "memory.md";
 /// - **Passages.** Sections are never joined: text under a heading of its own has a subject of its own,
 ///   and three lines on one topic match a question about it better than in the middle of four other topics. Within a
 ///   section, an item or heading that begins with a time (`- 14:05 …`) begins a passage, since entries of a log have
-///   nothing to do with each other. What is still longer than `max_tokens` is divided by lines, best before a block, with
+///   nothing to do with each other. Longer sections than `max_tokens` are divided by lines, best before a block, with
 ///   an overlap. Each passage has its heading path.
 /// - **Date.** The latest of the dates of its front matter (`date`, `created`, `updated`, …), else the day that its name
 ///   begins with (`2026-11-22.md`, `2026-11-22-topic.md`). A passage under a time has that time of the day. `MEMORY.md`
@@ -163,7 +163,7 @@ fn topics(outline: &Outline) -> Vec<(String, String)> {
     topics
 }
 
-/// Everything that dividing a note needs.
+/// Everything needed to divide a note.
 struct Reader<'note> {
     lines: &'note Lines<'note>,
     outline: &'note Outline,
@@ -174,7 +174,7 @@ struct Reader<'note> {
     options: &'note NoteOptions,
 }
 
-/// Consecutive lines that belong together, and when they were written.
+/// Consecutive lines that belong together, and their time.
 struct Segment {
     first: usize,
     last: usize,
@@ -220,7 +220,7 @@ impl Reader<'_> {
                 continue;
             }
             let before = self.closed(&open, first);
-            // Nothing but headings: they go with what comes next.
+            // Headings alone go with the text after them.
             let only_headings = before.as_ref().is_none_or(|before| heading_end.is_some_and(|end| before.last <= end));
             if !only_headings {
                 segments.extend(before);

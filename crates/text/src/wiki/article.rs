@@ -27,13 +27,13 @@ pub struct WikiPage {
     pub timestamp: Option<Timestamp>,
     /// Author of the revision.
     pub author: Option<String>,
-    /// The page as it was written.
+    /// The page as written.
     pub wikitext: String,
-    /// The wiki that it is of.
+    /// Its wiki.
     pub site: Arc<WikiSite>,
 }
 
-/// The attribute that says which categories a page is in.
+/// The attribute for the categories of a page.
 const CATEGORY: &str = "category";
 
 /// The namespaces of files and of categories.
@@ -53,9 +53,9 @@ impl WikiPage {
         self.titled(&self.readable().text)
     }
 
-    /// The page divided into sections, each with its heading path; the first passage has title and lead and stands for the
-    /// page. Its date is that of the revision, its attributes `category` are the categories it is in. A page of which no
-    /// text is left has no passages.
+    /// The page divided into sections, each with its heading path. The first passage has title and lead and represents the
+    /// page. The date is that of the revision, and the attributes `category` are the page's categories. A page without any
+    /// remaining text has no passages.
     #[must_use]
     pub fn document(&self, options: &Options) -> Document {
         let readable = self.readable();

@@ -41,7 +41,7 @@ pub struct WikiSite {
 }
 
 impl WikiSite {
-    /// The address of a page, where that of the main page says how addresses are made.
+    /// The address of a page, if that of the main page tells the form of addresses.
     #[must_use]
     pub fn url(&self, title: &str) -> Option<String> {
         let (directory, _) = self.base.as_deref()?.rsplit_once('/')?;
@@ -68,10 +68,10 @@ pub struct WikiDump {
     pub bad: Vec<BadRecord>,
 }
 
-/// Why a dump could not be read to its end.
+/// The reason for which a dump could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum WikiDumpError {
-    /// It is something else.
+    /// The input has another format.
     #[error("not a dump of a MediaWiki: it begins with {seen} instead of <mediawiki>")]
     NotADump {
         /// The first element, or a remark that there is none.
@@ -80,7 +80,7 @@ pub enum WikiDumpError {
     /// The dump is broken or cut off. The caller received the pages before that place, which are not all.
     #[error("the dump is broken at byte {byte}, after {pages} pages: {reason}")]
     Broken {
-        /// Where, in bytes from the beginning, after decompression.
+        /// The position in bytes from the beginning, after decompression.
         byte: u64,
         /// Number of pages read before.
         pages: usize,
@@ -94,8 +94,8 @@ const LARGEST: usize = 64 << 20;
 
 /// Reads a dump of a MediaWiki page by page, each in its last revision.
 ///
-/// `input` is plain XML or compressed with gzip or bzip2, as its first bytes tell. `each` is given every page of the wanted
-/// namespaces that is wikitext and no redirect, and can stop the reading. Holds one page at a time.
+/// `input` is plain XML or compressed with gzip or bzip2, by its first bytes. `each` receives every page of the wanted
+/// namespaces that is wikitext and not a redirect, and can stop the reading. Holds one page at a time.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -383,7 +383,7 @@ impl<F: FnMut(WikiPage) -> ControlFlow<()>> State<'_, F> {
         ControlFlow::Continue(())
     }
 
-    /// Gives a page away, if it is one of those that are wanted.
+    /// Passes a page to the caller, if it is wanted.
     fn give(&mut self) -> ControlFlow<()> {
         let page = std::mem::take(&mut self.page);
         let namespace = page.namespace.unwrap_or(0);

@@ -61,7 +61,7 @@ pub(super) fn clean(draft: &mut Draft) {
     }
 }
 
-/// Takes out a line that is a form's, and says whether it was one.
+/// Removes a line of a form, and returns whether it was one.
 fn take_out_of_form(draft: &mut Draft, row: usize, boxes: bool) -> bool {
     if draft.is_code(row) || draft.is_blank(row) {
         return false;

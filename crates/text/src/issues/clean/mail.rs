@@ -21,7 +21,7 @@ const WRAPPED: usize = 5;
 /// Number of lines above a line that are searched for its beginning.
 pub(super) const ABOVE: usize = 4;
 
-/// Takes out the footers of mails, with the line that sets them off; also where an answer quotes them.
+/// Removes the footers of mails with the line that sets them off, also where an answer quotes them.
 pub(super) fn clean(draft: &mut Draft) {
     for row in 0..draft.rows.len() {
         if draft.is_code(row) || !is_footer(unquoted(draft.text(row))) {

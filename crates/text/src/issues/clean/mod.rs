@@ -1,7 +1,7 @@
 //! Separates the author's own text from that of forms and mail programs.
 //!
-//! Lines stay where they are, so that a place in the cleaned text is the same place in the text. Nothing is taken out of
-//! code.
+//! Lines keep their positions, so that a line of the cleaned text is the same line of the text. Code is left
+//! alone.
 
 mod form;
 mod mail;
@@ -28,7 +28,7 @@ pub(super) enum Line {
     Own,
     /// Part of a form, and kept since it may hold an answer.
     Form,
-    /// Taken out, as a whole.
+    /// Removed as a whole.
     Out,
 }
 
@@ -45,7 +45,7 @@ impl Clean {
     }
 }
 
-/// The lines of a text while some are taken out.
+/// The lines of a text while some are removed.
 struct Draft {
     rows: Vec<String>,
     lines: Vec<Line>,
@@ -96,7 +96,7 @@ pub(super) fn whole(text: &str, line: Line) -> Clean {
     Clean { text: text.to_owned(), lines: vec![line; text.split('\n').count()] }
 }
 
-/// The body of an issue, without the instructions of its form and the questions that have no answer.
+/// The body of an issue, without the instructions of its form and its unanswered questions.
 pub(super) fn body(text: &str) -> Clean {
     let mut draft = Draft::new(text);
     form::clean(&mut draft);

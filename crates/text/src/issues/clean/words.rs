@@ -201,7 +201,7 @@ const DONE: &[&str] = &[
     "written",
 ];
 
-/// Statements that are nothing more. A task can begin with the same words.
+/// Statements that are complete. A task can begin with the same words.
 const SHORT: &[&str] = &[
     "added tests",
     "breaking change",

@@ -1,4 +1,4 @@
-//! All records of one input put together.
+//! Gathers all records of one input.
 
 use std::collections::BTreeMap;
 
@@ -123,7 +123,7 @@ impl Gathering {
         self.note(if place.is_empty() { "record 1" } else { place }, format!("is {}, not an object", shown(value)));
     }
 
-    /// A record as it was read, or why it could not be.
+    /// A record, or the reason for which it is unreadable.
     pub(super) fn found(&mut self, place: &str, read: Result<Found, Reason>) {
         let found = match read.and_then(|found| self.of_this_repository(found)) {
             Ok(found) => found,
@@ -157,7 +157,7 @@ impl Gathering {
                 place,
                 format!("has the number {number} of another, and one is an issue, one a merge request: {APART}"),
             );
-            // Whichever comes first, it is the issue that stays.
+            // The issue stays, whichever comes first.
             if !here {
                 return;
             }
@@ -180,12 +180,12 @@ impl Gathering {
         Ok(found)
     }
 
-    /// Something that could not be read.
+    /// Notes an unreadable record.
     pub(super) fn note(&mut self, place: &str, reason: impl Into<String>) {
         self.bad.push(BadRecord { position: place.to_owned(), reason: reason.into() });
     }
 
-    /// Says what the format is where the records do not.
+    /// Sets the format where the records do not tell it.
     pub(super) fn is(&mut self, format: IssueFormat) {
         self.format = Some(format);
     }

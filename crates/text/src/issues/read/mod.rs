@@ -69,13 +69,13 @@ pub struct BadRecord {
     pub reason: String,
 }
 
-/// Why an input holds no issues at all.
+/// The reason for which an input holds no issues at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueFormatError {
-    /// There is nothing in it.
+    /// The input is empty.
     #[error("it is empty; {FORMATS}")]
     Empty,
-    /// It is JSON up to some place.
+    /// The JSON breaks off or is broken.
     #[error("line {line}, column {column}: {reason}")]
     Broken {
         /// The line, from 1.
@@ -85,7 +85,7 @@ pub enum IssueFormatError {
         /// The reason.
         reason: String,
     },
-    /// It is something else.
+    /// The input has another format.
     #[error("it is {seen}; {FORMATS}")]
     Unknown {
         /// Its beginning.
@@ -122,7 +122,7 @@ const SHOWN: usize = 40;
 ///
 /// # Errors
 ///
-/// When it is empty, when its JSON breaks off or is none (JSON Lines excepted, where that is a bad record), or when nothing
+/// The input is empty, its JSON breaks off or is invalid (except in JSON Lines, where that is a bad record), or nothing
 /// in it is an issue or a comment.
 pub fn read_issues(bytes: &[u8]) -> Result<IssueArchive, IssueFormatError> {
     let (text, _) = decode(bytes);
@@ -142,8 +142,8 @@ pub fn read_issues(bytes: &[u8]) -> Result<IssueArchive, IssueFormatError> {
     all.finish()
 }
 
-/// Whether each line is a value of its own. One of the first few may be broken; the lines of a value that is spread over
-/// several are none by themselves.
+/// Whether each line is a value of its own. One of the first few may be broken, since the lines of a value that spans
+/// several lines are all broken by themselves.
 fn is_line_by_line(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.next();

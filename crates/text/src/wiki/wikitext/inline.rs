@@ -9,7 +9,7 @@ use super::{BAR, BLOCK, LITERAL, Names};
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) text: String,
-    /// Blocks that are kept as they are, each with its language. The text has their numbers.
+    /// Verbatim blocks, each with its language. The text has their numbers.
     pub(super) blocks: Vec<(String, String)>,
     pub(super) categories: Vec<String>,
 }
@@ -161,7 +161,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The parameters of a template that have no name, or a number for one. Where all have names, the last of them: it is
+    /// The parameters of a template without a name, or with a number for one. Where all have names, the last of them: it is
     /// text with an equals sign in it.
     fn positional(&self, open: usize, close: usize) -> Vec<Part> {
         let parts = self.parts(open, close, usize::MAX);

@@ -1,8 +1,8 @@
-//! Wikitext to readable text: what the page says, without the markup that says how it looks.
+//! Turns wikitext into readable text: the content of the page without its markup.
 //!
 //! Two passes. The first takes the text apart into marks ([`tokens`]) and writes it again without them ([`inline`]): links
 //! become their labels, templates become their content or are dropped, comments and references are dropped. The second reads lines
-//! ([`blocks`]): headings, lists and tables. Nothing that is not closed takes more with it than its own mark. Every step
+//! ([`blocks`]): headings, lists and tables. An unclosed construct loses only its own mark. Every step
 //! takes time linear in the length of the page.
 
 mod blocks;
@@ -25,7 +25,7 @@ pub(super) struct Readable {
     pub(super) categories: Vec<String>,
 }
 
-/// The names of the wiki's namespaces that links into mean something else than text, in lower case.
+/// The names of namespaces, in lower case, whose links are not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Names {
     pub(super) files: Vec<String>,
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Marks and words; without `keeping` none that keep what they hold as it is or hide it on purpose.
+    /// Marks and words; without `keeping`, only marks that neither keep their content verbatim nor hide it on purpose.
     fn source(keeping: bool) -> impl Strategy<Value = String> {
         let parts = [
             "{{",

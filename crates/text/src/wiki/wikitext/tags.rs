@@ -1,4 +1,4 @@
-//! Tags of HTML and of a wiki's extensions, by what becomes of them.
+//! Tags of HTML and of a wiki's extensions, with their treatment.
 
 /// The treatment of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +142,7 @@ pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
     }
 }
 
-/// Whether `__WORD__` is a switch of the wiki, as against the name of something.
+/// Whether `__WORD__` is a switch of the wiki rather than a name.
 pub(super) fn is_switch(word: &str) -> bool {
     matches!(
         word,

@@ -1,4 +1,4 @@
-//! The marks of a page in order, and which of them belong together.
+//! The marks of a page in order, and the pairs among them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -69,7 +69,7 @@ struct Scanner<'page> {
     headings: usize,
     /// End of the label of an external link.
     link_end: Option<usize>,
-    /// Of each kind of tag, where the next one closes that has been looked for: none when there is none any more.
+    /// The position of the next closing tag of each kind that was searched; none where no more follow.
     closings: HashMap<&'static str, Option<usize>>,
 }
 
@@ -204,7 +204,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A comment, a tag, or an angle that is only one.
+    /// A comment, a tag, or a plain angle bracket.
     fn angle(&mut self) {
         if self.next_is("<!--") {
             let end =
@@ -308,7 +308,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Where the next `name` is from `from` on, looked for once: what was found serves until it is passed.
+    /// The position of the next `name` from `from` on. A search result serves until it is passed.
     fn closing(
         &mut self,
         name: &'static str,
