@@ -1,5 +1,7 @@
 //! Time and output grow no faster than the length of the text.
 
+#![cfg(all(feature = "grammars", feature = "wiki"))]
+
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 

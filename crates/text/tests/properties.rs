@@ -1,5 +1,7 @@
 //! Properties of every file: no line is lost or found twice, no passage is too large, nothing panics.
 
+#![cfg(feature = "grammars")]
+
 use std::fs;
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! References and definitions of a text, a language at a time.
 
+#![cfg(feature = "grammars")]
+
 use proptest::prelude::*;
 use tamis_text::{LANGUAGES, Reference, ReferenceKind, definitions, references};
 

@@ -1,5 +1,7 @@
 //! Fingerprints: stable through edits of the body, different for different signatures.
 
+#![cfg(feature = "grammars")]
+
 use tamis_text::{Options, Passage, read};
 
 fn passages(path: &str, text: &str) -> Vec<Passage> {

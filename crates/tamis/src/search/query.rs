@@ -7,7 +7,6 @@ use super::variants::Variant;
 use crate::Error;
 pub use crate::config::Mode;
 use crate::config::Words;
-use std::fmt;
 use std::str::FromStr;
 use tamis_cut::{Guarantee, Rule, Want};
 use tamis_text::{Kind, Language, Role};
@@ -21,12 +20,6 @@ impl FromStr for Mode {
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = || format!("one of {}", Mode::NAMES.join(", "));
         Mode::of(name).ok_or_else(|| Error::argument("mode", format!("{name:?}"), allowed()))
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

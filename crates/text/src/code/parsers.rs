@@ -81,7 +81,7 @@ impl Budget {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod tests {
     use super::*;
     use crate::Language;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 
 use super::{Conversation, ConversationOptions, Turn};
-use crate::document::{Document, Passage};
+use crate::document::{Document, MIN_TOKENS, Passage};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
@@ -66,7 +66,7 @@ impl Conversation {
         let lines = Lines::new(&rendered);
         let rows: Vec<(usize, usize)> =
             self.turn_lines().iter().map(|(first, last)| (*first as usize - 1, *last as usize - 1)).collect();
-        let max_tokens = options.limit();
+        let max_tokens = options.max_tokens.max(MIN_TOKENS);
         let mut passages = Vec::new();
         for (part, window) in windows(&lines, &rows, max_tokens).into_iter().enumerate() {
             let (Some((first, _)), Some((_, last))) = (rows.get(window.start), rows.get(window.end - 1)) else {

@@ -17,7 +17,7 @@ pub(crate) struct Grammar {
 }
 
 /// Finds the first line of the documentation of a file among its first rows, in a language with such a convention.
-pub(crate) type Title = for<'text> fn(&mut dyn Iterator<Item = &'text str>) -> Option<&'text str>;
+pub(crate) type Title = for<'text> fn(&[&'text str]) -> Option<&'text str>;
 
 impl PartialEq for Grammar {
     fn eq(&self, other: &Self) -> bool {

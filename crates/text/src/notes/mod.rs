@@ -10,7 +10,7 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use crate::decode::decode;
-use crate::document::{Document, Options, Passage};
+use crate::document::{Document, MIN_TOKENS, Options, Passage};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::prose::{self, Outline};
@@ -76,7 +76,7 @@ const UNDATED: &str = "memory.md";
 /// ```
 #[must_use]
 pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
-    let max_tokens = options.limit();
+    let max_tokens = options.max_tokens.max(MIN_TOKENS);
     let (text, mut notes) = decode(bytes);
     let language = Language::of_text(path, &text);
     let Some(language) = language.filter(|language| language.category == Category::Prose) else {

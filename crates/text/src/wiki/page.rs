@@ -2,7 +2,7 @@
 
 use crate::decode::decode;
 use crate::document::{Document, Options};
-use crate::languages::Category;
+use crate::languages::{Category, Language};
 use crate::lines::Lines;
 use crate::prose::{self, Outline};
 use crate::{read, role};

@@ -43,9 +43,9 @@ const REFERENCES: &str = r"
 ";
 
 /// The first line of the comment above `package`.
-fn title<'text>(rows: &mut dyn Iterator<Item = &'text str>) -> Option<&'text str> {
+fn title<'text>(rows: &[&'text str]) -> Option<&'text str> {
     let mut comment = None;
-    for line in rows {
+    for &line in rows {
         if line.starts_with("package ") {
             return comment;
         }

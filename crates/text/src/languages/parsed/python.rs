@@ -54,7 +54,8 @@ const REFERENCES: &str = r"
 ";
 
 /// The first line of the docstring.
-fn title<'text>(rows: &mut dyn Iterator<Item = &'text str>) -> Option<&'text str> {
+fn title<'text>(rows: &[&'text str]) -> Option<&'text str> {
+    let mut rows = rows.iter().copied();
     let first = rows.find(|line| !line.is_empty() && !line.starts_with('#'))?;
     let body = first.trim_start_matches(['r', 'R', 'u', 'U']);
     let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| body.starts_with(quote))?;

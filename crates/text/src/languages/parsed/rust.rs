@@ -55,6 +55,6 @@ const REFERENCES: &str = r#"
 "#;
 
 /// The first line of the module's documentation, which begins with `//!`.
-fn title<'text>(rows: &mut dyn Iterator<Item = &'text str>) -> Option<&'text str> {
-    rows.find_map(|line| line.strip_prefix("//!").map(str::trim).filter(|line| !line.is_empty()))
+fn title<'text>(rows: &[&'text str]) -> Option<&'text str> {
+    rows.iter().find_map(|line| line.strip_prefix("//!").map(str::trim).filter(|line| !line.is_empty()))
 }
