@@ -1,14 +1,14 @@
-//! `[search.calibrated]`: the thresholds that `tamis calibrate` measured, with the model that they hold for.
+//! `[search.calibrated]`: the thresholds that `tamis calibrate` measured, and the model that they hold for.
 
-use super::layers::{ConfigError, Source};
-use super::threshold_keys::{near, threshold_language};
+use super::error::{ConfigError, Source};
+use super::threshold_language::{nearest_language, threshold_language};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tamis_text::Language;
 
-/// The names in the table that are no languages.
+/// The names in the table besides those of languages.
 pub(super) const PROVIDER: &str = "provider";
 pub(super) const MODEL: &str = "model";
 pub(super) const CALIBRATED_AT: &str = "calibrated_at";
@@ -16,17 +16,17 @@ pub(super) const CALIBRATED_AT: &str = "calibrated_at";
 /// `[search.calibrated]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CalibratedConfig {
-    /// What runs the model: `static`, `mini-lm`, `local` or `remote`.
+    /// The provider of the model: `static`, `mini-lm`, `local` or `remote`.
     pub provider: String,
     /// The model's identifier.
     pub model: String,
-    /// When it was measured; `None`: not said.
+    /// The time of the measurement, if the file gives it.
     #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
     pub calibrated_at: Option<Timestamp>,
     /// Thresholds, -1 to 1, by the name of the language.
     #[serde(flatten)]
     pub thresholds: BTreeMap<String, f64>,
-    /// The file that says it.
+    /// The file that holds the table.
     #[serde(skip)]
     pub source: Source,
 }
@@ -44,11 +44,9 @@ pub(super) fn take(
     path: &Path,
     source: &Source,
 ) -> Result<Option<CalibratedConfig>, ConfigError> {
-    let wrong = |key: &str, value: &toml::Value, allowed: &str| ConfigError::NotAllowed {
-        source_name: path.display().to_string(),
-        key: format!("search.calibrated{}{key}", if key.is_empty() { "" } else { "." }),
-        value: value.to_string(),
-        allowed: allowed.to_owned(),
+    let wrong = |key: &str, value: &toml::Value, allowed: &str| {
+        let key = format!("search.calibrated{}{key}", if key.is_empty() { "" } else { "." });
+        ConfigError::in_file(path, key, value.to_string(), allowed)
     };
     let search = document.get_mut("search").and_then(toml::Value::as_table_mut);
     let mut table = match search.and_then(|search| search.remove("calibrated")) {
@@ -60,7 +58,9 @@ pub(super) fn take(
     let mut text = |name: &str| match table.remove(name) {
         Some(toml::Value::String(text)) if !text.is_empty() => Ok(text),
         Some(other) => Err(wrong(name, &other, "a text")),
-        None => Err(wrong(name, &"".into(), "what the thresholds were measured with; run `tamis calibrate` again")),
+        None => {
+            Err(wrong(name, &"".into(), "set to what the thresholds were measured with; run `tamis calibrate` again"))
+        }
     };
     let (provider, model) = (text(PROVIDER)?, text(MODEL)?);
     let time = |value: toml::Value| {
@@ -78,7 +78,7 @@ pub(super) fn take(
         let language = Language::resolve(&name).ok_or_else(|| ConfigError::UnknownKey {
             source_name: path.display().to_string(),
             key: format!("search.calibrated.{name}"),
-            nearest: near(&name).map(|near| format!("search.calibrated.{near}")),
+            nearest: nearest_language(&name).map(|near| format!("search.calibrated.{near}")),
         })?;
         let number = match &value {
             toml::Value::Integer(number) => Some(*number as f64),

@@ -1,5 +1,5 @@
-//! Writing `[search.calibrated]` into a project's configuration file and taking it out again. Whatever else the file holds
-//! stays as it is, byte for byte, comments too.
+//! Writes `[search.calibrated]` into a project's configuration file and removes it again. Everything else in the file stays
+//! byte for byte, comments included.
 
 use super::calibrated::{CALIBRATED_AT, CalibratedConfig, MODEL, PROVIDER};
 use super::{Config, project_file, threshold_language, trust};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use tamis_text::Language;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-/// What stands above the table when it is new.
+/// The comment above a new table.
 const HEADING: &str = "# Measured by `tamis calibrate`; a value in [search.thresholds] goes before it.\n";
 
 impl Config {
-    /// Writes `calibrated` as `[search.calibrated]` into the project's file, or takes the table out of it. Thresholds of
-    /// other languages that were measured with the same model stay. A file that the user trusts as it is stays trusted.
-    /// Returns the file; `None` where there is none to write or nothing to take out.
+    /// Writes `calibrated` as `[search.calibrated]` into the project's file, or removes the table. Thresholds of other
+    /// languages measured with the same model stay. A file that the user trusts stays trusted. Returns the file; `None`
+    /// where there is no file to write or nothing to remove.
     pub(crate) fn write_calibrated(&self, calibrated: Option<&CalibratedConfig>) -> io::Result<Option<PathBuf>> {
         let Some(path) = &self.project_file else { return Ok(None) };
         let text = match project_file::read_text(path) {
@@ -25,7 +25,7 @@ impl Config {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        // What is written is the file that a link leads to.
+        // A link is followed, since replacing the link itself would leave its target as it was.
         let path = dunce::canonicalize(path).unwrap_or_else(|_| path.clone());
         let edited = edited(&text, calibrated).map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))?;
         if edited == text {
@@ -40,16 +40,16 @@ impl Config {
     }
 }
 
-/// The text with the table in it, or without.
+/// The text with the table, or without it.
 fn edited(text: &str, calibrated: Option<&CalibratedConfig>) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("not valid TOML: {error}"))?;
     let before = document.to_string();
     match calibrated {
         Some(calibrated) => put(document.as_table_mut(), calibrated, before.trim().is_empty())?,
-        None => take_out(document.as_table_mut()),
+        None => remove(document.as_table_mut()),
     }
     let written = spliced(text, &before, &document.to_string());
-    // The file is people's own: nothing but the table may have changed, whatever shape it has.
+    // People wrote the rest of the file, so nothing but the table may change, whatever its layout.
     let is_kept = matches!((rest(text), rest(&written)), (Some(before), Some(after)) if before == after);
     if !is_kept {
         return Err("[search.calibrated] has no place between its other values; write [search] as a table".into());
@@ -57,8 +57,8 @@ fn edited(text: &str, calibrated: Option<&CalibratedConfig>) -> Result<String, S
     Ok(written)
 }
 
-/// The lines in which `after` differs from `before`, put into `text`. The editor, which wrote both, ends lines as Unix does
-/// and drops a byte order mark; the other lines of the file keep theirs.
+/// Puts the lines in which `after` differs from `before` into `text`. The editor wrote both with Unix line ends and without
+/// a byte order mark; the other lines of the file keep theirs.
 fn spliced(text: &str, before: &str, after: &str) -> String {
     let lines = |text| -> Vec<&str> { str::split_inclusive(text, '\n').collect() };
     let (text, before, after) = (lines(text), lines(before), lines(after));
@@ -79,7 +79,7 @@ fn spliced(text: &str, before: &str, after: &str) -> String {
     spliced + &tail_text.concat()
 }
 
-/// The values of a file without the table; `None` where it is not TOML.
+/// The values of a file without the table; `None` for invalid TOML.
 fn rest(text: &str) -> Option<toml::Table> {
     let mut values: toml::Table = text.parse().ok()?;
     if let Some(search) = values.get_mut("search").and_then(toml::Value::as_table_mut) {
@@ -128,7 +128,7 @@ fn fill(table: &mut dyn TableLike, calibrated: &CalibratedConfig) {
     calibrated.thresholds.iter().for_each(|(language, threshold)| set(table, language, (*threshold).into()));
 }
 
-/// Sets a value; the comment beside the one that was there stays.
+/// Sets a value, and keeps the comment beside the old one.
 fn set(table: &mut dyn TableLike, name: &str, mut value: Value) {
     match table.get_mut(name) {
         Some(item) => {
@@ -141,8 +141,8 @@ fn set(table: &mut dyn TableLike, name: &str, mut value: Value) {
     }
 }
 
-/// Takes the table out. Where somebody wrote a comment above its heading, the heading stays with it, and nothing under it.
-fn take_out(root: &mut Table) {
+/// Removes the table. A heading with somebody's comment above it stays, with nothing under it.
+fn remove(root: &mut Table) {
     let Some(search) = root.get_mut("search").and_then(Item::as_table_like_mut) else { return };
     let is_commented = |table: &Table| {
         let prefix = table.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default();
@@ -154,7 +154,7 @@ fn take_out(root: &mut Table) {
     }
 }
 
-/// Puts a text in a file's place: whoever reads it sees the old one or the new one, whole.
+/// Replaces a file. Readers see the old text or the new one, each whole.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let before = match fs::metadata(path) {
         Ok(known) if known.permissions().readonly() => {

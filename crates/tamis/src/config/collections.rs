@@ -1,79 +1,62 @@
 //! `[[collection]]`: directories that an index holds besides, or instead of, the tree around it.
 //!
-//! Only a project's configuration names them: their paths are relative to the project's root. One that names directories
-//! outside that root is not followed there until the user has trusted it, since it came with the project and would have
-//! any of the user's files read.
+//! Only a project's configuration names them, with paths relative to the project's root. The file came with the project and
+//! could have any of the user's files read, so directories outside that root need the user's trust.
 
-use super::keys::nearest;
-use super::layers::ConfigError;
+use super::error::ConfigError;
+use super::key::nearest;
+use super::words::{Words, words};
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
 use std::path::{Component, Path, PathBuf};
-use std::str::FromStr;
 
 /// A directory that a `[[collection]]` names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CollectionDirectory {
-    /// The directory: absolute, without symbolic links where it is there.
+    /// The directory: absolute, and without symbolic links where it exists.
     pub root: PathBuf,
     /// The name under which its documents are stored; `None`: that of the directory.
     pub namespace: Option<String>,
-    /// Whose it is: namespaces of one owner may share what they hold.
+    /// Its owner. Namespaces of one owner may share their contents.
     pub owner: Option<String>,
     /// Whether its owner's other namespaces may search it.
     pub shared: bool,
-    /// Globs, as in `.gitignore`, of which a file must match one; empty: every file.
+    /// Globs, as in `.gitignore`. A file must match one of them; empty: every file.
     pub include: Vec<String>,
-    /// Globs left out, as in `.gitignore`.
+    /// Globs of files to leave out, as in `.gitignore`.
     pub ignore: Vec<String>,
-    /// What its prose is; `None`: what `index.notes` and `index.wiki` say.
+    /// The collection of its prose; `None`: as `index.notes` and `index.wiki` say.
     pub collection: Option<FileCollection>,
 }
 
-/// The collection that the prose of a directory belongs to. Code and data stay in the collection `code`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileCollection {
-    /// Documentation.
-    Docs,
-    /// Pages of a wiki.
-    Wiki,
-    /// Notes.
-    Notes,
+words! {
+    /// The collection that the prose of a directory belongs to. Code and data stay in the collection `code`.
+    #[derive(PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FileCollection {
+        /// Documentation.
+        Docs = "docs",
+        /// Pages of a wiki.
+        Wiki = "wiki",
+        /// Notes.
+        Notes = "notes",
+    }
 }
 
 impl FileCollection {
-    /// All of them by name.
-    pub const NAMES: [&str; 3] = ["docs", "wiki", "notes"];
-
     /// The name of the collection.
     pub fn as_str(self) -> &'static str {
-        match self {
-            FileCollection::Docs => "docs",
-            FileCollection::Wiki => "wiki",
-            FileCollection::Notes => "notes",
-        }
+        self.word()
     }
 }
 
-impl FromStr for FileCollection {
-    type Err = crate::Error;
-
-    fn from_str(name: &str) -> Result<Self, crate::Error> {
-        let all = [FileCollection::Docs, FileCollection::Wiki, FileCollection::Notes];
-        let allowed = || format!("one of {}", FileCollection::NAMES.join(", "));
-        let found = all.into_iter().find(|collection| collection.as_str() == name);
-        found.ok_or_else(|| crate::Error::argument("collection", format!("{name:?}"), allowed()))
-    }
-}
-
-/// An entry as it is written.
+/// An entry as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Collection {
-    /// Its place in the file, from 1.
+    /// Its position in the file, from 1.
     position: usize,
     path: String,
-    /// All but the root, which the path gives.
+    /// Everything but the root, which the path gives.
     settings: CollectionDirectory,
 }
 
@@ -157,7 +140,7 @@ fn entry(position: usize, table: &toml::Table, file: &Path) -> Result<Collection
     };
     let collection = match text("collection")? {
         None => None,
-        Some(name) => Some(name.parse().map_err(|_| {
+        Some(name) => Some(FileCollection::of(&name).ok_or_else(|| {
             let allowed = format!("one of {}", FileCollection::NAMES.join(", "));
             wrong(file, &at("collection"), format!("{name:?}"), &allowed)
         })?),
@@ -184,23 +167,18 @@ fn entry(position: usize, table: &toml::Table, file: &Path) -> Result<Collection
     Ok(Collection { position, path, settings })
 }
 
-/// Whether a text can be the name of a namespace or an owner. A colon would end it in `NAMESPACE:PATH`.
+/// Whether a text can name a namespace or an owner. A colon would end the name in `NAMESPACE:PATH`.
 pub(crate) fn is_name(name: &str) -> bool {
     let odd = |character: char| character.is_control() || matches!(character, ':' | '/' | '\\');
     !name.trim().is_empty() && name.chars().count() <= LONGEST_NAME && !name.chars().any(odd)
 }
 
 fn wrong(file: &Path, key: &str, value: String, allowed: &str) -> ConfigError {
-    ConfigError::NotAllowed {
-        source_name: file.display().to_string(),
-        key: key.to_owned(),
-        value,
-        allowed: allowed.to_owned(),
-    }
+    ConfigError::in_file(file, key, value, allowed)
 }
 
-/// The directories that the entries of `file` name, each once: where several entries name one, the first counts. `root` is
-/// the project's. Nothing outside of it is looked at unless `trusted` says that this is allowed.
+/// The directories that the entries of `file` name. Where several entries name one directory, the first counts. `root` is
+/// the project's, and nothing outside it is read unless `trusted` allows it.
 ///
 /// # Errors
 /// A directory outside the root that the user has not allowed.
@@ -235,7 +213,7 @@ pub(super) fn directories(
     Ok(directories)
 }
 
-/// A path without `.` and `..`, as it is written: links are not followed.
+/// A path without `.` and `..`. Links are not followed.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -274,7 +252,7 @@ fn expand(root: &Path, glob: &str) -> Vec<PathBuf> {
             found = found.into_iter().map(|directory| normal(&directory.join(&part))).collect();
             continue;
         }
-        // It was tried when the file was read.
+        // The glob was checked when the file was read.
         let Ok(matcher) = part_glob(&part) else { return Vec::new() };
         let hidden = part.starts_with('.');
         let entries = found.iter().filter_map(|directory| std::fs::read_dir(directory).ok()).flatten().flatten();

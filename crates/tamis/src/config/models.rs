@@ -1,25 +1,28 @@
 //! `[models.NAME]`: models besides the built-in ones.
 
-use super::layers::{ConfigError, Source};
+use super::error::{ConfigError, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Names of models that a configuration cannot define.
+pub(super) const BUILT_IN: [&str; 3] = ["auto", "static", "minilm"];
+
 /// A model defined in a configuration file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelDefinition {
-    /// What serves it.
+    /// Its provider.
     #[serde(flatten)]
     pub provider: Provider,
     /// The file that defines it.
     pub source: Source,
 }
 
-/// What serves a model.
+/// The provider of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "provider", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Provider {
-    /// An endpoint that speaks OpenAI's embeddings API.
+    /// An endpoint of OpenAI's embeddings API.
     Openai(Endpoint),
     /// A directory with `tokenizer.json` and `model.safetensors` or `model.onnx`.
     Directory {
@@ -28,15 +31,15 @@ pub enum Provider {
     },
 }
 
-/// An endpoint that speaks OpenAI's embeddings API.
+/// An endpoint of OpenAI's embeddings API.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
-    /// Base address, to which `/embeddings` is added unless it ends so.
+    /// Base address. `/embeddings` is added unless it ends with that.
     pub url: String,
     /// The model's name at the endpoint.
     pub model: String,
-    /// Length of its vectors; learned from the first answer when left out.
+    /// Length of its vectors; taken from the first answer by default.
     pub dimension: Option<usize>,
     /// Environment variable that holds the key.
     pub api_key_env: Option<String>,
@@ -48,9 +51,9 @@ pub struct Endpoint {
     pub max_retries: Option<u32>,
     /// Most requests a minute, 1 or more.
     pub requests_per_minute: Option<u32>,
-    /// Put before a query.
+    /// Prefix of a query.
     pub query_prefix: Option<String>,
-    /// Put before a passage.
+    /// Prefix of a passage.
     pub passage_prefix: Option<String>,
 }
 
@@ -59,19 +62,14 @@ pub(super) fn read_models(
     path: &Path,
     source: &Source,
 ) -> Result<BTreeMap<String, ModelDefinition>, ConfigError> {
-    let wrong = |key: String, value: String, allowed: &str| ConfigError::NotAllowed {
-        source_name: path.display().to_string(),
-        key,
-        value,
-        allowed: allowed.to_owned(),
-    };
+    let wrong = |key: String, value: String, allowed: &str| ConfigError::in_file(path, key, value, allowed);
     let toml::Value::Table(table) = value else {
         return Err(wrong("models".into(), value.to_string(), "a table of models, [models.NAME]"));
     };
     let mut models = BTreeMap::new();
     for (name, value) in table {
         let key = format!("models.{name}");
-        if ["auto", "static", "minilm"].contains(&name.as_str()) {
+        if BUILT_IN.contains(&name.as_str()) {
             return Err(wrong(key, "…".into(), "a name of its own: auto, static and minilm are taken"));
         }
         let shown = value.to_string();

@@ -1,26 +1,27 @@
-//! Reading a project's configuration file, which came with the project.
+//! Reads a project's configuration file, which came with the project and is untrusted.
 
 use crate::file::foreign::read_linked;
 use crate::location::INDEX_DIRECTORY;
 use std::io;
 use std::path::Path;
 
-/// The longest configuration file that is read, in bytes.
+/// Longest configuration file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Reads it whole. It may be a link that stays in the project, and must be a regular file of a sensible size.
+/// Reads the whole file. It may be a link that stays in the project, and must be a regular file of at most [`LONGEST`]
+/// bytes.
 ///
 /// # Errors
-/// It is not there, or is not such a file.
+/// The file is missing, or is not such a file.
 pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
     let root = root(file);
     read_linked(root, file.strip_prefix(root).unwrap_or(file), LONGEST)
 }
 
-/// The same as text.
+/// Reads the file as text.
 ///
 /// # Errors
-/// As [`read`], and where it is not UTF-8.
+/// Those of [`read`], and invalid UTF-8.
 pub(super) fn read_text(file: &Path) -> io::Result<String> {
     String::from_utf8(read(file)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
@@ -29,11 +30,11 @@ pub(super) fn read_text(file: &Path) -> io::Result<String> {
 fn root(file: &Path) -> &Path {
     let directory = file.parent().unwrap_or(Path::new(""));
     match directory.parent() {
-        Some(root) if directory.ends_with(INDEX_DIRECTORY) => here(root),
-        _ => here(directory),
+        Some(root) if directory.ends_with(INDEX_DIRECTORY) => or_current(root),
+        _ => or_current(directory),
     }
 }
 
-fn here(directory: &Path) -> &Path {
+fn or_current(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }

@@ -1,5 +1,5 @@
-//! Which projects' configurations may send text away. A configuration is trusted by its content: when it changes, it
-//! is not trusted any more.
+//! The user's trust in projects' configurations, which lets them send text away. Trust covers a file's content and ends
+//! when the file changes.
 
 use super::project_file;
 use std::fs;
@@ -16,13 +16,13 @@ fn entry(config: &Path) -> io::Result<String> {
     Ok(format!("{} {}", blake3::hash(&content).to_hex(), dunce::canonicalize(config)?.display()))
 }
 
-/// Whether the user has trusted the configuration file `config` as it is now.
+/// Whether the user trusts the configuration file `config` with its current content.
 pub fn is_trusted(user_directory: &Path, config: &Path) -> bool {
     let Ok(entry) = entry(config) else { return false };
     fs::read_to_string(list(user_directory)).is_ok_and(|text| text.lines().any(|line| line == entry))
 }
 
-/// Trusts the configuration file `config` as it is now.
+/// Trusts the configuration file `config` with its current content.
 ///
 /// # Errors
 /// The file cannot be read, or the user's list cannot be written.
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_configuration_is_not_trusted_any_more() {
+    fn trust_ends_when_a_configuration_changes() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let config = directory.path().join("config.toml");
         fs::write(&config, "[models.team]\n").expect("written");

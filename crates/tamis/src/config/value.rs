@@ -1,8 +1,8 @@
-//! Values of configuration keys and what each key allows.
+//! Values of configuration keys, and the values that a key allows.
 
 use std::fmt;
 
-/// A value as a file, a variable or a flag gives it.
+/// A value, as a file, a variable or a flag sets it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -30,6 +30,12 @@ impl fmt::Display for Value {
     }
 }
 
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
 impl Value {
     /// The value of a TOML item; `None` for tables, dates and mixed lists, which no key takes.
     pub(super) fn from_toml(value: &toml::Value) -> Option<Self> {
@@ -46,7 +52,7 @@ impl Value {
     }
 }
 
-/// What a key allows.
+/// The values that a key allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Allowed {
     /// true or false.
@@ -81,12 +87,12 @@ impl fmt::Display for Allowed {
 }
 
 impl Allowed {
-    /// Whether a value is one that the key takes.
+    /// Whether the key allows a value.
     pub(crate) fn takes(&self, value: &Value) -> bool {
         self.accept(value).is_some()
     }
 
-    /// `value` in the key's own type (a whole number where a number is wanted is one), or `None` where it is not allowed.
+    /// `value` in the key's own type, or `None` where it is not allowed. A whole number serves as a number.
     pub(super) fn accept(&self, value: &Value) -> Option<Value> {
         let number = |value: &Value| match value {
             Value::Integer(value) => Some(*value as f64),
@@ -114,7 +120,7 @@ impl Allowed {
         }
     }
 
-    /// The value that a text from the environment or the command line stands for. Lists are split at commas.
+    /// Reads a value from a variable or a flag. Lists are split at commas.
     pub(super) fn read(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         let value = match self {

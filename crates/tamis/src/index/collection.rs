@@ -5,9 +5,19 @@
 
 use super::source::Source;
 use crate::Error;
-use crate::config::{Config, FileCollection};
+use crate::config::{Config, FileCollection, Words};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::str::FromStr;
 use tamis_text::{Category, Language};
+
+impl FromStr for FileCollection {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let allowed = || format!("one of {}", FileCollection::NAMES.join(", "));
+        FileCollection::of(name).ok_or_else(|| Error::argument("collection", format!("{name:?}"), allowed()))
+    }
+}
 
 /// The rules of one source.
 pub(crate) struct Collections {

@@ -102,7 +102,7 @@ impl Index {
             &ranked[..cut.keep.min(ranked.len())],
             &Arrangement {
                 fading,
-                lambda: request.diversity.or(self.config.memory.diversity.filter(|_| request.memory)),
+                lambda: request.diversity.or(self.config.memory.diversity().filter(|_| request.memory)),
                 limit,
                 model: retrieved.model.as_deref().map(|model| model.model().id.as_str()),
             },

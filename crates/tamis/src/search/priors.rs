@@ -1,16 +1,8 @@
 //! What a passage is, whatever the query's words say of it: a factor on its ranking value.
 
-use tamis_rank::{DefinitionPrior, QueryNames, RolePrior};
+pub use crate::config::Priors;
+use tamis_rank::{QueryNames, RolePrior};
 use tamis_store::StoredPassage;
-
-/// `[rank]`: what is ranked down for what it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Priors {
-    /// By the part that the passage plays in its project.
-    pub roles: RolePrior,
-    /// By whether it defines the name that the query gives, or only uses it.
-    pub definitions: DefinitionPrior,
-}
 
 impl Priors {
     /// The factor on each passage's value, in (0, 1].

@@ -5,8 +5,8 @@ use super::hint::Parsed;
 use super::metadata::MetadataFilter;
 use super::variants::Variant;
 use crate::Error;
-use serde::Serialize;
-use std::fmt;
+pub use crate::config::Mode;
+use crate::config::Words;
 use std::str::FromStr;
 use tamis_cut::{Guarantee, Rule, Want};
 use tamis_text::{Kind, Language, Role};
@@ -14,54 +14,12 @@ use tamis_text::{Kind, Language, Role};
 /// Most other phrasings of a query.
 pub const MAX_VARIANTS: usize = 8;
 
-/// The legs that gather candidates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Words and vectors.
-    #[default]
-    Hybrid,
-    /// Words alone.
-    Lexical,
-    /// Vectors alone.
-    Semantic,
-}
-
-impl Mode {
-    /// All modes by name.
-    pub const NAMES: [&str; 3] = ["hybrid", "lexical", "semantic"];
-
-    /// Whether the lexical leg takes part.
-    pub fn lexical(self) -> bool {
-        self != Mode::Semantic
-    }
-
-    /// Whether the semantic leg takes part.
-    pub fn semantic(self) -> bool {
-        self != Mode::Lexical
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mode::Hybrid => "hybrid",
-            Mode::Lexical => "lexical",
-            Mode::Semantic => "semantic",
-        })
-    }
-}
-
 impl FromStr for Mode {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        match name {
-            "hybrid" => Ok(Mode::Hybrid),
-            "lexical" => Ok(Mode::Lexical),
-            "semantic" => Ok(Mode::Semantic),
-            other => Err(Error::argument("mode", format!("{other:?}"), "one of hybrid, lexical, semantic")),
-        }
+        let allowed = || format!("one of {}", Mode::NAMES.join(", "));
+        Mode::of(name).ok_or_else(|| Error::argument("mode", format!("{name:?}"), allowed()))
     }
 }
 

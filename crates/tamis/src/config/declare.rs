@@ -1,0 +1,246 @@
+//! The declaration of configuration keys.
+//!
+//! A section is a struct whose fields declare their keys: the rustdoc of a field is the line that `tamis config` shows,
+//! the literal after it the key's name, and the [`KeySpec`] its type, range and default and the way its value becomes
+//! that of the field. Validation, environment variables, `tamis config` and the typed value all come from that entry, so
+//! a key without a field, or a field without a key, cannot be written.
+
+use super::calibrated::CalibratedConfig;
+use super::collections::Collection;
+use super::error::{ConfigError, Source};
+use super::key::Key;
+use super::mcp_tokens::McpToken;
+use super::models::ModelDefinition;
+use super::value::{Allowed, Value};
+use super::words::Words;
+use crate::user_directories::UserDirectories;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// The value of a key and its origin.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// The effective value.
+    pub value: Value,
+    /// Its origin.
+    pub source: Source,
+}
+
+/// Everything that the origins say, by key, with the tables that have no fixed keys.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings {
+    pub values: BTreeMap<String, Setting>,
+    pub models: BTreeMap<String, ModelDefinition>,
+    pub collections: Vec<Collection>,
+    pub calibrated: Option<CalibratedConfig>,
+    pub tokens: Vec<McpToken>,
+    /// The project's configuration file, which need not exist.
+    pub project_file: Option<PathBuf>,
+    /// The user's configuration directory, which holds the list of trusted projects.
+    pub user_directory: Option<PathBuf>,
+    pub directories: UserDirectories,
+}
+
+/// A part of the configuration: its keys, and its typed value.
+pub(super) trait Section: Sized {
+    /// The keys, in the order in which `tamis config` prints them.
+    fn declared() -> Vec<Key>;
+
+    /// The typed value.
+    ///
+    /// # Errors
+    /// A value that is of the key's type but cannot be used.
+    fn read(settings: &Settings) -> Result<Self, ConfigError>;
+}
+
+/// Declares a section: `section! { pub struct NAME { … } }` for a struct of its own, `section! { for TYPE { … } }` for one
+/// that another crate defines. After a field's type stands `= "KEY", SPEC` for a key, `=> FUNCTION` for what has no key,
+/// or nothing for a section inside this one.
+macro_rules! section {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident {
+            $($(#[doc = $doc:literal])+ $vis:vis $field:ident: $type:ty $(= $key:literal, $spec:expr)? $(=> $derive:expr)?;)*
+        }
+    ) => {
+        $(#[$about])*
+        pub struct $name {
+            $($(#[doc = $doc])+ $vis $field: $type,)*
+        }
+
+        $crate::config::declare::section! {
+            for $name { $($(#[doc = $doc])+ $field: $type $(= $key, $spec)? $(=> $derive)?;)* }
+        }
+    };
+    (
+        for $name:ty {
+            $($(#[doc = $doc:literal])+ $field:ident: $type:ty $(= $key:literal, $spec:expr)? $(=> $derive:expr)?;)*
+        }
+    ) => {
+        impl $crate::config::declare::Section for $name {
+            fn declared() -> Vec<$crate::config::key::Key> {
+                let mut keys = Vec::new();
+                $($crate::config::declare::section!(
+                    @declared keys, concat!($($doc),+), $type $(= $key, $spec)? $(=> $derive)?
+                );)*
+                keys
+            }
+
+            fn read(
+                settings: &$crate::config::declare::Settings,
+            ) -> Result<Self, $crate::config::error::ConfigError> {
+                Ok(Self {
+                    $($field: $crate::config::declare::section!(
+                        @read settings, $type $(= $key, $spec)? $(=> $derive)?
+                    ),)*
+                })
+            }
+        }
+    };
+    (@declared $keys:ident, $doc:expr, $type:ty) => {
+        $keys.extend(<$type as $crate::config::declare::Section>::declared())
+    };
+    (@declared $keys:ident, $doc:expr, $type:ty = $key:literal, $spec:expr) => {{
+        let spec: $crate::config::declare::KeySpec<$type> = $spec;
+        $keys.push(spec.key($key, $doc));
+    }};
+    (@declared $keys:ident, $doc:expr, $type:ty => $derive:expr) => {};
+    (@read $settings:ident, $type:ty) => {
+        <$type as $crate::config::declare::Section>::read($settings)?
+    };
+    (@read $settings:ident, $type:ty = $key:literal, $spec:expr) => {{
+        let spec: $crate::config::declare::KeySpec<$type> = $spec;
+        spec.read($settings, $key)?
+    }};
+    (@read $settings:ident, $type:ty => $derive:expr) => {{
+        let derive: fn(&$crate::config::declare::Settings) -> Result<$type, $crate::config::error::ConfigError> = $derive;
+        derive($settings)?
+    }};
+}
+pub(super) use section;
+
+/// A key's type, range and default, and how its value becomes a `T`.
+pub(super) struct KeySpec<T> {
+    allowed: Allowed,
+    default: Value,
+    convert: Box<dyn Fn(&Entry<'_>) -> Result<T, ConfigError>>,
+}
+
+/// A key with the value that is being converted.
+pub(super) struct Entry<'a> {
+    pub settings: &'a Settings,
+    pub setting: &'a Setting,
+    name: &'static str,
+}
+
+impl Entry<'_> {
+    /// The error for a value that is not `allowed`.
+    pub fn refuse(&self, value: impl Into<Value>, allowed: impl Into<String>) -> ConfigError {
+        ConfigError::NotAllowed {
+            source_name: self.setting.source.to_string(),
+            key: self.name.to_owned(),
+            value: value.into().to_string(),
+            allowed: allowed.into(),
+        }
+    }
+}
+
+impl<T: 'static> KeySpec<T> {
+    fn new(allowed: Allowed, default: impl Into<Value>, convert: fn(&Value) -> Option<T>) -> Self {
+        let convert = move |entry: &Entry<'_>| {
+            convert(&entry.setting.value).ok_or_else(|| entry.refuse(entry.setting.value.clone(), allowed.to_string()))
+        };
+        KeySpec { allowed, default: default.into(), convert: Box::new(convert) }
+    }
+
+    /// The field has `function` of the value.
+    pub fn map<U: 'static>(self, function: fn(T) -> U) -> KeySpec<U> {
+        self.check(move |_, value| Ok(function(value)))
+    }
+
+    /// The same key, whose value `check` refuses or converts further.
+    pub fn check<U: 'static>(self, check: impl Fn(&Entry<'_>, T) -> Result<U, ConfigError> + 'static) -> KeySpec<U> {
+        let KeySpec { allowed, default, convert } = self;
+        KeySpec { allowed, default, convert: Box::new(move |entry| check(entry, convert(entry)?)) }
+    }
+
+    /// The key under this name. `doc` is the rustdoc of the field.
+    pub fn key(self, name: &str, doc: &str) -> Key {
+        let doc = doc.trim().trim_end_matches('.').to_owned();
+        Key { name: name.to_owned(), allowed: self.allowed, default: self.default, doc }
+    }
+
+    /// The field's value.
+    pub fn read(self, settings: &Settings, name: &'static str) -> Result<T, ConfigError> {
+        let built_in = Setting { value: self.default, source: Source::BuiltIn };
+        let setting = settings.values.get(name).unwrap_or(&built_in);
+        (self.convert)(&Entry { settings, setting, name })
+    }
+}
+
+/// true or false.
+pub(super) fn flag(default: bool) -> KeySpec<bool> {
+    KeySpec::new(Allowed::Flag, Value::Flag(default), |value| match value {
+        Value::Flag(value) => Some(*value),
+        _ => None,
+    })
+}
+
+/// A whole number.
+pub(super) fn integer<T: TryFrom<i64> + 'static>(range: RangeInclusive<i64>, default: i64) -> KeySpec<T> {
+    KeySpec::new(Allowed::Integer(*range.start(), *range.end()), Value::Integer(default), |value| match value {
+        Value::Integer(value) => T::try_from(*value).ok(),
+        _ => None,
+    })
+}
+
+/// A number.
+pub(super) fn number(range: RangeInclusive<f64>, default: f64) -> KeySpec<f64> {
+    KeySpec::new(Allowed::Number(*range.start(), *range.end()), Value::Number(default), number_of)
+}
+
+/// A number, or `"auto"` for `None`.
+pub(super) fn auto_or_number(range: RangeInclusive<f64>, default: Option<f64>) -> KeySpec<Option<f64>> {
+    let allowed = Allowed::AutoOrNumber(*range.start(), *range.end());
+    let default = default.map_or_else(|| Value::from("auto"), Value::Number);
+    KeySpec::new(allowed, default, |value| Some(number_of(value)))
+}
+
+/// One of these words.
+pub(super) fn choice(words: &'static [&'static str], default: &str) -> KeySpec<String> {
+    KeySpec::new(Allowed::OneOf(words), default, text_of)
+}
+
+/// One of the words of an enum, whose default variant is the key's default.
+pub(super) fn word<T: Words + Default>() -> KeySpec<T> {
+    KeySpec::new(Allowed::OneOf(T::WORDS), T::default().word(), |value| T::of(&text_of(value)?))
+}
+
+/// Any text.
+pub(super) fn text(default: &str) -> KeySpec<String> {
+    KeySpec::new(Allowed::Text, default, text_of)
+}
+
+/// A list of texts.
+pub(super) fn list(default: &[&str]) -> KeySpec<Vec<String>> {
+    list_of(&[], default)
+}
+
+/// A list of these words.
+pub(super) fn list_of(words: &'static [&'static str], default: &[&str]) -> KeySpec<Vec<String>> {
+    let default = Value::List(default.iter().map(|&item| item.to_owned()).collect());
+    KeySpec::new(Allowed::List(words), default, |value| match value {
+        Value::List(items) => Some(items.clone()),
+        _ => None,
+    })
+}
+
+fn number_of(value: &Value) -> Option<f64> {
+    if let Value::Number(value) = value { Some(*value) } else { None }
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    if let Value::Text(value) = value { Some(value.clone()) } else { None }
+}

@@ -1,0 +1,130 @@
+//! Errors of a configuration, and the places that its values come from.
+
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The origin of a value, weakest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The default.
+    BuiltIn,
+    /// The user's configuration file.
+    User(PathBuf),
+    /// The project's configuration file.
+    Project(PathBuf),
+    /// An environment variable.
+    Environment(String),
+    /// A command-line flag or an argument of a call.
+    Flag(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::BuiltIn => f.write_str("built-in"),
+            Source::User(path) | Source::Project(path) => write!(f, "{}", path.display()),
+            Source::Environment(name) => write!(f, "${name}"),
+            Source::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// An invalid configuration. Each variant names the place, the value and the values that are allowed.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file exists but cannot be read.
+    #[error("{}: cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: std::io::Error,
+    },
+    /// The file does not parse as TOML.
+    #[error("{}: not valid TOML: {message}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The parser's message with line and column.
+        message: String,
+    },
+    /// The key does not exist.
+    #[error("{source_name}: {key}: no such key{}", suggestion(.nearest))]
+    UnknownKey {
+        /// The file or variable.
+        source_name: String,
+        /// The key.
+        key: String,
+        /// The nearest key that exists.
+        nearest: Option<String>,
+    },
+    /// The key does not allow the value.
+    #[error("{source_name}: {key} = {value}: must be {allowed}")]
+    NotAllowed {
+        /// The file or variable.
+        source_name: String,
+        /// The key.
+        key: String,
+        /// The value found.
+        value: String,
+        /// The values that are allowed.
+        allowed: String,
+    },
+    /// A checked-in configuration sends text away without the user's consent.
+    #[error("{}: model {model:?} sends text to {url}; read the file and run `tamis trust` to allow it", path.display())]
+    Untrusted {
+        /// The project's configuration file.
+        path: PathBuf,
+        /// The model's name.
+        model: String,
+        /// The address that would receive the text.
+        url: String,
+    },
+    /// A checked-in configuration names a directory outside the project without the user's consent.
+    #[error(
+        "{}: {key}: reads {}, which is outside the project; read the file and run `tamis trust` to allow it",
+        path.display(),
+        directory.display()
+    )]
+    UntrustedDirectory {
+        /// The project's configuration file.
+        path: PathBuf,
+        /// The entry that names the directory.
+        key: String,
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// A checked-in configuration sets access to a server, which only the user may set.
+    #[error(
+        "{}: {key}: a project's file cannot set who may reach a server; move this to the user's configuration, {}",
+        path.display(),
+        user.as_deref().unwrap_or(Path::new("config.toml in the directory that TAMIS_CONFIG_HOME names")).display()
+    )]
+    UsersOwn {
+        /// The project's configuration file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+        /// The user's configuration file.
+        user: Option<PathBuf>,
+    },
+}
+
+impl ConfigError {
+    /// A value in a file that its key does not allow.
+    pub(super) fn in_file(file: &Path, key: impl Into<String>, value: impl Into<String>, allowed: &str) -> Self {
+        ConfigError::NotAllowed {
+            source_name: file.display().to_string(),
+            key: key.into(),
+            value: value.into(),
+            allowed: allowed.to_owned(),
+        }
+    }
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+}

@@ -1,0 +1,46 @@
+//! A configuration key: its name, the values it allows, its default and its documentation.
+
+use super::value::{Allowed, Value};
+
+/// One configuration key.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Dotted name: the TOML table and the key in it.
+    pub name: String,
+    /// The values it allows.
+    pub allowed: Allowed,
+    /// Its value when nobody sets it.
+    pub default: Value,
+    /// Its meaning, in one line.
+    pub doc: String,
+}
+
+impl Key {
+    /// The environment variable that sets it: `TAMIS_` and the name in capitals with underscores.
+    pub fn variable(&self) -> String {
+        format!("TAMIS_{}", self.name.to_ascii_uppercase().replace('.', "_"))
+    }
+}
+
+/// Groups keys by table, in the order in which tables and keys first appear, since TOML names a table once.
+pub(super) fn by_table(keys: Vec<Key>) -> Vec<Key> {
+    let mut tables: Vec<(String, Vec<Key>)> = Vec::new();
+    for key in keys {
+        let table = key.name.rsplit_once('.').map_or("", |(table, _)| table);
+        match tables.iter_mut().find(|(name, _)| name == table) {
+            Some((_, members)) => members.push(key),
+            None => tables.push((table.to_owned(), vec![key])),
+        }
+    }
+    tables.into_iter().flat_map(|(_, members)| members).collect()
+}
+
+/// The name among `known` that is nearest to `name`, if any is near.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,202 @@
+//! `[cut.METHOD]` and `[gate]`: the parameters of every cut and of the gate, declared by the cuts' own descriptions; and
+//! the rules that other sections name.
+
+use super::thresholds;
+use crate::config::declare::{KeySpec, Section, Setting, Settings, text};
+use crate::config::error::{ConfigError, Source};
+use crate::config::key::Key;
+use crate::config::value::{Allowed, Value};
+use std::collections::BTreeMap;
+use tamis_cut::{Gate, METHODS, Parameter, Range, Rule, RuleError, TopScore};
+
+/// A rule, as `METHOD` or `METHOD:PARAM=VALUE,…`.
+pub(super) fn cut(default: &str) -> KeySpec<Box<dyn Rule>> {
+    text(default).check(|entry, text| {
+        rule(&entry.settings.values, &text).map_err(|error| entry.refuse(&*text, format!("a cut ({error})")))
+    })
+}
+
+/// A rule, or `off` for `None`.
+pub(super) fn cut_or_off(default: &str) -> KeySpec<Option<Box<dyn Rule>>> {
+    text(default).check(|entry, text| match text.as_str() {
+        "off" => Ok(None),
+        text => match rule(&entry.settings.values, text) {
+            Ok(rule) => Ok(Some(rule)),
+            Err(error) => Err(entry.refuse(text, format!("a cut or off ({error})"))),
+        },
+    })
+}
+
+/// The rule of a specification; parameters that it leaves out come from the configuration.
+pub(in crate::config) fn rule(
+    values: &BTreeMap<String, Setting>,
+    specification: &str,
+) -> Result<Box<dyn Rule>, RuleError> {
+    let given = tamis_cut::parse(specification)?;
+    let (_, parameters) = specification.split_once(':').unwrap_or_default();
+    let named: Vec<String> = parameters
+        .split(',')
+        .filter_map(|part| part.split_once('='))
+        .map(|(name, _)| name.trim().replace('-', "_"))
+        .collect();
+    let merged = given.settings().into_iter().map(|(parameter, value)| {
+        let configured = values.get(&name(given.name(), parameter)).filter(|_| !named.iter().any(|n| n == parameter));
+        (parameter, configured.map_or(value, |setting| to_cut(&setting.value)))
+    });
+    tamis_cut::build(given.name(), merged)
+}
+
+/// The parameters of every cut.
+#[derive(Clone, Debug)]
+pub struct CutParameters;
+
+impl Section for CutParameters {
+    fn declared() -> Vec<Key> {
+        let cuts = METHODS.iter().flat_map(|method| {
+            method.parameters.iter().map(|parameter| key(name(method.name, parameter.name), parameter))
+        });
+        let collections = COLLECTIONS.iter().flat_map(|collection| {
+            TopScore::METHOD.parameters.iter().map(|parameter| collection_key(collection, parameter))
+        });
+        cuts.chain(collections).collect()
+    }
+
+    fn read(settings: &Settings) -> Result<Self, ConfigError> {
+        if let Ok(rule) = rule(&settings.values, TopScore::METHOD.name) {
+            collection_rules(&settings.values, rule.as_ref())?;
+        }
+        Ok(CutParameters)
+    }
+}
+
+impl Section for Gate {
+    fn declared() -> Vec<Key> {
+        Gate::PARAMETERS.iter().map(|parameter| key(gate_name(parameter), parameter)).collect()
+    }
+
+    fn read(settings: &Settings) -> Result<Self, ConfigError> {
+        let value = |parameter: &Parameter| {
+            let setting = settings.values.get(&gate_name(parameter))?;
+            Some((parameter.name.to_owned(), toml::Value::try_from(&setting.value).ok()?))
+        };
+        let table: toml::Table = Gate::PARAMETERS.iter().filter_map(value).collect();
+        let shown = table.to_string();
+        table.try_into().map_err(|error: toml::de::Error| ConfigError::NotAllowed {
+            source_name: "gate".into(),
+            key: "gate".into(),
+            value: shown,
+            allowed: error.message().to_owned(),
+        })
+    }
+}
+
+fn gate_name(parameter: &Parameter) -> String {
+    format!("gate.{}", parameter.name)
+}
+
+/// The collections whose passages the cut `top_score` can judge by parameters of their own.
+const COLLECTIONS: [&str; 3] = ["notes", "sessions", "wiki"];
+
+fn collection_name(collection: &str, parameter: &str) -> String {
+    format!("cut.{}.{collection}.{parameter}", TopScore::METHOD.name)
+}
+
+fn collection_key(collection: &str, parameter: &Parameter) -> Key {
+    let own = key(collection_name(collection, parameter.name), parameter);
+    Key {
+        allowed: match own.allowed {
+            Allowed::Number(min, max) => Allowed::AutoOrNumber(min, max),
+            other => other,
+        },
+        default: "auto".into(),
+        doc: format!(
+            "The same for the collection {collection} alone; auto: {}",
+            name(TopScore::METHOD.name, parameter.name)
+        ),
+        ..own
+    }
+}
+
+/// The rule of each collection that has parameters of its own. Those that it leaves out come from `rule`, a `top_score`.
+///
+/// # Errors
+/// A lower bound above the upper one.
+pub(in crate::config) fn collection_rules(
+    values: &BTreeMap<String, Setting>,
+    rule: &dyn Rule,
+) -> Result<Vec<(&'static str, TopScore)>, ConfigError> {
+    let mut rules = Vec::new();
+    for collection in COLLECTIONS {
+        let mut own = false;
+        let mut merged = rule.settings();
+        for (parameter, value) in &mut merged {
+            if let Some(Setting { value: Value::Number(number), .. }) =
+                values.get(&collection_name(collection, parameter))
+            {
+                *value = (*number).into();
+                own = true;
+            }
+        }
+        if own {
+            let rule = TopScore::with_settings(&merged);
+            rules.push((collection, rule.map_err(|error| wrong_bounds(values, collection, &error))?));
+        }
+    }
+    Ok(rules)
+}
+
+fn wrong_bounds(values: &BTreeMap<String, Setting>, collection: &str, error: &RuleError) -> ConfigError {
+    let key = collection_name(collection, "low_bound");
+    let (value, source) = match values.get(&key) {
+        Some(setting) => (setting.value.to_string(), setting.source.clone()),
+        None => (String::new(), Source::BuiltIn),
+    };
+    let allowed = format!("at most its high_bound ({error})");
+    ConfigError::NotAllowed { source_name: source.to_string(), key, value, allowed }
+}
+
+fn key(name: String, parameter: &Parameter) -> Key {
+    Key {
+        name,
+        allowed: match parameter.range {
+            Range::Number { min, max } => Allowed::Number(min, max),
+            Range::Integer { min, max } => Allowed::Integer(clamp(min), clamp(max)),
+            Range::Flag => Allowed::Flag,
+            Range::Choice(words) => Allowed::OneOf(words),
+        },
+        default: from_cut(&parameter.default()),
+        doc: parameter.doc.trim_end_matches('.').to_owned(),
+    }
+}
+
+/// The key of a parameter. Two of them concern more than their cut, and have their key beside what they concern.
+fn name(method: &str, parameter: &str) -> String {
+    match (method, parameter) {
+        ("max_gap", "adaptive") => "search.adaptive".to_owned(),
+        ("language", "default") => thresholds::DEFAULT.to_owned(),
+        _ => format!("cut.{method}.{parameter}"),
+    }
+}
+
+fn clamp(bound: usize) -> i64 {
+    i64::try_from(bound).unwrap_or(i64::MAX)
+}
+
+fn from_cut(value: &tamis_cut::Value) -> Value {
+    match value {
+        tamis_cut::Value::Flag(flag) => Value::Flag(*flag),
+        tamis_cut::Value::Integer(integer) => Value::Integer(*integer),
+        tamis_cut::Value::Number(number) => Value::Number(*number),
+        tamis_cut::Value::Text(text) => Value::Text(text.to_string()),
+    }
+}
+
+fn to_cut(value: &Value) -> tamis_cut::Value {
+    match value {
+        Value::Flag(flag) => (*flag).into(),
+        Value::Integer(integer) => (*integer).into(),
+        Value::Number(number) => (*number).into(),
+        Value::Text(text) => text.clone().into(),
+        Value::List(items) => items.join(",").into(),
+    }
+}

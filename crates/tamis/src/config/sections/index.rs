@@ -1,0 +1,36 @@
+//! `[index]`: the files that are indexed, and their division into passages.
+
+use super::embedding_cache::{EmbeddingCacheConfig, cache};
+use super::{model_names, notes};
+use crate::config::declare::{flag, integer, list, list_of, section};
+
+const SKIPPED: &[&str] = &["lock", "minified", "generated", "secret", "data"];
+
+section! {
+    /// Settings of indexing.
+    #[derive(Clone, Debug)]
+    pub struct IndexConfig {
+        /// Models to embed with, the quick one first and the best one last.
+        pub models: Vec<String> = "index.models", list(&["static", "minilm"]).check(model_names::all);
+        /// Files larger than this are left out.
+        pub max_file_bytes: u64 = "index.max_file_bytes", integer(1024..=1 << 30, 1 << 20);
+        /// Symbols, sections and paragraphs longer than this are split.
+        pub passage_tokens: usize = "index.passage_tokens", integer(50..=4000, 400);
+        /// Kinds of files to leave out. Binary, empty and too large files are always left out.
+        pub skip: Vec<String> = "index.skip", list_of(SKIPPED, SKIPPED);
+        /// Globs of files to leave out, as in .gitignore.
+        pub ignore: Vec<String> = "index.ignore", list(&[]);
+        /// Index hidden files and directories. Those of version control are never indexed.
+        pub hidden: bool = "index.hidden", flag(true);
+        /// Maximum size, in megabytes, of the user's cache of vectors, which all indexes share; 0: off.
+        pub embedding_cache: EmbeddingCacheConfig = "index.embedding_cache_mb", integer(0..=1_000_000, 1024).check(cache);
+        /// Globs of files that are notes, as in .gitignore. Files in memory.directory always are.
+        pub notes: Vec<String> = "index.notes", list(&["MEMORY.md", "/memory/"]).check(notes::globs);
+        /// Globs of files that are wiki pages, as in .gitignore. Files of a source named *.wiki always are.
+        pub wiki: Vec<String> = "index.wiki", list(&["*.wiki/"]).check(notes::globs);
+        /// Passages of notes longer than this are split.
+        pub note_tokens: usize = "index.note_tokens", integer(50..=4000, 400);
+        /// Tokens that neighbouring passages of a note share, in whole lines; at most a quarter of a passage.
+        pub note_overlap_tokens: usize = "index.note_overlap_tokens", integer(0..=1000, 80);
+    }
+}

@@ -1,0 +1,106 @@
+//! `[memory]`: searching memories, that is notes and conversations, where age counts and the same thing is often said
+//! twice.
+
+use super::cuts::cut_or_off;
+use crate::config::declare::{auto_or_number, flag, list, number, section, word};
+use crate::config::words::words;
+use tamis_cut::Rule;
+use tamis_rank::Decay;
+
+section! {
+    /// Settings that a search of memories has instead of those of other searches.
+    #[derive(Clone, Debug)]
+    pub struct MemoryConfig {
+        /// Collections that a search of memories reads when it names none.
+        pub collections: Vec<String> = "memory.collections", list(&["notes", "sessions"]);
+        /// The rule that decides where relevance ends among memories: METHOD or METHOD:PARAM=VALUE,…; off: keep everything,
+        /// without the gate.
+        pub cut: Option<Box<dyn Rule>> = "memory.cut", cut_or_off("top_score");
+        /// Evidence that the gate requires among memories; auto: gate.min_evidence.
+        pub min_evidence: Option<f64> = "memory.min_evidence", auto_or_number(0.0..=2.0, Some(0.75));
+        /// Weight w of the semantic leg in a memory's score, w · similarity + (1 − w) · r/(1+r) with r the BM25 score.
+        pub fusion_weight: f64 = "memory.fusion_weight", number(0.0..=1.0, 0.7);
+        /// Decay with age.
+        pub decay: DecayConfig;
+        /// Put memories that say something new before those that repeat one further up. Does not change what is kept.
+        pub diversify: bool = "memory.diversity", flag(true);
+        /// Weight of relevance against novelty in that order; 1: relevance alone.
+        pub diversity_lambda: f64 = "memory.diversity_lambda", number(0.0..=1.0, 0.7);
+    }
+}
+
+impl MemoryConfig {
+    /// The weight of relevance against novelty in the order of what is kept, 0 to 1; `None`: the order is by relevance.
+    pub fn diversity(&self) -> Option<f64> {
+        self.diversify.then_some(self.diversity_lambda)
+    }
+}
+
+section! {
+    /// Decay of memories with age.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DecayConfig {
+        /// Collections whose passages decay with age; empty: none.
+        pub collections: Vec<String> = "memory.decay", list(&["notes", "sessions"]);
+        /// The rate of decay.
+        pub decay: Decay;
+        /// Effect of age: order moves the order of what is kept; cut also changes what is kept.
+        pub moves: DecayMoves = "memory.decay_moves", word();
+        /// Names of files whose passages never decay, whatever their date.
+        pub evergreen: Vec<String> = "memory.evergreen", list(&["MEMORY.md"]);
+    }
+}
+
+section! {
+    for Decay {
+        /// Days after which half of a memory's score is left. Memories without a date do not decay.
+        half_life_days: f64 = "memory.decay_half_life_days", number(0.1..=36_500.0, Decay::default().half_life_days);
+    }
+}
+
+words! {
+    /// The part of an answer that age moves among memories.
+    #[derive(Default)]
+    pub enum DecayMoves {
+        /// The order of what is kept. The cut reads scores before decay, so that an answer from a year ago is still found.
+        #[default]
+        Order = "order",
+        /// Also what is kept: the cut reads decayed scores, and drops what is old enough however well it answers.
+        Cut = "cut",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, Origins};
+
+    fn load(key: &str, value: &str) -> Result<Config, String> {
+        let flags = vec![(key.to_owned(), value.to_owned(), "test".to_owned())];
+        Config::load(&Origins { flags, ..Origins::default() }, None).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_memory_search() {
+        let memory = Config::built_in().memory;
+        assert_eq!(memory.cut.map(|rule| rule.name()), Some("top_score"));
+        assert_eq!((memory.fusion_weight, memory.diversity()), (0.7, Some(0.7)));
+        assert_eq!(memory.decay.decay.half_life_days, 30.0);
+        assert_eq!(memory.decay.collections, ["notes", "sessions"]);
+    }
+
+    #[test]
+    fn each_can_be_turned_off_and_a_cut_is_checked() {
+        assert!(load("memory.cut", "off").expect("allowed").memory.cut.is_none());
+        assert_eq!(load("memory.diversity", "off").expect("allowed").memory.diversity(), None);
+        assert!(load("memory.decay", "").expect("allowed").memory.decay.collections.is_empty());
+        let error = load("memory.cut", "top_scorr").expect_err("no such cut");
+        assert!(error.contains("memory.cut") && error.contains("top_score"), "{error}");
+    }
+
+    #[test]
+    fn the_cut_takes_its_parameters_from_its_own_table() {
+        let config = load("cut.top_score.floor", "0.25").expect("allowed");
+        let rule = config.memory.cut.expect("a rule");
+        assert!(rule.to_string().contains("floor=0.25"), "{rule}");
+    }
+}

@@ -1,0 +1,17 @@
+//! The sections of the configuration, a file each. [`Config`](super::Config) lists them.
+
+pub(super) mod cuts;
+pub(super) mod embedding_cache;
+pub(super) mod evidence;
+pub(super) mod github;
+pub(super) mod import;
+pub(super) mod index;
+pub(super) mod mcp;
+pub(super) mod memory;
+mod model_names;
+pub(super) mod notes;
+pub(super) mod rank;
+pub(super) mod search;
+pub(super) mod telemetry;
+pub(super) mod thresholds;
+pub(super) mod triage;

@@ -1,0 +1,73 @@
+//! The directory of notes, and the globs of files that are notes or wiki pages.
+
+use crate::config::declare::{Entry, integer, section, text};
+use crate::config::error::ConfigError;
+use ignore::gitignore::GitignoreBuilder;
+
+section! {
+    /// The directory of new notes, and their longest text.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NoteConfig {
+        /// Directory of dated notes, relative to the root, with forward slashes; `.`: the root itself.
+        pub directory: String = "memory.directory", text("memory").check(directory);
+        /// Longest text of one note, in characters.
+        pub max_characters: usize = "memory.max_characters", integer(100..=1_000_000, 10_000);
+    }
+}
+
+/// Refuses a list with an invalid glob.
+pub(super) fn globs(entry: &Entry<'_>, globs: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    let mut builder = GitignoreBuilder::new("");
+    for glob in &globs {
+        if let Err(error) = builder.add_line(None, glob) {
+            return Err(entry.refuse(&**glob, format!("globs as in .gitignore ({error})")));
+        }
+    }
+    Ok(globs)
+}
+
+/// The directory of notes, empty for the root itself. Refuses one that is hidden or outside the root.
+fn directory(entry: &Entry<'_>, written: String) -> Result<String, ConfigError> {
+    let directory = written.strip_suffix('/').unwrap_or(&written);
+    let odd = |part: &str| {
+        part.is_empty() || part.starts_with('.') || part.contains(['\\', ':']) || part.chars().any(char::is_control)
+    };
+    match directory {
+        "." => Ok(String::new()),
+        directory if directory.split('/').any(odd) => Err(entry.refuse(
+            &*written,
+            "a directory under the root, such as memory or notes/daily, none of it hidden; . for the root itself",
+        )),
+        directory => Ok(directory.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, Origins};
+
+    fn with(key: &str, value: &str) -> Result<Config, String> {
+        let flags = vec![(key.to_owned(), value.to_owned(), "test".to_owned())];
+        Config::load(&Origins { flags, ..Origins::default() }, None).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_directory_of_notes_stays_under_the_root() {
+        for (written, meant) in [("memory", "memory"), ("notes/daily/", "notes/daily"), (".", ""), ("./", "")] {
+            assert_eq!(with("memory.directory", written).expect(written).notes.directory, meant);
+        }
+        for wrong in ["", "/", "/etc", "..", "a/../b", "a/..", ".git", "a/.hidden", "a//b", "c:\\x", "a\nb"] {
+            let error = with("memory.directory", wrong).expect_err(wrong);
+            assert!(error.contains("memory.directory") && error.contains("under the root"), "{error}");
+        }
+    }
+
+    #[test]
+    fn globs_are_checked_where_they_are_read() {
+        for key in ["index.notes", "index.wiki"] {
+            assert!(with(key, "*.md,/pages/").is_ok());
+            let error = with(key, "a{b").expect_err("no glob");
+            assert!(error.contains(key) && error.contains("a{b"), "{error}");
+        }
+    }
+}

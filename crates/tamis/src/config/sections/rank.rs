@@ -1,0 +1,111 @@
+//! `[rank]`: the effect of language, age and role on the order; and `[search.variants]`, the weights of query variants.
+
+use crate::config::declare::{KeySpec, integer, number, section, word};
+use crate::config::words::words;
+use tamis_rank::{DefinitionPrior, LanguageFactors, Recency, RolePrior};
+
+section! {
+    /// Effect of language and age on the order.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct RankConfig {
+        /// Factors on the distance, by language.
+        pub language: LanguageFactors;
+        /// Move older passages farther away; auto: with the cut max_gap, which is defined that way.
+        pub use_recency: RecencyUse = "rank.recency", word();
+        /// Decay of relevance with age.
+        pub recency: Recency;
+    }
+}
+
+words! {
+    /// The searches in which age moves candidates.
+    #[derive(Default)]
+    pub enum RecencyUse {
+        /// Those with the cut that is defined on distances moved by age, `max_gap`.
+        #[default]
+        Auto = "auto",
+        /// All.
+        On = "on",
+        /// None.
+        Off = "off",
+    }
+}
+
+section! {
+    for LanguageFactors {
+        /// Factor on the distance of passages in the language that the query hints at
+        same: f64 = "rank.same_language", factor(LanguageFactors::default().same);
+        /// Factor on the distance of passages in a related language
+        related: f64 = "rank.related_language", factor(LanguageFactors::default().related);
+    }
+}
+
+section! {
+    for Recency {
+        /// Days after which half of a passage's recency is left
+        half_life_days: f64 =
+            "rank.recency_half_life_days", number(0.1..=36_500.0, Recency::default().half_life_days);
+        /// Least recency that an old passage keeps
+        floor: f64 = "rank.recency_floor", number(0.0..=1.0, Recency::default().floor);
+        /// Least recency that an old passage of severity critical or major keeps
+        severe_floor: f64 = "rank.severe_recency_floor", number(0.0..=1.0, Recency::default().severe_floor);
+    }
+}
+
+section! {
+    /// `[rank]`: factors on the ranking value of passages that tend to drown the answer.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct Priors {
+        /// By the passage's role in its project.
+        pub roles: RolePrior;
+        /// By whether it defines the name in the query, or only uses it.
+        pub definitions: DefinitionPrior;
+    }
+}
+
+section! {
+    for RolePrior {
+        /// Factor on the ranking value of tests
+        test: f64 = "rank.test", factor(RolePrior::default().test);
+        /// Factor on the ranking value of examples
+        example: f64 = "rank.example", factor(RolePrior::default().example);
+        /// Factor on the ranking value of vendored code
+        vendored: f64 = "rank.vendored", factor(RolePrior::default().vendored);
+        /// Factor on the ranking value of generated code
+        generated: f64 = "rank.generated", factor(RolePrior::default().generated);
+        /// Factor on the ranking value of changelogs
+        changelog: f64 = "rank.changelog", factor(RolePrior::default().changelog);
+        /// Factor on the ranking value of licences and notices
+        license: f64 = "rank.license", factor(RolePrior::default().license);
+        /// Factor on the ranking value of comments that programs wrote
+        bot: f64 = "rank.bot", factor(RolePrior::default().bot);
+        /// Factor on the ranking value of forms that nobody filled in
+        template: f64 = "rank.template", factor(RolePrior::default().template);
+    }
+}
+
+section! {
+    for DefinitionPrior {
+        /// Factor on the ranking value of passages that only use a name in the query, where its definition was found too
+        usage: f64 = "rank.usage", factor(DefinitionPrior::default().usage);
+    }
+}
+
+section! {
+    /// Weights of the variants of a query.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct VariantConfig {
+        /// Weight of the ranks of the query itself and of other wordings of it.
+        pub intent_weight: f64 = "search.variants.intent_weight", number(0.0..=1.0, 1.0);
+        /// Weight of the ranks of a variant that names files.
+        pub paths_weight: f64 = "search.variants.paths_weight", number(0.0..=1.0, 0.95);
+        /// Weight of the ranks of a variant in the shape of code.
+        pub code_weight: f64 = "search.variants.code_weight", number(0.0..=1.0, 0.9);
+        /// Longest variant of a query, in characters.
+        pub max_characters: usize = "search.variants.max_characters", integer(10..=100_000, 800);
+    }
+}
+
+fn factor(default: f64) -> KeySpec<f64> {
+    number(0.01..=1.0, default)
+}

@@ -1,0 +1,78 @@
+//! `[search]`: gathering candidates, fusing them and cutting the list.
+
+use super::cuts::cut;
+use super::model_names;
+use super::rank::VariantConfig;
+use crate::config::declare::{auto_or_number, choice, flag, integer, section, text, word};
+use crate::config::words::words;
+use serde::Serialize;
+use tamis_cut::{Guarantee, Rule, Want};
+
+words! {
+    /// The legs that gather candidates.
+    #[derive(Default, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Mode {
+        /// Words and vectors.
+        #[default]
+        Hybrid = "hybrid",
+        /// Words alone.
+        Lexical = "lexical",
+        /// Vectors alone.
+        Semantic = "semantic",
+    }
+}
+
+impl Mode {
+    /// Whether the lexical leg takes part.
+    pub fn lexical(self) -> bool {
+        self != Mode::Semantic
+    }
+
+    /// Whether the semantic leg takes part.
+    pub fn semantic(self) -> bool {
+        self != Mode::Lexical
+    }
+}
+
+section! {
+    /// Settings of a search.
+    #[derive(Clone, Debug)]
+    pub struct SearchConfig {
+        /// Most results shown. Does not change which passages are relevant.
+        pub top_k: usize = "search.top_k", integer(1..=100, 10);
+        /// The rule that decides where relevance ends: METHOD or METHOD:PARAM=VALUE,….
+        pub cut: Box<dyn Rule> = "search.cut", cut("auto");
+        /// How strictly to cut, for cuts that have a strictness; auto: as the cut itself decides.
+        pub want: Want = "search.want", choice(Want::NAMES, "auto").map(|word| word.parse().unwrap_or_default());
+        /// Guarantee calibrated on judged queries, such as recall=0.9, that replaces the cut's own choice; off: none.
+        pub guarantee: Option<Guarantee> = "search.guarantee", text("off").check(|entry, text| match text.as_str() {
+            "off" => Ok(None),
+            _ => text.parse().map(Some).map_err(|error| entry.refuse(&*text, format!("a guarantee or off ({error})"))),
+        });
+        /// Return nothing when nothing in the corpus stands out.
+        pub gate: bool = "search.gate", flag(true);
+        /// Also search the namespaces that the same owner shares.
+        pub sharing: bool = "search.sharing", flag(true);
+        /// Most shared namespaces searched, the largest first.
+        pub shared_namespaces: usize = "search.shared_namespaces", integer(0..=100, 5);
+        /// Legs that gather candidates.
+        pub mode: Mode = "search.mode", word();
+        /// Candidates from each leg, at least 4 · top_k.
+        pub pool: usize = "search.pool", integer(20..=1000, 100);
+        /// Method that combines the scores of the two legs.
+        pub fusion: String = "search.fusion", choice(&["convex", "rrf", "weighted"], "convex");
+        /// Weight of the semantic leg in the fusion; auto: the model's own.
+        pub fusion_weight: Option<f64> = "search.fusion_weight", auto_or_number(0.0..=1.0, None);
+        /// Model of the semantic leg; auto: the best one that covers the corpus.
+        pub model: String = "search.model", text("auto").check(model_names::one);
+        /// Bring the index up to date before each search.
+        pub refresh: bool = "search.refresh", flag(true);
+        /// Most new passages that a search embeds with the better model before it answers.
+        pub refresh_embed: usize = "search.refresh_embed", integer(0..=100_000, 64);
+        /// Lines of text shown for a result.
+        pub snippet_lines: usize = "search.snippet_lines", integer(1..=50, 6);
+        /// `[search.variants]`.
+        pub variants: VariantConfig;
+    }
+}

@@ -1,0 +1,43 @@
+//! The language whose threshold a passage's language takes.
+
+use super::key::nearest;
+use tamis_text::{LANGUAGES, Language};
+
+/// The language whose threshold a language takes: TSX, JavaScript and JSX take that of TypeScript, and every other dialect
+/// that of its base language.
+///
+/// ```
+/// use tamis::config::threshold_language;
+/// assert_eq!(threshold_language("jsx"), "typescript");
+/// assert_eq!(threshold_language("rust"), "rust");
+/// ```
+#[must_use]
+pub fn threshold_language(language: &str) -> &str {
+    let base = Language::named(language).map_or(language, |found| found.base_name());
+    if base == "javascript" { "typescript" } else { base }
+}
+
+/// The name of a language that is nearest to a text.
+pub(super) fn nearest_language(text: &str) -> Option<&'static str> {
+    let names = |language: &'static Language| [language.name].into_iter().chain(language.aliases.iter().copied());
+    nearest(&text.to_lowercase(), LANGUAGES.iter().flat_map(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dialects_and_javascript_take_the_threshold_of_typescript() {
+        for (language, expected) in [
+            ("tsx", "typescript"),
+            ("jsx", "typescript"),
+            ("javascript", "typescript"),
+            ("typescript", "typescript"),
+            ("rust", "rust"),
+            ("klingon", "klingon"),
+        ] {
+            assert_eq!(threshold_language(language), expected);
+        }
+    }
+}
