@@ -1,4 +1,4 @@
-//! One method on one collection.
+//! The figures of one method on one collection.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::prefix;
 use crate::report::{DepthReport, KeptColumns, MethodReport, QueryReport};
 use crate::view::QueryView;
 
-/// Everything about a method except its differences to others.
+/// The report of a method, without its differences from others.
 pub(crate) fn summary(
     method: &Method,
     views: &[QueryView],
@@ -31,7 +31,7 @@ pub(crate) fn summary(
             figures.insert(metric, values.iter().sum::<f64>() / values.len() as f64);
         }
     }
-    // Lengths that nobody gave are not worth a column of zeros.
+    // Without lengths, the column would be all zeros.
     if views.iter().all(|view| view.pool.documents.iter().all(|document| document.characters == 0)) {
         figures.remove(&Metric::CharactersKept);
     }
@@ -74,7 +74,7 @@ fn columns(method: &Method, views: &[QueryView]) -> KeptColumns {
         columns.relevant.push(outcome.relevant);
         columns.characters.push(outcome.characters);
         let f1 = prefix::f_beta(outcome.relevant, outcome.documents, view.relevant, 1.0);
-        // Where no prefix of any list has anything relevant, there is nothing to reach.
+        // Without anything relevant in any list, the best F1 is 0.
         columns.relative_f1.push(if best > 0.0 { f1 / best } else { 0.0 });
         columns.share_of_best_f1.push(outcome.share_of_best_f1);
         columns.penalised_dcg.push(outcome.penalised_dcg);
@@ -82,8 +82,8 @@ fn columns(method: &Method, views: &[QueryView]) -> KeptColumns {
     columns
 }
 
-/// Every probability of the collection's own queries. Foreign ones are left out, since how many there are is the
-/// evaluator's choice and would set the error.
+/// Every probability of the collection's own queries. Foreign ones are left out, since the evaluator chooses their number,
+/// which would set the error.
 fn forecasts(method: &Method, views: &[QueryView]) -> Vec<Forecast> {
     let own = views.iter().zip(&method.decisions).filter(|(view, _)| view.kind != QueryKind::Foreign);
     let forecasts = own.flat_map(|(view, decision)| {
@@ -105,7 +105,7 @@ fn roc_curves(method: &Method, views: &[QueryView]) -> Vec<Roc> {
         .collect()
 }
 
-/// What is kept at each depth; the mean relative change from the deepest; the share of queries that never change.
+/// The number kept at each depth; the mean relative change from the deepest; the share of queries that never change.
 fn depths(decisions: &[Decision]) -> (Vec<DepthReport>, Option<f64>, Option<f64>) {
     let mut by_depth: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
     let (mut changes, mut unchanged, mut queries) = (Vec::new(), 0usize, 0usize);
