@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
-use crate::random::Random;
 use crate::output::{NO_FIGURE, Table, difference_cell};
 use crate::overall::{mean, mean_draws, method_names};
+use crate::random::Random;
 use crate::report::{CollectionReport, MethodReport, Report};
 use crate::resample::{Difference, Paired, Resampled, resample};
 

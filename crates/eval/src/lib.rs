@@ -82,11 +82,11 @@ pub use evaluate::evaluate;
 pub use gate::{POINTS, Roc, auroc, roc};
 pub use metric::{Direction, Metric};
 pub use options::Options;
+pub use output::{NO_FIGURE, Table};
 pub use qrels::Qrels;
 pub use random::Random;
 pub use ranking::Ranking;
 pub use references::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
-pub use output::{NO_FIGURE, Table};
 pub use report::{
     BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, Overall, QueryReport, Report, Sample,
 };

@@ -167,7 +167,8 @@ impl DefinitionPrior {
     /// The factor on each candidate's value, by its symbol. The best match in the pool gets 1, and weaker ones are ranked down
     /// in proportion. All get 1 where no candidate defines a name of the query. O(n).
     pub fn factors<'a>(&self, names: &QueryNames, symbols: impl Iterator<Item = Option<&'a str>>) -> Vec<f64> {
-        let mut factors: Vec<f64> = symbols.map(|symbol| symbol.map_or(0.0, |symbol| names.match_score(symbol))).collect();
+        let mut factors: Vec<f64> =
+            symbols.map(|symbol| symbol.map_or(0.0, |symbol| names.match_score(symbol))).collect();
         let best = factors.iter().copied().fold(0.0, f64::max);
         factors.iter_mut().for_each(|score| *score = 1.0 - (1.0 - self.usage) * (best - *score));
         factors
@@ -299,7 +300,11 @@ mod tests {
     fn words_name_a_symbol_that_has_them_all() {
         assert!((match_score("json builder", "JSONBuilder") - OTHER_SPELLING).abs() < 1e-12);
         assert!(match_score("find the error handler for an exception", "App._find_error_handler") > 0.3);
-        assert_eq!(match_score("json builder", "JSONBuilderOptions"), 0.0, "a word of the name is missing in the query");
+        assert_eq!(
+            match_score("json builder", "JSONBuilderOptions"),
+            0.0,
+            "a word of the name is missing in the query"
+        );
         let of = |symbol| match_score("is quit", symbol);
         assert!(of("Detection::is_quit") > of("quit"), "the minor word counts where the name has it");
     }

@@ -1,8 +1,8 @@
 //! The report as one HTML page: tables and plots, without scripts or outside resources.
 
+use super::Table;
 use crate::metric::Metric;
 use crate::plot::{self, escape};
-use super::Table;
 use crate::report::{CollectionReport, MethodReport, Report};
 
 const STYLE: &str = include_str!("page.css");

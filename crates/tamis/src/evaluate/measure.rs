@@ -290,11 +290,12 @@ fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     Decision { keep, ranking, probabilities, evidence: evidence(&ordered.cut), ..Decision::default() }
 }
 
-/// The gate's evidence as a multiple of what it needs, so that 1 is where it opens whatever legs took part.
+/// The gate's evidence as a multiple of what it needs, so that 1 is where it opens whatever legs took part. Its figures have
+/// a prefix where a rule decided after it; no rule has figures of these names.
 fn evidence(cut: &CutReport) -> Option<f64> {
     let figure = |name: &str| {
         let value = cut.diagnostics.get(&format!("gate_{name}"));
-        value.or_else(|| cut.diagnostics.get(name).filter(|_| cut.method == "gate"))?.as_f64()
+        value.or_else(|| cut.diagnostics.get(name))?.as_f64()
     };
     let (found, needed) = (figure("evidence")?, figure("needed")?);
     Some(found / needed).filter(|ratio| ratio.is_finite())

@@ -104,7 +104,7 @@ impl Asked {
     /// An aim that the rule has not, or whose value is out of range.
     pub fn new(rule: &dyn Rule, want: Want, aim: &Aim) -> Result<Self, AimError> {
         let rule = aim.set(rule)?;
-        Ok(match want.tune(rule.as_ref()) {
+        Ok(match rule.tuned(want) {
             Some((rule, set)) => Asked { rule, want, set: Some(set) },
             None => Asked { rule, want, set: None },
         })

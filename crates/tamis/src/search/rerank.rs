@@ -32,7 +32,7 @@ impl Rerank {
         let aged = match config.use_recency {
             RecencyUse::On => true,
             RecencyUse::Off => false,
-            RecencyUse::Auto => rule.is_of_aged_distances(),
+            RecencyUse::Auto => rule.reads_aged_distances(),
         };
         Rerank { hint, now_ns: aged.then_some(now_ns), config: *config }
     }

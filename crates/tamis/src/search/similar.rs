@@ -75,7 +75,7 @@ impl Index {
         let asked = request.asked(&self.config)?;
         let rule = asked.rule();
         let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
-        let thresholds = (rule.name() == "language").then(|| self.thresholds(Some(&info))).transpose()?;
+        let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
         let names = QueryNames::default();
         let steps = Steps {
             fusions: self.fusions(rule, Some(&info), false)?,

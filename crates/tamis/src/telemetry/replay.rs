@@ -103,9 +103,9 @@ impl Index {
             }
             compared.add(&search, &said(&search, &judgements), outcomes);
         }
-        let auto = cuts.iter().any(|cut| cut.rule.name() == "auto");
+        let learns = cuts.iter().any(|cut| cut.rule.reads_relevance());
         let tables = |cut: &Named| self.config.source_tables(cut.rule.as_ref()).is_ok_and(|tables| !tables.is_empty());
-        let notes = notes(&cuts, auto && compared.judged() > 0, cuts.iter().any(tables), unreadable);
+        let notes = notes(&cuts, learns && compared.judged() > 0, cuts.iter().any(tables), unreadable);
         Ok(compared.finish(unreadable, notes))
     }
 
@@ -139,7 +139,7 @@ fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
 
 fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<String> {
     let mut notes = Vec::new();
-    if cuts.iter().any(|cut| cut.rule.name() == "auto") {
+    if cuts.iter().any(|cut| cut.rule.reads_relevance()) {
         notes.push("auto decides by what it knows of the collection now, not by what it knew then".to_owned());
     }
     if learnt {
@@ -148,7 +148,7 @@ fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<Str
                 .to_owned(),
         );
     }
-    if cuts.iter().any(|cut| cut.rule.name() == "language") {
+    if cuts.iter().any(|cut| cut.rule.reads_thresholds()) {
         notes.push(
             "the thresholds of languages are not recorded: language is replayed with its default alone".to_owned(),
         );

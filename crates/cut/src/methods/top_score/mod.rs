@@ -297,11 +297,7 @@ mod tests {
         let cut = with_table(&[0.8, 0.6, 0.5, 0.45, 0.3], strict.clone(), &[0.6, 0.5]);
         assert_eq!((cut.keep, cut.threshold), (2, None), "0.8 and 0.45");
         assert_eq!(cut.diagnostics["line_notes"].as_number(), Some(0.9 * 0.8));
-        assert_eq!(
-            cut.reason,
-            "the rest have less than 50% of the best score; notes need 90% of the best score; a slightly lower best score \
-             would have kept 1"
-        );
+        assert_eq!(cut.reason, "the rest have less than 50% of the best score; notes need 90% of the best score");
         // The best may itself be of the source, and all may be.
         assert_eq!(with_table(&[0.8, 0.6, 0.5, 0.45], strict.clone(), &[0.8, 0.6]).keep, 3);
         let all = with_table(&[0.8, 0.75, 0.5], strict, &[0.8, 0.75, 0.5]);
