@@ -62,7 +62,7 @@ struct Known {
     relevant: Vec<bool>,
     judged_relevant: usize,
     best_f1: f64,
-    focus: Option<f64>,
+    coverage_drop: Option<f64>,
 }
 
 /// Measures how the cut `auto` learns on a collection: judged queries are drawn at random, and it decides on all others,
@@ -92,7 +92,7 @@ pub fn learning_curve(
     });
     let known: Vec<Known> = known.collect::<Result<_, _>>()?;
 
-    let past = known.iter().take(PAST_QUERIES).map(|known| (known.focus, None));
+    let past = known.iter().take(PAST_QUERIES).map(|known| (known.coverage_drop, None));
     let prior = Beliefs::from(&Profile::of(past)).relevance;
     let draws: Vec<Vec<usize>> = (0..learning.draws.max(1)).map(|draw| drawn(&queries, learning.seed, draw)).collect();
     let sizes: Vec<usize> = learning.judged.iter().copied().filter(|&size| size < known.len()).collect();
@@ -154,7 +154,7 @@ impl Known {
         let (_, best_f1) = prefix::best_prefix(&found, judged_relevant);
         let relevant = ordered.passages.iter().map(|passage| is_relevant(&passage.document)).collect();
         let heights = ordered.heights.unwrap_or_default();
-        Ok(Known { heights, documents, relevant, judged_relevant, best_f1, focus: ordered.focus })
+        Ok(Known { heights, documents, relevant, judged_relevant, best_f1, coverage_drop: ordered.coverage_drop })
     }
 
     fn judged(&self) -> JudgedPool {
@@ -230,7 +230,7 @@ mod tests {
             heights,
             judged_relevant: relevant,
             best_f1: 1.0,
-            focus: None,
+            coverage_drop: None,
         }
     }
 

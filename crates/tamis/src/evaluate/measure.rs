@@ -102,7 +102,7 @@ pub fn measure(
             .map(|(&at, found)| {
                 let beliefs = Beliefs::from(&Profile::of(past.iter().copied()));
                 if !measurement.cold && queries[at].kind != QueryKind::Foreign {
-                    past.push_back((found.focus, found.evidence));
+                    past.push_back((found.coverage_drop, found.evidence));
                     if past.len() > PAST_QUERIES {
                         past.pop_front();
                     }
@@ -167,7 +167,7 @@ struct Found<'a> {
     shallower: Vec<(usize, Candidates<'a>)>,
     documents: Vec<PooledDocument>,
     beyond: Vec<String>,
-    focus: Option<f64>,
+    coverage_drop: Option<f64>,
     evidence: Option<f64>,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Found<'a> {
             QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
             _ => Vec::new(),
         };
-        Ok(Found { candidates, shallower, documents, beyond, focus: ordered.focus, evidence: ordered.evidence })
+        Ok(Found { candidates, shallower, documents, beyond, coverage_drop: ordered.coverage_drop, evidence: ordered.evidence })
     }
 
     fn decide(

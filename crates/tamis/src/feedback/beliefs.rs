@@ -38,7 +38,7 @@ impl Index {
         }
         let Ok(log) = self.usage.log() else { return Beliefs::default() };
         let Ok(past) = log.profile(namespace, model, PAST_QUERIES) else { return Beliefs::default() };
-        let profile = Profile::of(past.into_iter().map(|query| (query.focus, query.evidence)));
+        let profile = Profile::of(past.into_iter().map(|query| (query.coverage_drop, query.evidence)));
         let mut beliefs = Beliefs::from(&profile);
         beliefs.relevance = self.fitted(log, beliefs.relevance, namespace, model, mode, scale);
         beliefs

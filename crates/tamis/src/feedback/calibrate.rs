@@ -99,7 +99,7 @@ mod tests {
             similarity_mean: None,
             similarity_deviation: None,
             bm25_mean: None,
-            focus: None,
+            coverage_drop: None,
             evidence: None,
             candidates: scores.iter().enumerate().map(candidate).collect(),
         }

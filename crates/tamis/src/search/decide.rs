@@ -10,7 +10,7 @@ use super::rerank::Rerank;
 use super::variants::Phrased;
 use crate::Error;
 use std::collections::HashMap;
-use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, focus};
+use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop};
 use tamis_rank::{
     Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
     merged_ranks, order,
@@ -224,7 +224,7 @@ pub(super) struct Decision {
     /// The values that the rule read, with their background.
     pub pool: Pool,
     /// How far the first candidate stands out of the next ones.
-    pub focus: Option<f64>,
+    pub coverage_drop: Option<f64>,
     /// The gate's evidence, where both legs took part.
     pub evidence: Option<f64>,
 }
@@ -284,7 +284,7 @@ pub(super) fn decide(
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
     let report = CutReport::from(cut);
     let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
-    Ok(Decision { report, probabilities, pool, focus: focus(&coverages), evidence: known.sum() })
+    Ok(Decision { report, probabilities, pool, coverage_drop: coverage_drop(&coverages), evidence: known.sum() })
 }
 
 /// What is known of the best candidates in absolute terms, of whatever phrasing.

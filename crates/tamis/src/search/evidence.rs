@@ -107,7 +107,7 @@ impl Index {
             probabilities,
             pool,
             // What is asked of evidence says nothing of what is asked of everything else.
-            focus: None,
+            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,
@@ -168,7 +168,7 @@ impl Index {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
                 let pool = decide::pool(take(&mut listed.values), None, 0, None, &Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool, focus: None, evidence: None });
+                return Ok(Decision { report: cut, probabilities: None, pool, coverage_drop: None, evidence: None });
             }
         };
         let grounds = Grounds { gate, reference, beliefs: Default::default() };

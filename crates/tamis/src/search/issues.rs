@@ -236,7 +236,7 @@ impl Index {
             rerank: Rerank::new(&self.config.rank, None, found.retrieved.question.now_ns, &*self.config.search.cut),
             probabilities: None,
             pool: Pool::scores(values).ok()?,
-            focus: None,
+            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,

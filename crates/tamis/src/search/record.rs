@@ -46,7 +46,7 @@ impl Index {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            focus: decided.focus,
+            coverage_drop: decided.coverage_drop,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
         }

@@ -31,7 +31,7 @@ pub(crate) struct Ordered {
     /// How far each of `passages` stands between the background and the best.
     pub heights: Option<Vec<f64>>,
     /// What the query adds to the collection's profile.
-    pub focus: Option<f64>,
+    pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
     /// How long the decision took: ordering, gate and rule.
     pub microseconds: f64,
@@ -106,7 +106,7 @@ impl Candidates<'_> {
         let passages = self.passages.clone();
         let started = Instant::now();
         let decided = self.index.decide(&self.retrieved, passages, rule, Some(*beliefs), &mut Clock::start())?;
-        let Decided { ranked, cut, probabilities, pool, focus, evidence, .. } = decided;
+        let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
         let heights = pool.heights();
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
@@ -115,7 +115,7 @@ impl Candidates<'_> {
             score: ranked.score,
         };
         let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered { passages, cut, probabilities, heights, focus, evidence, microseconds })
+        Ok(Ordered { passages, cut, probabilities, heights, coverage_drop, evidence, microseconds })
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) struct Decided {
     pub pool: Pool,
     /// How far the first candidate stands out of the next ones, and the gate's evidence: what a collection's profile is
     /// made from.
-    pub focus: Option<f64>,
+    pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
     /// That another rule, or fewer legs, decided, and why.
     pub replaced: Option<String>,
@@ -209,14 +209,14 @@ impl Index {
         let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), beliefs };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: cut, probabilities, pool, focus, evidence } = decision;
+        let decide::Decision { report: cut, probabilities, pool, coverage_drop, evidence } = decision;
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
         let ranked = listed.ranked;
-        Ok(Decided { ranked, cut, mode, scale, rerank, probabilities, pool, focus, evidence, replaced, warning })
+        Ok(Decided { ranked, cut, mode, scale, rerank, probabilities, pool, coverage_drop, evidence, replaced, warning })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.
