@@ -56,7 +56,7 @@ pub struct LearningPoint {
 
 /// What is known of one answerable query.
 struct Known {
-    heights: Vec<f64>,
+    normalized_scores: Vec<f64>,
     /// The document of each candidate, as a number within the query.
     documents: Vec<usize>,
     relevant: Vec<bool>,
@@ -153,13 +153,13 @@ impl Known {
         let found = prefix::cumulative(names.iter().map(|name| is_relevant(name)));
         let (_, best_f1) = prefix::best_prefix(&found, judged_relevant);
         let relevant = ordered.passages.iter().map(|passage| is_relevant(&passage.document)).collect();
-        let heights = ordered.heights.unwrap_or_default();
-        Ok(Known { heights, documents, relevant, judged_relevant, best_f1, coverage_drop: ordered.coverage_drop })
+        let normalized_scores = ordered.normalized_scores.unwrap_or_default();
+        Ok(Known { normalized_scores, documents, relevant, judged_relevant, best_f1, coverage_drop: ordered.coverage_drop })
     }
 
     fn judged(&self) -> JudgedPool {
         JudgedPool {
-            heights: self.heights.clone(),
+            normalized_scores: self.normalized_scores.clone(),
             relevant: self.relevant.iter().map(|&relevant| Some(relevant)).collect(),
         }
     }
@@ -167,7 +167,7 @@ impl Known {
     /// F1, in documents, of what `auto` keeps. A pool whose best does not stand out keeps nothing.
     fn f1(&self, relevance: Relevance) -> f64 {
         let scale = Background { mean: 0.0, deviation: 0.0, count: 0 };
-        let pool = Pool::scores(self.heights.iter().copied()).and_then(|pool| pool.with_background(scale));
+        let pool = Pool::scores(self.normalized_scores.iter().copied()).and_then(|pool| pool.with_background(scale));
         let keep = pool.map_or(0, |pool| Auto::default().cut(&pool.with_relevance(relevance)).keep);
         let mut kept = HashSet::new();
         let mut found = 0;
@@ -221,13 +221,13 @@ pub fn learning_table(curves: &[LearningCurve], judged: &[usize]) -> Table {
 mod tests {
     use super::*;
 
-    /// A query whose first `relevant` candidates are relevant, at falling heights.
+    /// A query whose first `relevant` candidates are relevant, with falling scores.
     fn known(relevant: usize) -> Known {
-        let heights: Vec<f64> = (0..20).map(|rank| 1.0 - 0.04 * f64::from(rank)).collect();
+        let normalized_scores: Vec<f64> = (0..20).map(|rank| 1.0 - 0.04 * f64::from(rank)).collect();
         Known {
             documents: (0..20).collect(),
             relevant: (0..20).map(|rank| rank < relevant).collect(),
-            heights,
+            normalized_scores,
             judged_relevant: relevant,
             best_f1: 1.0,
             coverage_drop: None,

@@ -1,7 +1,7 @@
 //! What an index's own past says of where relevance ends: its past queries, without any judgement, and those of them that
 //! people judged.
 
-use super::judged::{JudgedQuery, heights, judged_queries};
+use super::judged::{JudgedQuery, normalized_scores, judged_queries};
 use crate::index::Index;
 use crate::search::{Beliefs, Mode};
 use std::sync::Mutex;
@@ -85,12 +85,12 @@ impl Index {
     }
 }
 
-/// A judged query as heights with judgements; `None` where its best candidate does not stand out.
+/// A judged query as normalized scores with judgements; `None` where its best candidate does not stand out.
 fn pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
-    let heights = heights(query.search)?;
+    let normalized_scores = normalized_scores(query.search)?;
     // A collection that was judged elsewhere lists what is relevant; what it does not list is not. People say something
     // of what they looked at, and nothing of the rest.
     let unsaid = (query.search.entry_point == super::IMPORT).then_some(false);
-    let relevant = query.relevant(heights.len()).map(|relevant| relevant.or(unsaid)).collect();
-    Some(JudgedPool { heights, relevant })
+    let relevant = query.relevant(normalized_scores.len()).map(|relevant| relevant.or(unsaid)).collect();
+    Some(JudgedPool { normalized_scores, relevant })
 }

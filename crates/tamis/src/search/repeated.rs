@@ -28,8 +28,8 @@ pub(crate) struct Ordered {
     pub cut: CutReport,
     /// The probability of relevance of each of `passages`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
-    /// How far each of `passages` stands between the background and the best.
-    pub heights: Option<Vec<f64>>,
+    /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
+    pub normalized_scores: Option<Vec<f64>>,
     /// What the query adds to the collection's profile.
     pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
@@ -107,7 +107,7 @@ impl Candidates<'_> {
         let started = Instant::now();
         let decided = self.index.decide(&self.retrieved, passages, rule, Some(*beliefs), &mut Clock::start())?;
         let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
-        let heights = pool.heights();
+        let normalized_scores = pool.normalized_scores();
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
             characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
@@ -115,7 +115,7 @@ impl Candidates<'_> {
             score: ranked.score,
         };
         let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered { passages, cut, probabilities, heights, coverage_drop, evidence, microseconds })
+        Ok(Ordered { passages, cut, probabilities, normalized_scores, coverage_drop, evidence, microseconds })
     }
 }
 
