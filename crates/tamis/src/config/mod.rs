@@ -45,7 +45,7 @@ pub use value::{Allowed, Value};
 
 pub use crate::user_directories::UserDirectories;
 
-use crate::search::{Mode, Priors};
+use crate::search::{Mode, RankFactors};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tamis_cut::{Guarantee, Rule, TopScore, Want};
@@ -61,7 +61,7 @@ pub struct Config {
     /// `[search.thresholds]` and `[search.calibrated]`.
     pub thresholds: ThresholdConfig,
     /// `[rank]`, by what a passage is.
-    pub priors: Priors,
+    pub rank_factors: RankFactors,
     /// `[rank]`, by language and age.
     pub rank: RankConfig,
     /// `[import]`.
@@ -194,7 +194,7 @@ impl Config {
             },
             telemetry: TelemetryConfig { record: read.text("telemetry") != "off", text: read.flag("telemetry_text") },
             thresholds: threshold_keys::thresholds(&values, calibrated),
-            priors: Priors {
+            rank_factors: RankFactors {
                 roles: RolePrior {
                     test: read.number("rank.test").unwrap_or(1.0),
                     example: read.number("rank.example").unwrap_or(1.0),

@@ -154,7 +154,14 @@ impl Known {
         let (_, best_f1) = prefix::best_prefix(&found, judged_relevant);
         let relevant = ordered.passages.iter().map(|passage| is_relevant(&passage.document)).collect();
         let normalized_scores = ordered.normalized_scores.unwrap_or_default();
-        Ok(Known { normalized_scores, documents, relevant, judged_relevant, best_f1, coverage_drop: ordered.coverage_drop })
+        Ok(Known {
+            normalized_scores,
+            documents,
+            relevant,
+            judged_relevant,
+            best_f1,
+            coverage_drop: ordered.coverage_drop,
+        })
     }
 
     fn judged(&self) -> JudgedPool {

@@ -191,7 +191,14 @@ impl<'a> Found<'a> {
             QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
             _ => Vec::new(),
         };
-        Ok(Found { candidates, shallower, documents, beyond, coverage_drop: ordered.coverage_drop, evidence: ordered.evidence })
+        Ok(Found {
+            candidates,
+            shallower,
+            documents,
+            beyond,
+            coverage_drop: ordered.coverage_drop,
+            evidence: ordered.evidence,
+        })
     }
 
     fn decide(

@@ -1,7 +1,7 @@
 //! What an index's own past says of where relevance ends: its past queries, without any judgement, and those of them that
 //! people judged.
 
-use super::judged::{JudgedQuery, normalized_scores, judged_queries};
+use super::judged::{JudgedQuery, judged_queries, normalized_scores};
 use crate::index::Index;
 use crate::search::{Beliefs, Mode};
 use std::sync::Mutex;

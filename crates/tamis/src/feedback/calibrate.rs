@@ -7,7 +7,7 @@
 //! Only searches with comparable scores count: of the same model, mode and scale of scores. Judgements of the same
 //! query given at several searches count as one query.
 
-use super::judged::{JudgedQuery, normalized_scores, judged_queries, pool};
+use super::judged::{JudgedQuery, judged_queries, normalized_scores, pool};
 use crate::Error;
 use crate::index::Index;
 use crate::search::CutReport;

@@ -5,12 +5,14 @@ use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
 use super::fading::Fading;
 use super::gather::Gathered;
-use super::priors::{Priors, lowered};
+use super::rank_factors::{RankFactors, lowered};
 use super::rerank::Rerank;
 use super::variants::Phrased;
 use crate::Error;
 use std::collections::HashMap;
-use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop};
+use tamis_cut::{
+    Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop,
+};
 use tamis_rank::{
     Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
     merged_ranks, order,
@@ -48,7 +50,7 @@ impl Fusions {
 /// What a list is made by, besides the candidates.
 pub(super) struct Steps<'a> {
     pub fusions: Fusions,
-    pub priors: &'a Priors,
+    pub rank_factors: &'a RankFactors,
     /// The names that the query can mean.
     pub names: &'a QueryNames,
     pub rerank: Rerank,
@@ -71,7 +73,7 @@ pub(super) struct Listed {
     pub source_tables: Vec<SourceTable>,
 }
 
-/// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the priors make of each
+/// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the rank factors make of each
 /// passage, best first; equals by passage. `passages` are those of the candidates, in their order; `threshold` gives the
 /// similarity that each must have for a rule that asks for one.
 pub(super) fn list(
@@ -82,7 +84,7 @@ pub(super) fn list(
     threshold: impl Fn(&StoredPassage) -> Option<f64>,
 ) -> Listed {
     let adjustments: Vec<Adjustment> = passages.iter().map(|passage| steps.rerank.of(passage)).collect();
-    let factors = steps.priors.factors(steps.names, &passages);
+    let factors = steps.rank_factors.factors(steps.names, &passages);
     let weighed = |scores: Vec<f64>| -> Vec<f64> {
         scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
     };

@@ -82,6 +82,6 @@ impl Index {
         let asked = if memory { MEMORIES } else { "" };
         let moved = format!("{asked}{}{}", rerank.scale(), fading.scale());
         let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
-        format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.priors.describe(), self.config.search.pool)
+        format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.rank_factors.describe(), self.config.search.pool)
     }
 }

@@ -193,7 +193,7 @@ impl Index {
         let rerank = if *memory { rerank.unaged() } else { rerank };
         let fading = self.fading(&retrieved.question);
         let tables = self.source_tables(rule)?;
-        let steps = Steps { fusions, priors: &self.config.priors, names, rerank, fading, tables: &tables };
+        let steps = Steps { fusions, rank_factors: &self.config.rank_factors, names, rerank, fading, tables: &tables };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -216,7 +216,19 @@ impl Index {
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
         let ranked = listed.ranked;
-        Ok(Decided { ranked, cut, mode, scale, rerank, probabilities, pool, coverage_drop, evidence, replaced, warning })
+        Ok(Decided {
+            ranked,
+            cut,
+            mode,
+            scale,
+            rerank,
+            probabilities,
+            pool,
+            coverage_drop,
+            evidence,
+            replaced,
+            warning,
+        })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.

@@ -79,7 +79,7 @@ impl Index {
         let names = QueryNames::default();
         let steps = Steps {
             fusions: self.fusions(rule, Some(&info), false)?,
-            priors: &self.config.priors,
+            rank_factors: &self.config.rank_factors,
             names: &names,
             rerank: Rerank::new(&self.config.rank, None, now_ns, rule),
             fading: Fading::NONE,
