@@ -5,7 +5,7 @@ use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::feedback::PAST_QUERIES;
 use crate::index::{Index, Observer, Stage};
-use crate::search::Beliefs;
+use crate::search::RelevancePrior;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -93,7 +93,7 @@ pub fn learning_curve(
     let known: Vec<Known> = known.collect::<Result<_, _>>()?;
 
     let past = known.iter().take(PAST_QUERIES).map(|known| (known.coverage_drop, None));
-    let prior = Beliefs::from(&Profile::of(past)).relevance;
+    let prior = RelevancePrior::from(&Profile::of(past)).relevance;
     let draws: Vec<Vec<usize>> = (0..learning.draws.max(1)).map(|draw| drawn(&queries, learning.seed, draw)).collect();
     let sizes: Vec<usize> = learning.judged.iter().copied().filter(|&size| size < known.len()).collect();
     let points = sizes.par_iter().map(|&size| point(&known, &draws, size, prior)).collect();
@@ -138,7 +138,7 @@ fn point(known: &[Known], draws: &[Vec<usize>], size: usize, prior: Relevance) -
 impl Known {
     fn of(index: &Index, query: &TestQuery, without: Option<&str>) -> Result<Self, EvaluationError> {
         let candidates = index.candidates(&query.text, index.config().search.pool, without)?;
-        let ordered = candidates.decide(&Fixed::default(), &Beliefs::default())?;
+        let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
         let mut names: Vec<&str> = Vec::new();
         let mut documents = Vec::with_capacity(ordered.passages.len());
         for passage in &ordered.passages {

@@ -1,11 +1,11 @@
 //! From a gathered pool to its order and its end.
 
 use super::answer::CutReport;
-use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
 use super::fading::Fading;
 use super::gather::Gathered;
 use super::rank_factors::{RankFactors, lowered};
+use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::variants::Phrased;
 use crate::Error;
@@ -236,17 +236,17 @@ pub(super) struct Grounds<'a> {
     pub gate: Option<&'a Gate>,
     /// The similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub beliefs: Beliefs,
+    pub prior: RelevancePrior,
 }
 
 /// The pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (of `count`
-/// passages), what was admitted, what is believed.
+/// passages), what was admitted, the relevance prior.
 pub(super) fn pool(
     values: Vec<f64>,
     background: Option<f64>,
     count: u64,
     admitted: Option<Admitted>,
-    beliefs: &Beliefs,
+    prior: &RelevancePrior,
 ) -> Result<Pool, Error> {
     let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
     if let Some(mean) = background {
@@ -258,7 +258,7 @@ pub(super) fn pool(
     if let Some(admitted) = admitted {
         pool = pool.with_admitted(admitted);
     }
-    Ok(pool.with_relevance(beliefs.relevance))
+    Ok(pool.with_relevance(prior.relevance))
 }
 
 /// Decides how many of the listed candidates are relevant.
@@ -269,16 +269,15 @@ pub(super) fn decide(
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
     let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, .. } = listed;
-    let &Grounds { gate, reference, beliefs } = grounds;
+    let &Grounds { gate, reference, prior } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-    let mut pool =
-        pool(values, background, count, admitted, &beliefs)?.with_source_tables(std::mem::take(source_tables));
+    let mut pool = pool(values, background, count, admitted, &prior)?.with_source_tables(std::mem::take(source_tables));
     if rule.reads_sizes() {
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
-    let known = known(gathered, reference, beliefs.usual_evidence);
+    let known = known(gathered, reference, prior.usual_evidence);
     let cut = match gate {
         Some(gate) => gate.cut(&known, rule, &pool),
         None => rule.cut(&pool),

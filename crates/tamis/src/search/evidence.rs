@@ -171,7 +171,7 @@ impl Index {
                 return Ok(Decision { report: cut, probabilities: None, pool, coverage_drop: None, evidence: None });
             }
         };
-        let grounds = Grounds { gate, reference, beliefs: Default::default() };
+        let grounds = Grounds { gate, reference, prior: Default::default() };
         decide::decide(rule, &grounds, &retrieved.gathered, listed)
     }
 

@@ -2,9 +2,9 @@
 //! which is what an evaluation has to measure.
 
 use super::answer::CutReport;
-use super::beliefs::Beliefs;
 use super::gather::Gathered;
 use super::query::SearchRequest;
+use super::relevance_prior::RelevancePrior;
 use super::retrieve::{Decided, Retrieved};
 use super::{Clock, candidate::Candidate};
 use crate::Error;
@@ -102,10 +102,10 @@ impl Candidates<'_> {
     }
 
     /// Orders and cuts the candidates as a search with this rule would, its gate included.
-    pub fn decide(&self, rule: &dyn Rule, beliefs: &Beliefs) -> Result<Ordered, Error> {
+    pub fn decide(&self, rule: &dyn Rule, prior: &RelevancePrior) -> Result<Ordered, Error> {
         let passages = self.passages.clone();
         let started = Instant::now();
-        let decided = self.index.decide(&self.retrieved, passages, rule, Some(*beliefs), &mut Clock::start())?;
+        let decided = self.index.decide(&self.retrieved, passages, rule, Some(*prior), &mut Clock::start())?;
         let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
         let normalized_scores = pool.normalized_scores();
         let microseconds = started.elapsed().as_secs_f64() * 1e6;

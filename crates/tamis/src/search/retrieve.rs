@@ -4,12 +4,12 @@
 
 use super::Clock;
 use super::answer::CutReport;
-use super::beliefs::Beliefs;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions, Listed, Steps};
 use super::gather::{Asked, Gathered, Leg, LegError, SemanticQuery, complete};
 use super::query::{Mode, SearchRequest};
 use super::question::Question;
+use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::shared::gather_within;
 use super::variants::{Phrased, merge};
@@ -169,13 +169,13 @@ impl Index {
     }
 
     /// Orders what was retrieved as the rule wants it and decides where it ends. `passages` are those of the
-    /// candidates, in their order. `beliefs`: where relevance is expected to end; `None`: by the index's own past.
+    /// candidates, in their order. `prior`: where relevance is expected to end; `None`: by the index's own past.
     pub(super) fn decide(
         &self,
         retrieved: &Retrieved,
         passages: Vec<StoredPassage>,
         rule: &dyn Rule,
-        beliefs: Option<Beliefs>,
+        prior: Option<RelevancePrior>,
         clock: &mut Clock,
     ) -> Result<Decided, Error> {
         let replacement = self.replacement(rule, retrieved.mode)?;
@@ -203,10 +203,11 @@ impl Index {
 
         let scale = self.scale(fusions.cut, &rerank, *memory, &fading, retrieved.gathered.phrased.len());
         let namespace = scope.label(&self.namespace);
-        let own_past = || self.beliefs(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
-        let beliefs = beliefs.unwrap_or_else(own_past);
-        clock.lap("beliefs");
-        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), beliefs };
+        let own_past =
+            || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
+        let prior = prior.unwrap_or_else(own_past);
+        clock.lap("relevance_prior");
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
         let decide::Decision { report: cut, probabilities, pool, coverage_drop, evidence } = decision;
