@@ -2,7 +2,7 @@
 
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
-use super::fading::Fading;
+use super::decay::SearchDecay;
 use super::gather::Gathered;
 use super::rank_factors::{RankFactors, lowered};
 use super::relevance_prior::RelevancePrior;
@@ -54,7 +54,7 @@ pub(super) struct Steps<'a> {
     /// The names that the query can mean.
     pub names: &'a QueryNames,
     pub rerank: Rerank,
-    pub fading: Fading<'a>,
+    pub decay: SearchDecay<'a>,
     /// The tables of collections that have one of their own, for a rule that reads them.
     pub tables: &'a [(&'static str, TopScore)],
 }
@@ -90,14 +90,14 @@ pub(super) fn list(
     };
     let Fusions { order: ordering, cut } = steps.fusions;
     let fused = Fused::of(gathered, &adjustments, cut);
-    let left: Vec<f64> = passages.iter().map(|passage| steps.fading.factor(passage)).collect();
+    let decay: Vec<f64> = passages.iter().map(|passage| steps.decay.factor(passage)).collect();
     let mut values = weighed(fused.values);
-    if steps.fading.before_cut() {
-        values.iter_mut().zip(&left).for_each(|(value, &left)| *value = Decay::apply(*value, left));
+    if steps.decay.before_cut() {
+        values.iter_mut().zip(&decay).for_each(|(value, &factor)| *value = Decay::apply(*value, factor));
     }
     let scores = match ordering {
-        // Ranks say nothing of how much is left: what fades is ordered by its values.
-        _ if !gathered.phrased.is_empty() && !steps.fading.is_on() => {
+        // Ranks carry no decay: values order candidates that decay.
+        _ if !gathered.phrased.is_empty() && !steps.decay.is_on() => {
             weighed(Fused::ranks(gathered, &adjustments, ordering))
         }
         same if same == cut => values.clone(),
@@ -128,7 +128,7 @@ pub(super) fn list(
             candidate: gathered.candidates[position].clone(),
             passage: passages[position].take()?,
             adjustment: adjustments[position],
-            left: left[position],
+            decay: decay[position],
             score: scores[position],
         })
     });

@@ -277,7 +277,7 @@ impl FoundIssue {
             candidate: self.best.clone(),
             passage: self.passage.clone(),
             adjustment: Adjustment::of(1.0, 1.0),
-            left: 1.0,
+            decay: 1.0,
             score: self.rrf,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
-use super::fading::Fading;
+use super::decay::SearchDecay;
 use super::replayed::MEMORIES;
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
@@ -76,11 +76,11 @@ impl Index {
         fusion: Fusion,
         rerank: &Rerank,
         memory: bool,
-        fading: &Fading<'_>,
+        decay: &SearchDecay<'_>,
         phrasings: usize,
     ) -> String {
         let asked = if memory { MEMORIES } else { "" };
-        let moved = format!("{asked}{}{}", rerank.scale(), fading.scale());
+        let moved = format!("{asked}{}{}", rerank.scale(), decay.scale());
         let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
         format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.rank_factors.describe(), self.config.search.pool)
     }

@@ -191,9 +191,9 @@ impl Index {
         let fusions = self.fusions(rule, model, *memory)?;
         let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
         let rerank = if *memory { rerank.unaged() } else { rerank };
-        let fading = self.fading(&retrieved.question);
+        let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
-        let steps = Steps { fusions, rank_factors: &self.config.rank_factors, names, rerank, fading, tables: &tables };
+        let steps = Steps { fusions, rank_factors: &self.config.rank_factors, names, rerank, decay, tables: &tables };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -201,7 +201,7 @@ impl Index {
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
 
-        let scale = self.scale(fusions.cut, &rerank, *memory, &fading, retrieved.gathered.phrased.len());
+        let scale = self.scale(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let namespace = scope.label(&self.namespace);
         let own_past =
             || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);

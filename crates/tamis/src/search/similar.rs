@@ -3,8 +3,8 @@
 
 use super::answer::CutReport;
 use super::candidate::Candidate;
+use super::decay::SearchDecay;
 use super::decide::{self, Grounds, Steps};
-use super::fading::Fading;
 use super::gather::Gathered;
 use super::metadata::MetadataFilter;
 use super::query::SearchRequest;
@@ -82,7 +82,7 @@ impl Index {
             rank_factors: &self.config.rank_factors,
             names: &names,
             rerank: Rerank::new(&self.config.rank, None, now_ns, rule),
-            fading: Fading::NONE,
+            decay: SearchDecay::NONE,
             tables: &self.source_tables(rule)?,
         };
         let threshold = |passage: &StoredPassage| {
