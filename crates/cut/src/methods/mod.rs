@@ -5,11 +5,14 @@ use crate::method::Method;
 use crate::rule::Rule;
 use crate::value::Value;
 
-/// A method and the function that makes its rule from settings by name.
+/// Makes a rule from settings by name.
+type Build = fn(&[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError>;
+
+/// A method with its builder.
 #[derive(Clone, Copy)]
 pub(crate) struct Registered {
     pub(crate) method: &'static Method,
-    pub(crate) build: fn(&[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError>,
+    pub(crate) build: Build,
 }
 
 /// Declares the module of each method, exports its rule (named first) and other public items, and lists it.
