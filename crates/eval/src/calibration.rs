@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mean::mean;
+
 /// One bin of probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
@@ -55,14 +57,13 @@ pub fn equal_width(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
 
 /// A bin of these members; `None` without one.
 fn bin(members: &[Forecast]) -> Option<Bin> {
-    let count = members.len() as f64;
     let probabilities = || members.iter().map(|forecast| forecast.0);
-    (count > 0.0).then(|| Bin {
+    Some(Bin {
         count: members.len(),
         low: probabilities().fold(f64::INFINITY, f64::min),
         high: probabilities().fold(f64::NEG_INFINITY, f64::max),
-        mean: probabilities().sum::<f64>() / count,
-        relevant: members.iter().filter(|forecast| forecast.1).count() as f64 / count,
+        mean: mean(probabilities())?,
+        relevant: mean(members.iter().map(|forecast| f64::from(forecast.1)))?,
     })
 }
 
@@ -88,11 +89,6 @@ pub fn log_loss(forecasts: &[Forecast]) -> Option<f64> {
         -right.clamp(1e-15, 1.0 - 1e-15).ln()
     };
     mean(forecasts.iter().map(loss))
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
-    let count = values.len();
-    (count > 0).then(|| values.sum::<f64>() / count as f64)
 }
 
 #[cfg(test)]

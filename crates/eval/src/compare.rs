@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::mean::mean;
 use crate::metric::Metric;
 use crate::output::{NO_FIGURE, Table, difference_cell};
-use crate::overall::{mean, mean_draws, method_names};
+use crate::overall::{mean_difference, method_names};
 use crate::random::Random;
 use crate::report::{CollectionReport, MethodReport, Report};
 use crate::resample::{Difference, Paired, Resampled, resample};
@@ -141,14 +142,13 @@ fn collection(
                 .enumerate()
                 .filter_map(|(pair, &(at, to))| Some((pair, value(old, at, earlier)?, value(new, to, later)?)))
                 .collect();
-            if values.is_empty() {
-                continue;
-            }
-            let mean = |of: fn(&(usize, f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
+            let before = mean(values.iter().map(|value| value.1));
+            let after = mean(values.iter().map(|value| value.2));
+            let Some((before, after)) = before.zip(after) else { continue };
             let differences =
                 Paired { differences: values.iter().map(|&(pair, old, new)| (pair, new - old)).collect() };
             let difference = Difference::new(differences.mean(), Vec::new());
-            changes.insert(metric, Change { before: mean(|value| value.1), after: mean(|value| value.2), difference });
+            changes.insert(metric, Change { before, after, difference });
             keys.push((methods.len(), metric));
             paired.push(differences);
         }
@@ -193,11 +193,8 @@ fn overall(collections: &[CollectionComparison], resampled: &[Resampled]) -> Vec
                     draws.extend(resampled.get(&(name.to_owned(), metric)).map(Vec::as_slice));
                 }
             }
-            if before.is_empty() {
-                continue;
-            }
-            let (before, after) = (mean(before), mean(after));
-            let difference = Difference::new(after - before, mean_draws(&draws));
+            let Some((before, after)) = mean(before).zip(mean(after)) else { continue };
+            let difference = mean_difference(vec![after - before], &draws);
             changes.insert(metric, Change { before, after, difference });
         }
         MethodComparison { name: name.to_owned(), reference, changes }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{Collection, unique};
 use crate::error::EvalError;
+use crate::mean::mean;
 use crate::metric::Metric;
 use crate::options::Options;
 use crate::overall::overall;
@@ -161,8 +162,7 @@ fn budget(views: &[QueryView]) -> Vec<BudgetPoint> {
     let steps = std::iter::successors(Some(1), |&k| Some(k + 1 + k / 20)).take_while(|&k| k < deepest);
     let point = |k: usize| {
         let mean = |of: &dyn Fn(&QueryView, usize) -> f64| {
-            let sum: f64 = answerable.iter().map(|view| of(view, k.min(view.relevance.len()))).sum();
-            sum / answerable.len() as f64
+            mean(answerable.iter().map(|view| of(view, k.min(view.relevance.len())))).unwrap_or(0.0)
         };
         let characters = |view: &QueryView, keep: usize| {
             view.pool.documents[..keep].iter().map(|document| document.characters as f64).sum()

@@ -58,6 +58,7 @@ mod evaluate;
 mod example;
 mod gate;
 mod lines;
+mod mean;
 mod metric;
 mod options;
 mod output;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::mean::mean;
 use crate::report::{CollectionReport, Overall};
 use crate::resample::{Difference, Resampled};
 
@@ -38,25 +39,19 @@ fn method(name: &str, reference: bool, collections: &[CollectionReport], resampl
             draws.extend(resampled.get(&(name.to_owned(), metric)).map(Vec::as_slice));
         }
     }
-    let difference = |(estimates, draws): (Vec<f64>, Vec<&[f64]>)| Difference::new(mean(estimates), mean_draws(&draws));
+    let difference = |(estimates, draws): (Vec<f64>, Vec<&[f64]>)| mean_difference(estimates, &draws);
     Overall {
         name: name.to_owned(),
         reference,
         collections: figures.iter().map(|(&metric, values)| (metric, values.len())).collect(),
-        figures: figures.into_iter().map(|(metric, values)| (metric, mean(values))).collect(),
+        figures: figures.into_iter().map(|(metric, values)| (metric, mean(values).unwrap_or(0.0))).collect(),
         differences: differences.into_iter().map(|(metric, values)| (metric, difference(values))).collect(),
     }
 }
 
-/// The mean over collections on each resample.
-pub(crate) fn mean_draws(draws: &[&[f64]]) -> Vec<f64> {
+/// The mean difference over collections, with the interval of the means on each resample.
+pub(crate) fn mean_difference(estimates: Vec<f64>, draws: &[&[f64]]) -> Difference {
     let count = draws.first().map_or(0, |first| first.len());
-    (0..count).map(|draw| mean(draws.iter().map(|draws| draws[draw]))).collect()
-}
-
-/// The mean; 0 without a value.
-pub(crate) fn mean(values: impl IntoIterator<Item = f64, IntoIter: ExactSizeIterator>) -> f64 {
-    let values = values.into_iter();
-    let count = values.len().max(1);
-    values.sum::<f64>() / count as f64
+    let means = (0..count).filter_map(|draw| mean(draws.iter().map(|draws| draws[draw])));
+    Difference::new(mean(estimates).unwrap_or(0.0), means.collect())
 }

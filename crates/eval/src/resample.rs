@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::mean::mean;
 use crate::metric::Metric;
 use crate::random::Random;
 
@@ -49,7 +50,7 @@ pub(crate) struct Paired {
 impl Paired {
     /// Mean difference; 0 without a query.
     pub(crate) fn mean(&self) -> f64 {
-        self.differences.iter().map(|&(_, difference)| difference).sum::<f64>() / self.differences.len().max(1) as f64
+        mean(self.differences.iter().map(|&(_, difference)| difference)).unwrap_or(0.0)
     }
 
     /// Mean where query `i` counts `weights[i]` times. The weights of the queries sum to their number.
