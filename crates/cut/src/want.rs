@@ -1,4 +1,4 @@
-//! How much the asker wants.
+//! The amount that the asker wants.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::parameter::Setting;
 use crate::value::Value;
 
-/// How many of the passages that answer a query are wanted.
+/// The amount of answers that the asker wants.
 ///
 /// The right strictness depends on the collection and on the asker. These words let the asker state it for every rule that
 /// has a strictness; [`Rule::tuned`](crate::Rule) applies them.

@@ -20,9 +20,9 @@ declare! {
     /// and their published settings as defaults. The paper ranks a whole corpus; on a short pool a buffer of 0 is
     /// often better.
     pub struct AdaptiveK = "adaptive_k" on Score, "keeps what comes before the largest drop, and a buffer beyond it" {
-        /// How many candidates to keep beyond the drop.
+        /// Candidates to keep beyond the drop.
         pub buffer: usize = 5, Range::Integer { min: 0, max: 1_000_000 };
-        /// Share of the drops, at the end of the list, that are not looked at.
+        /// Share of the drops to ignore, at the end of the list.
         pub ignored_tail: f64 = 0.1, Range::Number { min: 0.0, max: 0.9 };
     }
 }

@@ -22,7 +22,7 @@ declare! {
     /// (fewer than two candidates are kept as they are). Weaviate computes in single precision and this crate in double, so
     /// lists whose steps are equal but for rounding can differ: on a straight line every jump is a rounding error.
     pub struct Autocut = "autocut" on Score, "keeps what comes before the n-th jump of the values" {
-        /// How many jumps to pass; the cut is before the last of them.
+        /// Jumps to pass; the cut is before the last of them.
         pub jumps: usize = 1, Range::Integer { min: 1, max: 1_000 };
     }
 }

@@ -10,7 +10,7 @@ use crate::rule::Rule;
 declare! {
     /// Keeps the first `k` candidates, whatever their values, as a search engine without a cut does. O(1).
     pub struct Fixed = "fixed" on Score, "keeps the first k candidates, whatever their values" {
-        /// How many candidates to keep.
+        /// Candidates to keep.
         pub k: usize = 10, Range::Integer { min: 1, max: 1_000_000 };
     }
 }

@@ -57,13 +57,13 @@ declare! {
     pub struct Kneedle = "kneedle" on Score, "keeps what comes before the knee of the curve"
     where min_results <= max_results
     {
-        /// How far the curve must fall after a knee, in average steps; higher finds fewer knees.
+        /// Fall of the curve after a knee, in average steps; higher finds fewer knees.
         pub sensitivity: f64 = 1.0, Range::Number { min: 0.0, max: 1_000.0 };
-        /// How many candidates to keep when there is no knee.
+        /// Candidates to keep when there is no knee.
         pub min_results: usize = 3, Range::Integer { min: 0, max: 1_000_000 };
         /// Most candidates to keep.
         pub max_results: usize = 50, Range::Integer { min: 1, max: 1_000_000 };
-        /// Which knee decides: the one furthest from the diagonal, or the first.
+        /// The knee that decides: the one furthest from the diagonal, or the first.
         pub pick: Pick = Pick::Strongest, Range::Choice(&["strongest", "first"]);
     }
 }

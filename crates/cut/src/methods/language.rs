@@ -17,9 +17,9 @@ declare! {
     /// `default`. A candidate that is not similar enough, or has no similarity, is still kept when it contains
     /// `min_coverage` of the query's words: a hit by words needs no similarity. O(1) per candidate.
     pub struct LanguageThreshold = "language" on Score, "keeps what reaches the similarity threshold of its language" {
-        /// Similarity that is needed where the language has no threshold of its own.
+        /// Least similarity where the language has no threshold of its own.
         pub default: f64 = 0.65, Range::Number { min: -1.0, max: 1.0 };
-        /// Share of the query's words, by IDF, that is enough without similarity; above 1: never enough.
+        /// Least share of the query's words, by IDF, without similarity; above 1: never enough.
         pub min_coverage: f64 = 0.5, Range::Number { min: 0.0, max: 1.01 };
     }
 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(rule.admits(&raw(Some(0.1), Some(0.9), Some(0.7))), Some(Admission::Words));
         assert_eq!(rule.admits(&raw(None, Some(0.49), Some(0.7))), Some(Admission::Refused));
         let any = LanguageThreshold { min_coverage: 0.0, ..rule };
-        assert_eq!(any.admits(&raw(None, Some(0.0), None)), Some(Admission::Refused), "no word at all is no hit");
+        assert_eq!(any.admits(&raw(None, Some(0.0), None)), Some(Admission::Refused), "a hit needs a word");
     }
 
     #[test]

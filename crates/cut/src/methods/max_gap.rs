@@ -34,7 +34,7 @@ declare! {
     pub struct MaxGap = "max_gap" on Similarity, "keeps what lies before the largest gap between neighbouring distances"
     where floor <= ceiling
     {
-        /// Fewest candidates for which a gap is looked for.
+        /// Fewest candidates in which to look for a gap.
         pub min_candidates_for_gap: usize = 8, Range::Integer { min: 2, max: 1_000_000 };
         /// Share of a shorter list, from the best, at which the threshold is read.
         pub fallback_percentile: f64 = 0.75, Range::Number { min: 0.0, max: 1.0 };
@@ -46,7 +46,7 @@ declare! {
         pub ceiling: f64 = 0.65, Range::Number { min: 0.0, max: 2.0 };
         /// Distance threshold where there is no gap, or always when `adaptive` is false.
         pub configured: f64 = 0.30, Range::Number { min: 0.0, max: 2.0 };
-        /// Whether the list decides; false applies `configured` to every query.
+        /// Let the list decide; false applies `configured` to every query.
         pub adaptive: bool = true, Range::Flag;
     }
 }

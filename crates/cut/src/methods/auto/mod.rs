@@ -37,9 +37,9 @@ declare! {
     /// estimated as the value of its last candidate, and the diagnostic `background` reads `estimated`. O(n · w), w the
     /// number of undecided candidates: well under a millisecond for 200.
     pub struct Auto = "auto" on Score, "keeps what is expected to serve best, by probabilities of relevance" {
-        /// What is wanted: `one` answer, `some`, `all` on the topic, or `auto`: what the collection's past queries say.
+        /// The amount wanted: `one` answer, `some`, `all` on the topic, or `auto`: by the collection's past queries.
         pub want: Want = Want::Auto, Range::Choice(Want::NAMES);
-        /// How much more precision counts than recall: F_β with β = 1 / strictness.
+        /// Weight of precision relative to recall: F_β with β = 1 / strictness.
         pub strictness: f64 = 1.0, Range::Number { min: 0.1, max: 10.0 };
         /// Keep the fewest candidates with this expected recall, in place of the best F; 0: off.
         pub target_recall: f64 = 0.0, Range::Number { min: 0.0, max: 0.999 };

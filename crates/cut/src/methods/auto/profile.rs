@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How sharply results stand out in a collection.
+/// The sharpness of results in a collection.
 ///
 /// One passage may answer a query, or forty. That depends on the collection, and a single list of results does not show
 /// it. Many lists do: on average, where one passage answers, the first candidate matches the query far better than the next

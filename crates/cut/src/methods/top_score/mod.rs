@@ -35,11 +35,11 @@ declare! {
         pub high_bound: f64 = 0.7, Range::Number { min: 0.0, max: 10.0 };
         /// Best score from which the middle tier applies.
         pub low_bound: f64 = 0.3, Range::Number { min: 0.0, max: 10.0 };
-        /// Share of the best score that the high tier asks for.
+        /// Least share of the best score in the high tier.
         pub high_multiplier: f64 = 0.5, Range::Number { min: 0.0, max: 1.0 };
-        /// Share of the best score that the middle tier asks for.
+        /// Least share of the best score in the middle tier.
         pub middle_multiplier: f64 = 0.6, Range::Number { min: 0.0, max: 1.0 };
-        /// Score that the low tier asks for.
+        /// Least score in the low tier.
         pub floor: f64 = 0.15, Range::Number { min: 0.0, max: 10.0 };
     }
 }
