@@ -14,6 +14,7 @@ use crate::resample::{Difference, Paired, Resampled, resample};
 
 /// The changes from one report to another. It serializes to the JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// β of F_β.
     pub beta: f64,
@@ -27,6 +28,7 @@ pub struct Comparison {
 
 /// One collection that is in both reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CollectionComparison {
     /// Its name.
     pub name: String,
@@ -40,6 +42,7 @@ pub struct CollectionComparison {
 
 /// One method that is in both reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MethodComparison {
     /// Its name.
     pub name: String,
@@ -51,6 +54,7 @@ pub struct MethodComparison {
 
 /// The change of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Change {
     /// Mean over the shared queries in the earlier report.
     pub before: f64,

@@ -18,6 +18,7 @@ pub const FORMAT: u32 = 1;
 
 /// An evaluation: every method on every collection, averaged and query by query. It serializes to the JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
     /// [`FORMAT`] of the version that wrote it.
     pub format: u32,
@@ -31,6 +32,7 @@ pub struct Report {
 
 /// A method averaged over collections, each collection counting the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Overall {
     /// Name of the method.
     pub name: String,
@@ -46,6 +48,7 @@ pub struct Overall {
 
 /// One collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CollectionReport {
     /// Its name.
     pub name: String,
@@ -72,6 +75,7 @@ pub struct CollectionReport {
 
 /// One query, independent of the method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct QueryReport {
     /// The query's identifier.
     pub id: String,
@@ -89,6 +93,7 @@ pub struct QueryReport {
 
 /// One method on one collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MethodReport {
     /// Its name.
     pub name: String,
@@ -110,6 +115,7 @@ pub struct MethodReport {
 
 /// The documents that a method keeps of each query: columns as long as [`CollectionReport::queries`], in the same order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct KeptColumns {
     /// Documents kept.
     pub documents: Vec<usize>,
@@ -165,6 +171,7 @@ impl KeptColumns {
 
 /// The documents that a method keeps when retrieval goes to one depth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DepthReport {
     /// The depth, in the unit of the decisions.
     pub depth: usize,
@@ -178,6 +185,7 @@ pub struct DepthReport {
 
 /// Keeping the first `documents` of every query: means over the answerable queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BudgetPoint {
     /// The fixed k; a shorter pool is kept whole.
     pub documents: usize,
@@ -193,6 +201,7 @@ pub struct BudgetPoint {
 
 /// The score curve of one query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Sample {
     /// Position of the query in [`CollectionReport::queries`].
     pub query: usize,
