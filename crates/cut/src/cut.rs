@@ -35,7 +35,7 @@ pub struct Cut {
     /// The probability that each candidate is relevant, in the pool's order, where the method computes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probabilities: Vec<f64>,
-    /// Whether the [`Gate`](crate::Gate) decided, before the rule was asked.
+    /// True if the [`Gate`](crate::Gate) decided, before the rule was asked.
     #[serde(skip)]
     pub gated: bool,
 }
@@ -89,7 +89,7 @@ impl Cut {
         )
     }
 
-    /// Whether the candidate at `rank` (from 0) is kept.
+    /// Returns true if the candidate at `rank` (from 0) is kept.
     pub fn keeps(&self, rank: usize) -> bool {
         rank < self.keep
     }

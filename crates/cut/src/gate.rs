@@ -1,4 +1,4 @@
-//! Whether anything is relevant at all, by absolute evidence. The shape of a list says nothing about it.
+//! The gate: decides by absolute evidence if anything is relevant at all. The shape of a list cannot show it.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ const REFERENCE_DEVIATIONS: f64 = 4.5;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Whether nothing is relevant.
+    /// True if nothing is relevant.
     pub empty: bool,
     /// A short clause in plain words.
     pub reason: String,

@@ -48,7 +48,7 @@ pub enum Range {
 }
 
 impl Range {
-    /// Whether `value` has the right kind and lies within the bounds.
+    /// Returns true if `value` has the right kind and lies within the bounds.
     pub fn contains(&self, value: &Value) -> bool {
         match *self {
             Range::Number { min, max } => value.as_number().is_some_and(|number| (min..=max).contains(&number)),

@@ -168,7 +168,7 @@ impl Pool {
         self.values.len()
     }
 
-    /// Whether no candidate has a finite value.
+    /// Returns true if no candidate has a finite value.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -60,27 +60,27 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether it decides by a model of relevance ([`Pool::with_relevance`]), which an index learns from its past queries.
+    /// Returns true if it decides by a model of relevance ([`Pool::with_relevance`]), which an index learns from its past queries.
     fn reads_relevance(&self) -> bool {
         false
     }
 
-    /// Whether, as configured, it reads the number of tokens of each candidate ([`Pool::with_sizes`]).
+    /// Returns true if it reads, as configured, the number of tokens of each candidate ([`Pool::with_sizes`]).
     fn reads_sizes(&self) -> bool {
         false
     }
 
-    /// Whether it reads the similarity that each candidate's language requires ([`RawScores::threshold`]).
+    /// Returns true if it reads the similarity that each candidate's language requires ([`RawScores::threshold`]).
     fn reads_thresholds(&self) -> bool {
         false
     }
 
-    /// Whether it holds the candidates of some sources to tables of their own ([`Pool::with_source_tables`]).
+    /// Returns true if it applies tables of their own to the candidates of some sources ([`Pool::with_source_tables`]).
     fn reads_sources(&self) -> bool {
         false
     }
 
-    /// Whether its source defines it on distances adjusted for age. Other methods get such distances only on request.
+    /// Returns true if its source defines it on distances adjusted for age. Other methods get such distances only on request.
     fn reads_aged_distances(&self) -> bool {
         false
     }

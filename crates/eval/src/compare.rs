@@ -46,7 +46,7 @@ pub struct CollectionComparison {
 pub struct MethodComparison {
     /// Its name.
     pub name: String,
-    /// Whether it is one of the reference methods, which change only when the ranking does.
+    /// True for a reference method, which changes only when the ranking does.
     pub reference: bool,
     /// The change of each metric that is a mean per query.
     pub changes: BTreeMap<Metric, Change>,
@@ -207,7 +207,7 @@ fn overall(collections: &[CollectionComparison], resampled: &[Resampled]) -> Vec
 }
 
 impl MethodComparison {
-    /// Whether every metric stayed the same.
+    /// Returns true if every metric stayed the same.
     fn is_unchanged(&self) -> bool {
         self.changes.values().all(|change| change.difference.is_nothing())
     }

@@ -63,7 +63,7 @@ impl QueryPool {
         }
     }
 
-    /// Whether the document at `position` of the pool is relevant; false past its end.
+    /// Returns true if the document at `position` of the pool is relevant; false past its end.
     pub fn is_relevant(&self, position: usize) -> bool {
         self.effective_kind() == QueryKind::Judged
             && self

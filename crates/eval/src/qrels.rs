@@ -114,7 +114,7 @@ impl Qrels {
         self.queries.len()
     }
 
-    /// Whether there are no judgements.
+    /// Returns true without judgements.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }

@@ -23,7 +23,7 @@ pub fn fixed_name(k: usize) -> String {
     format!("fixed-{k}")
 }
 
-/// Whether a reference method has a name of this form.
+/// Returns true if a reference method has a name of this form.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let number =
         name.strip_prefix("fixed-").is_some_and(|k| !k.is_empty() && k.bytes().all(|byte| byte.is_ascii_digit()));

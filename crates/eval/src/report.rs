@@ -36,7 +36,7 @@ pub struct Report {
 pub struct Overall {
     /// Name of the method.
     pub name: String,
-    /// Whether it is one of the reference methods, which every evaluation has.
+    /// True for a reference method, which every evaluation has.
     pub reference: bool,
     /// Mean of each metric over the collections that have it.
     pub figures: BTreeMap<Metric, f64>,
@@ -97,7 +97,7 @@ pub struct QueryReport {
 pub struct MethodReport {
     /// Its name.
     pub name: String,
-    /// Whether it is one of the reference methods, which every evaluation has.
+    /// True for a reference method, which every evaluation has.
     pub reference: bool,
     /// The metrics, without those that have nothing to average, such as calibration without probabilities.
     pub figures: BTreeMap<Metric, f64>,

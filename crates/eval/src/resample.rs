@@ -30,12 +30,12 @@ impl Difference {
         Difference { estimate, low: percentile(&resamples, 0.025), high: percentile(&resamples, 0.975) }
     }
 
-    /// Whether the difference is 0 on every resample.
+    /// Returns true if the difference is 0 on every resample.
     pub(crate) fn is_nothing(&self) -> bool {
         [Some(self.estimate), self.low, self.high].into_iter().flatten().all(|value| value == 0.0)
     }
 
-    /// Whether the interval lies wholly above or below 0; false without an interval.
+    /// Returns true if the interval lies wholly above or below 0; false without an interval.
     pub fn is_clear(&self) -> bool {
         matches!((self.low, self.high), (Some(low), Some(high)) if low > 0.0 || high < 0.0)
     }

@@ -107,7 +107,7 @@ impl Run {
         self.queries.len()
     }
 
-    /// Whether there are no results.
+    /// Returns true without results.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }

@@ -11,7 +11,7 @@ pub(crate) struct QueryView<'a> {
     pub(crate) kind: QueryKind,
     /// Number of relevant documents by the judgements, found or not.
     pub(crate) relevant: usize,
-    /// Whether each document of the pool is relevant.
+    /// Relevance of each document of the pool.
     pub(crate) relevance: Vec<bool>,
     /// Number of relevant ones among the first k documents.
     pub(crate) found: Vec<usize>,

@@ -191,12 +191,12 @@ fn is_identifier(part: &str) -> bool {
     part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
 }
 
-/// Whether a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.
+/// Returns true if a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.
 fn has_inner_capital(term: &str) -> bool {
     term.chars().zip(term.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
-/// Whether two names have the same letters and digits, whatever their case and their underscores.
+/// Compares two names by letters and digits, ignoring case and underscores.
 fn same_letters(a: &str, b: &str) -> bool {
     let letters = |name| str::chars(name).filter(|c: &char| c.is_alphanumeric()).flat_map(char::to_lowercase);
     letters(a).eq(letters(b))

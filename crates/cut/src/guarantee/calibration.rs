@@ -10,7 +10,7 @@ use crate::reason::{NO_CANDIDATES, percent};
 pub struct CalibrationQuery {
     /// The value of each candidate that the threshold applies to; finite and not increasing.
     pub values: Vec<f64>,
-    /// Whether each candidate is relevant, in the same order. An unjudged candidate counts as irrelevant.
+    /// The judgement of each candidate, in the same order: true if relevant. An unjudged candidate counts as irrelevant.
     pub relevant: Vec<bool>,
     /// Relevant passages outside the pool, which no threshold can keep.
     pub missed: usize,

@@ -8,7 +8,7 @@ use super::relevance::{Basis, Relevance};
 pub struct JudgedPool {
     /// Normalized scores ([`Pool::normalized_scores`](crate::Pool::normalized_scores)).
     pub normalized_scores: Vec<f64>,
-    /// Whether each candidate is relevant; `None` where nobody judged it.
+    /// The judgement of each candidate; `None` where nobody judged it.
     pub relevant: Vec<Option<bool>>,
 }
 
