@@ -7,13 +7,13 @@ use tamis::Index;
 
 /// Where the user stands, as seen from what is indexed.
 pub struct Here {
-    stands: Stands,
+    layout: IndexLayout,
     /// The namespace that is meant where none is named.
     own: Option<String>,
 }
 
-/// Where that is.
-enum Stands {
+/// The working directory in relation to the indexed trees.
+enum IndexLayout {
     /// Somewhere, where the index is of one tree: at this path under its root, or (`None`) at the root or outside.
     Tree(PathBuf, Option<PathBuf>),
     /// Here, where the index is of several repositories: these, by namespace.
@@ -24,14 +24,14 @@ impl Here {
     /// Where the user stands, as seen from an index.
     pub fn of(index: &Index) -> Here {
         let root = &index.location().root;
-        let stands = match current() {
+        let layout = match current() {
             Some(here) if !index.is_of_one_tree() => {
                 let roots = index.sources().into_iter().map(|source| (source.namespace.clone(), source.root.clone()));
-                Stands::Sources(here, roots.collect())
+                IndexLayout::Sources(here, roots.collect())
             }
-            here => Stands::Tree(root.clone(), here.and_then(|here| below(root, &here))),
+            here => IndexLayout::Tree(root.clone(), here.and_then(|here| below(root, &here))),
         };
-        Here { stands, own: index.own_namespace().map(str::to_owned) }
+        Here { layout, own: index.own_namespace().map(str::to_owned) }
     }
 
     /// A path of the index as it can be opened from here: in one tree from where the user stands, among several
@@ -42,10 +42,10 @@ impl Here {
             let is_own = self.own.as_deref() == Some(namespace);
             return if is_own { path.to_owned() } else { format!("{namespace}:{path}") };
         }
-        match &self.stands {
-            Stands::Tree(_, Some(here)) => written_from(here, path),
-            Stands::Tree(_, None) => path.to_owned(),
-            Stands::Sources(here, roots) => match roots.get(namespace) {
+        match &self.layout {
+            IndexLayout::Tree(_, Some(here)) => written_from(here, path),
+            IndexLayout::Tree(_, None) => path.to_owned(),
+            IndexLayout::Sources(here, roots) => match roots.get(namespace) {
                 Some(root) => {
                     let whole = root.join(path);
                     whole.strip_prefix(here).map_or_else(|_| whole.to_string_lossy().into_owned(), slashed)
@@ -61,10 +61,10 @@ impl Here {
         // The index has slashes on every system.
         let wanted = if cfg!(windows) { Cow::Owned(wanted.replace('\\', "/")) } else { Cow::Borrowed(wanted) };
         let wanted = &*wanted;
-        match &self.stands {
-            Stands::Tree(root, Some(here)) => from_root(root, here, wanted),
-            Stands::Tree(_, None) => wanted.to_owned(),
-            Stands::Sources(here, roots) => {
+        match &self.layout {
+            IndexLayout::Tree(root, Some(here)) => from_root(root, here, wanted),
+            IndexLayout::Tree(_, None) => wanted.to_owned(),
+            IndexLayout::Sources(here, roots) => {
                 let whole = plain(&here.join(wanted));
                 let held = names_something(here, wanted) && roots.values().any(|root| whole.starts_with(root));
                 if held { whole.to_string_lossy().into_owned() } else { wanted.to_owned() }
@@ -75,9 +75,9 @@ impl Here {
     /// A glob as the index takes it: one that names something from here is meant from here.
     pub fn glob(&self, wanted: &str) -> String {
         let meant = self.meant(wanted);
-        match &self.stands {
-            Stands::Tree(..) => meant,
-            Stands::Sources(_, roots) => {
+        match &self.layout {
+            IndexLayout::Tree(..) => meant,
+            IndexLayout::Sources(_, roots) => {
                 let under = roots.values().find_map(|root| Path::new(&meant).strip_prefix(root).ok());
                 under.map_or_else(|| meant.clone(), slashed)
             }
@@ -175,7 +175,7 @@ mod tests {
         let roots: BTreeMap<String, PathBuf> = ["api", "web"].map(|name| (name.to_owned(), base.join(name))).into();
         let whole = |path: &str| base.join(path).to_string_lossy().into_owned();
 
-        let of = |here: PathBuf| Here { stands: Stands::Sources(here, roots.clone()), own: Some("api".into()) };
+        let of = |here: PathBuf| Here { layout: IndexLayout::Sources(here, roots.clone()), own: Some("api".into()) };
         let outside = of(base.clone());
         assert_eq!(outside.written("api", "src/lib.rs"), "api/src/lib.rs");
         assert_eq!(outside.meant("api/src/lib.rs:2"), whole("api/src/lib.rs:2"));

@@ -1,7 +1,7 @@
-//! What `auto` costs on one query: `cargo bench -p tamis-cut --bench auto`.
+//! The cost of `auto` on one query: `cargo bench -p tamis-cut --bench auto`.
 //!
-//! The scores decay as those of a hybrid search do, and differ from query to query, so that no branch is learnt by heart. The
-//! pools differ in how many candidates are undecided, on which the cost depends more than on how many there are.
+//! The scores decay as in a hybrid search, and differ from query to query, so that the processor cannot learn the branches. The
+//! pools differ in the number of undecided candidates, on which the cost depends more than on the size of the pool.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use tamis_cut::{Auto, Background, Pool, Profile, Relevance, Rule, Want};
 
 const BACKGROUND: Background = Background { mean: 0.34, deviation: 0.06, count: 10_000 };
 
-/// Falling from 0.95 towards the background by half-lives of so many ranks, with small steps that are never equal.
+/// Scores falling from 0.95 towards the background with this half-life in ranks, in small unequal steps.
 fn pool(candidates: usize, half_life: f64, query: usize) -> Pool {
     let ripple = |rank: usize| 0.004 * ((rank * 7919 + query * 104_729) % 1009) as f64 / 1009.0;
     let score = |rank: usize| BACKGROUND.mean + 0.61 * (-(rank as f64) / half_life * 2.0_f64.ln()).exp() + ripple(rank);
@@ -38,7 +38,8 @@ fn decide(criterion: &mut Criterion, group: &str, auto: &Auto, relevance: Releva
 }
 
 fn auto(criterion: &mut Criterion) {
-    let learnt = |mean_focus| Relevance::of(&Profile { queries: 1000, mean_focus, usual_evidence: None });
+    let learnt =
+        |mean_coverage_drop| Relevance::of(&Profile { queries: 1000, mean_coverage_drop, usual_evidence: None });
     decide(criterion, "auto, nothing known", &Auto::default(), Relevance::default());
     decide(criterion, "auto, many answers", &Auto::default(), learnt(0.05));
     decide(criterion, "auto, all wanted", &Auto { want: Want::All, ..Auto::default() }, Relevance::default());

@@ -1,30 +1,32 @@
-//! Rules that judge each candidate by itself, before there is a list.
+//! Rules that judge each candidate alone, before there is a list.
 
 use serde::{Deserialize, Serialize};
 
-/// The raw scores of one candidate, before fusion and reranking. What is not known is `None`.
+use crate::pool::Pool;
+
+/// The raw scores of one candidate, before fusion and reranking. Unknown scores are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RawScores {
     /// Cosine similarity to the query, −1 to 1.
     pub similarity: Option<f64>,
     /// Share of the query's IDF mass that the candidate matches, 0 to 1.
     pub coverage: Option<f64>,
-    /// The similarity that the candidate's own language asks for, or the query's where it names a language.
+    /// Similarity that the candidate's language requires, or the query's language where it names one.
     pub threshold: Option<f64>,
 }
 
-/// Whether a rule admits a candidate, and by what.
+/// A rule's decision on one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// It is similar enough.
+    /// Admitted: similar enough.
     Similarity,
-    /// It is not, or has no similarity, and holds enough of the query's words.
+    /// Admitted for the query's words it contains, without enough similarity.
     Words,
-    /// Neither.
+    /// Refused.
     Refused,
 }
 
-/// How many candidates were admitted, and by what.
+/// Counts of admitted candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Admitted {
     /// By their similarity.
@@ -50,5 +52,18 @@ impl FromIterator<Admission> for Admitted {
             }
             admitted
         })
+    }
+}
+
+impl Pool {
+    /// The pool with the number of first candidates that the rule admitted by their raw scores
+    /// ([`Rule::admits`](crate::Rule::admits)).
+    pub fn with_admitted(self, admitted: Admitted) -> Self {
+        self.with(admitted)
+    }
+
+    /// Counts of the first candidates that were admitted before the list was made, where the rule was asked.
+    pub fn admitted(&self) -> Option<Admitted> {
+        self.get().copied()
     }
 }

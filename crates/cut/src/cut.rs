@@ -4,36 +4,40 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pool::Pool;
+use crate::pool::{Orientation, Pool};
 use crate::value::Value;
 
-/// How many candidates to keep, and why.
+/// The number of candidates to keep, with the reason and the figures behind it.
 ///
-/// The kept ones are always the first [`keep`](Self::keep) of the pool; [`Pool::position`] leads back to the list as
-/// it was given when values that are not finite were dropped from it.
+/// The kept ones are always the first [`keep`](Self::keep) of the pool. [`Pool::position`] maps them back to the list as
+/// given when the pool dropped values that are not finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Cut {
-    /// Name of the method that decided, as [`parse`](crate::parse()) takes it.
+    /// Name of the method that decided, as [`parse`](crate::parse()) takes it; `gate` or `guarantee` where those did.
     pub method: String,
-    /// How many of the candidates to keep, from the best; 0 to `candidates`.
+    /// Number of candidates to keep, from the best; 0 to `candidates`.
     pub keep: usize,
     /// The value that a candidate must reach, where the method decides by value: every kept candidate passes it and no
-    /// other does. The diagnostic `threshold_on` says what it is held against, `score` (at or above) or `distance`
-    /// (at or below). `None` where the method decides by position.
+    /// other does. The diagnostic `threshold_on` names what is compared, `score` (at or above) or `distance` (at or
+    /// below). `None` where the method decides by position.
     pub threshold: Option<f64>,
-    /// One plain sentence, with numbers, that says why the cut is there.
+    /// A short clause in plain words that completes "Kept 4 of 150: …". The figures are in `diagnostics`.
     pub reason: String,
-    /// How many candidates were considered: those with a finite value.
+    /// Number of candidates considered: those with a finite value.
     pub candidates: usize,
-    /// How many of them are left out.
+    /// Number of candidates left out.
     pub dropped: usize,
-    /// How many more had no finite value and were never considered.
+    /// Number of candidates never considered, for want of a finite value.
     pub dropped_non_finite: usize,
     /// The figures behind the decision, by name. Positions count from 0.
     pub diagnostics: BTreeMap<String, Value>,
-    /// The probability that each candidate is relevant, in the pool's order, where the method reckons with them.
+    /// The probability that each candidate is relevant, in the pool's order, where the method computes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probabilities: Vec<f64>,
+    /// True if the [`Gate`](crate::Gate) decided, before the rule was asked.
+    #[serde(skip)]
+    pub gated: bool,
 }
 
 impl Cut {
@@ -50,6 +54,7 @@ impl Cut {
             dropped_non_finite: pool.dropped_non_finite(),
             diagnostics: BTreeMap::new(),
             probabilities: Vec::new(),
+            gated: false,
         }
     }
 
@@ -62,19 +67,29 @@ impl Cut {
         self
     }
 
-    /// The cut with a score that the kept candidates reach: at or above it.
-    pub fn with_score_threshold(mut self, threshold: f64) -> Self {
-        self.threshold = Some(threshold);
-        self.with("threshold_on", "score")
+    /// The cut with the score that the kept candidates reach: at or above it.
+    pub fn with_score_threshold(self, threshold: f64) -> Self {
+        self.with_threshold(threshold, Orientation::Score)
     }
 
-    /// The cut with a distance that the kept candidates do not exceed: at or below it.
-    pub fn with_distance_threshold(mut self, threshold: f64) -> Self {
-        self.threshold = Some(threshold);
-        self.with("threshold_on", "distance")
+    /// The cut with the distance that the kept candidates do not exceed: at or below it.
+    pub fn with_distance_threshold(self, threshold: f64) -> Self {
+        self.with_threshold(threshold, Orientation::Distance)
     }
 
-    /// Whether the candidate at `rank` (from 0) is kept.
+    /// The cut with the value that separates the kept candidates, on a scale of this orientation.
+    pub(crate) fn with_threshold(mut self, threshold: f64, orientation: Orientation) -> Self {
+        self.threshold = Some(threshold);
+        self.with(
+            "threshold_on",
+            match orientation {
+                Orientation::Score => "score",
+                Orientation::Distance => "distance",
+            },
+        )
+    }
+
+    /// Returns true if the candidate at `rank` (from 0) is kept.
     pub fn keeps(&self, rank: usize) -> bool {
         rank < self.keep
     }

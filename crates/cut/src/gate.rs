@@ -1,19 +1,19 @@
-//! Is anything here at all? On absolute evidence, since the shape of a list says nothing about it.
+//! The gate: decides by absolute evidence if anything is relevant at all. The shape of a list cannot show it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cut::Cut;
-use crate::method::{Parameter, Range};
-use crate::parse::RuleError;
+use crate::error::RuleError;
+use crate::parameter::{Parameter, Range};
 use crate::pool::{Background, Pool};
+use crate::reason::NOTHING_CLOSE;
 use crate::rule::Rule;
-use crate::text::figure;
 use crate::value::Value;
 
-/// What is known of a query's best candidates in absolute terms. A leg that did not run is `None`; a number that is not
-/// finite is unknown and does not count against the query.
+/// Absolute evidence on a query's best candidates. A leg that did not run is `None`. A number that is not finite counts as
+/// unknown, which never speaks against the query.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
     /// Share of the query's IDF mass that the best lexical candidate matches, 0 to 1; 0 when there is no lexical match.
@@ -24,14 +24,14 @@ pub struct Evidence {
     pub background: Option<Background>,
     /// The similarity that a passage on the query's subject has under this model; `None` where it was not measured.
     pub reference: Option<f64>,
-    /// What coverage and share of the reference usually add up to in this collection: the median over past queries
+    /// The usual sum of coverage and share of the reference in this collection: the median over past queries
     /// ([`Profile::usual_evidence`](crate::Profile)). `None` where too few were asked.
     pub usual: Option<f64>,
 }
 
 impl Evidence {
-    /// Coverage and the best similarity as a share of the reference, added up; `None` unless both legs took part. This is
-    /// the figure whose median over past queries is [`Evidence::usual`].
+    /// The sum of the coverage and the best similarity as a share of the reference; `None` unless both legs took part.
+    /// [`Evidence::usual`] is the median of this figure over past queries.
     pub fn sum(&self) -> Option<f64> {
         Some(finite(self.coverage)? + self.share()?.max(0.0))
     }
@@ -42,7 +42,7 @@ impl Evidence {
         finite(known.map(|(similarity, reference)| similarity / reference))
     }
 
-    /// The model's reference, or the one that its background stands in for.
+    /// The model's reference, or an estimate from the background.
     fn reference(&self) -> Option<f64> {
         finite(self.reference)
             .or_else(|| finite(self.background.map(|b| b.mean + REFERENCE_DEVIATIONS * b.deviation)))
@@ -54,26 +54,24 @@ fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
-/// How far the usual evidence of a collection moves what is needed, and the evidence at which it does not. Long questions
-/// in everyday words match little of what answers them, short ones in the words of the text match all of it; half of that
-/// difference is the collection's, the other half the query's. Measured on public collections, see
+/// The share of a collection's usual evidence that moves the requirement, and the usual evidence that leaves it alone. Long
+/// questions in everyday words match little of what answers them, and short ones in the words of the text match all of it.
+/// Half of that difference belongs to the collection, the other half to the query. Measured on public collections; see
 /// `docs/research/auto.md`.
 const USUAL_SHARE: f64 = 0.5;
 const USUAL_PIVOT: f64 = 1.6;
 
-/// The rule that says that nothing is relevant.
+/// Decides whether anything is relevant.
 ///
-/// The evidence is the coverage, plus the best similarity as a share of the model's reference. A query is empty when
-/// that sum stays below `min_evidence`: meaning alone opens the gate when it is well above what the subject needs, words
-/// alone when all of the query's weight is in one passage (a coverage of 0.95), and less of each when both agree. The
-/// sum separates better than either leg, or than asking both in turn; the spread of the similarities says little (it was
-/// tried).
+/// The evidence is the sum of the coverage and the best similarity as a share of the model's reference. A query is empty
+/// when that sum stays below `min_evidence`. Meaning alone opens the gate well above the reference, words alone when one
+/// passage has all of the query's weight (a coverage of 0.95), and both together with less of each. The sum separates better
+/// than either leg, or than both in turn. The spread of the similarities says little (it was tried).
 ///
-/// When only one leg ran, that one is held against its own bound. A model without a reference is given the mean of the
-/// background plus 4.5 of its standard deviations; without a background either, nothing can be said and the gate stays
-/// open, since a wrong "nothing" hides answers.
+/// A leg that ran alone is compared with its own bound. A model without a reference gets the mean of the background plus
+/// 4.5 of its standard deviations. Without a background the gate stays open, since a wrong "nothing" hides answers.
 ///
-/// In a collection whose past queries are known, `min_evidence` moves half-way with what their evidence usually is.
+/// In a collection with past queries, `min_evidence` moves half-way with their usual evidence.
 ///
 /// ```
 /// use tamis_cut::{Evidence, Gate};
@@ -92,11 +90,11 @@ const USUAL_PIVOT: f64 = 1.6;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gate {
-    /// What coverage and share of the reference must add up to, 0 to 2.
+    /// Least sum of coverage and share of the reference, 0 to 2.
     pub min_evidence: f64,
-    /// Coverage, 0 to 1, that is needed where words alone were searched.
+    /// Least coverage where only words were searched, 0 to 1.
     pub min_coverage: f64,
-    /// Share of the reference, 0 to 2, that is needed where vectors alone were searched.
+    /// Least share of the reference where only vectors were searched, 0 to 2.
     pub min_similarity: f64,
 }
 
@@ -106,27 +104,28 @@ impl Default for Gate {
     }
 }
 
-/// Coverage from which the words decide alone.
+/// Coverage at which the words decide alone.
 const FULL_COVERAGE: f64 = 0.95;
 
-/// Standard deviations above the background's mean at which a model without a reference is given one.
+/// Standard deviations above the background's mean that stand in for a missing reference.
 const REFERENCE_DEVIATIONS: f64 = 4.5;
 
-/// Whether anything is relevant, and why.
+/// The gate's decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Verdict {
-    /// Whether there is no evidence that anything is relevant.
+    /// True if nothing is relevant.
     pub empty: bool,
-    /// One plain sentence, with numbers, that says why.
+    /// A short clause in plain words.
     pub reason: String,
     /// The figures behind it: `coverage`, `best_similarity`, `reference`, `evidence`, `needed`, where known.
     pub diagnostics: BTreeMap<String, Value>,
 }
 
 impl Verdict {
-    /// The cut that a verdict of emptiness is: method `gate`, nothing kept.
+    /// The cut that keeps nothing for this reason, with method `gate`.
     pub fn into_cut(self, pool: &Pool) -> Cut {
-        Cut { diagnostics: self.diagnostics, ..Cut::new("gate", pool, 0, self.reason) }
+        Cut { diagnostics: self.diagnostics, gated: true, ..Cut::new("gate", pool, 0, self.reason) }
     }
 }
 
@@ -135,25 +134,25 @@ impl Gate {
     pub const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "min_evidence",
-            doc: "What coverage and the best similarity, as a share of the model's reference, must add up to.",
+            doc: "Least sum of coverage and the best similarity as a share of the model's reference.",
             range: Range::Number { min: 0.0, max: 2.0 },
             default: || Value::Number(Gate::default().min_evidence),
         },
         Parameter {
             name: "min_coverage",
-            doc: "Share of the query's IDF mass that is needed where words alone were searched.",
+            doc: "Least share of the query's IDF mass where only words were searched.",
             range: Range::Number { min: 0.0, max: 1.0 },
             default: || Value::Number(Gate::default().min_coverage),
         },
         Parameter {
             name: "min_similarity",
-            doc: "Share of the model's reference that is needed where vectors alone were searched.",
+            doc: "Least share of the model's reference where only vectors were searched.",
             range: Range::Number { min: 0.0, max: 2.0 },
             default: || Value::Number(Gate::default().min_similarity),
         },
     ];
 
-    /// Whether every parameter is within its range.
+    /// Checks that every parameter is within its range.
     ///
     /// # Errors
     /// [`RuleError::OutOfRange`] names the parameter, the value and the range.
@@ -172,8 +171,8 @@ impl Gate {
         Ok(())
     }
 
-    /// The gate's answer where it stays shut, else the rule's with the gate's figures, as `gate_…`, among its own. An
-    /// empty pool is the rule's to explain.
+    /// The gate's cut where nothing is relevant; otherwise the rule's, with the gate's figures added as `gate_…`. The rule
+    /// explains an empty pool.
     pub fn cut(&self, evidence: &Evidence, rule: &dyn Rule, pool: &Pool) -> Cut {
         if pool.is_empty() {
             return rule.cut(pool);
@@ -194,11 +193,11 @@ impl Gate {
         let similarity = finite(evidence.best_similarity);
         let share = evidence.share();
         let (found, needed) = match (coverage, share) {
-            // All of the query's words are in one passage: that the model sees no likeness, as with words or scripts that
-            // it does not know, is no evidence against it.
+            // One passage has all of the query's words. A low similarity does not speak against it, since a model sees no
+            // likeness in words or scripts that it does not know.
             (Some(coverage), Some(_)) if coverage >= FULL_COVERAGE => (Some(coverage), self.min_coverage),
             (Some(_), Some(_)) => {
-                // A gate that needs nothing is off.
+                // A gate that requires nothing is off.
                 let usual = finite(evidence.usual).filter(|_| self.min_evidence > 0.0);
                 let moved = usual.map_or(0.0, |usual| USUAL_SHARE * (usual - USUAL_PIVOT));
                 (evidence.sum(), (self.min_evidence + moved).max(0.0))
@@ -207,11 +206,18 @@ impl Gate {
             (None, Some(share)) => (Some(share), self.min_similarity),
             _ => (None, self.min_evidence),
         };
-        let mut verdict = Verdict {
-            empty: found.is_some_and(|found| found < needed),
-            reason: reason(coverage, share.filter(|_| found != coverage), found, needed),
-            diagnostics: BTreeMap::new(),
+        let empty = found.is_some_and(|found| found < needed);
+        let legs = match (coverage, share.filter(|_| found != coverage)) {
+            (Some(_), Some(_)) => "in words or meaning",
+            (Some(_), None) => "in words",
+            _ => "in meaning",
         };
+        let reason = match (found, empty) {
+            (None, _) => "there is nothing to compare the best match with".to_string(),
+            (Some(_), true) => format!("{NOTHING_CLOSE} {legs}"),
+            (Some(_), false) => format!("the best match is close enough {legs}"),
+        };
+        let mut verdict = Verdict { empty, reason, diagnostics: BTreeMap::new() };
         let figures = [
             ("coverage", coverage),
             ("best_similarity", similarity),
@@ -227,19 +233,6 @@ impl Gate {
         }
         verdict
     }
-}
-
-fn reason(coverage: Option<f64>, share: Option<f64>, found: Option<f64>, needed: f64) -> String {
-    let percent = |share: f64| format!("{}%", figure((100.0 * share).round()));
-    let Some(found) = found else { return "there is nothing to hold the best candidates against".to_string() };
-    let words =
-        coverage.map(|coverage| format!("the best match has {} of the query's weight in its words", percent(coverage)));
-    let meaning =
-        share.map(|share| format!("the best similarity is {} of what a passage on its subject has", percent(share)));
-    let parts: Vec<String> = words.into_iter().chain(meaning).collect();
-    let comparison = if found < needed { "less than" } else { "at least" };
-    format!("{}: together {}, {comparison} the {} needed", parts.join(" and "), percent(found), percent(needed))
-        .replace(": together", if parts.len() == 2 { ": together" } else { ":" })
 }
 
 #[cfg(test)]
@@ -288,19 +281,22 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_says_what_was_found_and_what_is_needed() {
+    fn the_reason_is_plain_and_the_figures_are_in_the_diagnostics() {
         let evidence =
             Evidence { coverage: Some(0.25), best_similarity: Some(0.2), reference: Some(0.5), ..Evidence::default() };
-        assert_eq!(
-            Gate::default().judge(&evidence).reason,
-            "the best match has 25% of the query's weight in its words and the best similarity is 40% of what a passage on \
-             its subject has: together 65%, less than the 115% needed"
-        );
+        let verdict = Gate::default().judge(&evidence);
+        assert_eq!(verdict.reason, "nothing close enough in words or meaning");
+        for (name, figure) in [("coverage", 0.25), ("evidence", 0.65), ("needed", 1.15), ("reference", 0.5)] {
+            assert_eq!(verdict.diagnostics[name].as_number(), Some(figure), "{name}");
+        }
         let words = Evidence { coverage: Some(0.25), ..Evidence::default() };
-        assert_eq!(
-            Gate::default().judge(&words).reason,
-            "the best match has 25% of the query's weight in its words: 25%, less than the 30% needed"
-        );
+        assert_eq!(Gate::default().judge(&words).reason, "nothing close enough in words");
+        let meaning = Evidence { coverage: None, ..evidence };
+        assert_eq!(Gate::default().judge(&meaning).reason, "nothing close enough in meaning");
+        let open = Evidence { coverage: Some(1.0), ..evidence };
+        assert_eq!(Gate::default().judge(&open).reason, "the best match is close enough in words");
+        let unknown = Gate::default().judge(&Evidence::default());
+        assert_eq!(unknown.reason, "there is nothing to compare the best match with");
     }
 
     #[test]
@@ -324,7 +320,7 @@ mod tests {
         let pool = Pool::scores([0.4, 0.3]).unwrap();
         let verdict = Gate::default().judge(&Evidence { coverage: Some(0.0), ..Evidence::default() });
         let cut = verdict.clone().into_cut(&pool);
-        assert_eq!((cut.method.as_str(), cut.keep, cut.dropped), ("gate", 0, 2));
+        assert_eq!((cut.method.as_str(), cut.gated, cut.keep, cut.dropped), ("gate", true, 0, 2));
         assert_eq!((cut.reason, cut.diagnostics), (verdict.reason, verdict.diagnostics));
     }
 

@@ -1,77 +1,73 @@
 //! Where relevance ends: scores in, a [`Cut`] out.
 //!
-//! A search engine ranks; it seldom says how many of the ranked candidates answer the query. This crate holds the
-//! known rules for that decision, each exact to its source, behind one trait, so that they can be compared and put on
-//! top of any engine. It is pure: no I/O, no clock, no randomness; it compiles to WebAssembly.
-//!
-//! - [`Pool`] is what a rule reads: the candidates' values best first (scores, similarities or distances) and, where it
-//!   is known, the [`Background`]: what the same value looks like for passages that have nothing to do with the query.
-//! - [`Rule`] is a configured method. [`parse()`] makes one from text such as `kneedle:sensitivity=1,pick=strongest`,
-//!   [`build`] from names and values of a configuration file, and every method is also a struct of its own
-//!   ([`MaxGap`], [`Kneedle`], …) with public fields. [`METHODS`] describes them all, for help and documentation.
-//! - [`Cut`] is the answer: how many to keep, the threshold where there is one, one sentence that says why, and the
-//!   figures behind it.
-//! - [`Gate`] answers the question before: is anything here at all?
-//! - [`Guarantee`] puts a promise in place of a guess: a threshold calibrated on judged queries.
-//!
-//! Every rule is total: an empty pool, one candidate, all equal, negative, huge or subnormal values all give an
-//! answer. Values that are not finite never reach a rule; [`Pool`] drops and counts them.
+//! A search engine ranks. It seldom says how many of the ranked candidates answer the query, so its callers show ten, or
+//! compare with a threshold that fits one query and not the next. This crate holds the known rules for that decision, each
+//! exact to its source, behind one trait. They work on the list of any engine: you give the values best first, and get
+//! back how many to keep and why.
 //!
 //! ```
 //! use tamis_cut::{Pool, parse};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Distances as a vector store returns them.
 //! let pool = Pool::distances([0.12, 0.15, 0.18, 0.21, 0.52, 0.55, 0.58, 0.61])?;
 //! let cut = parse("max_gap")?.cut(&pool);
 //! assert_eq!(cut.keep, 4);
 //! assert_eq!(cut.threshold, Some(0.21));
-//! println!("{} of {}: {}", cut.keep, cut.candidates, cut.reason);
+//! println!("Kept {} of {}: {}.", cut.keep, cut.candidates, cut.reason);
 //!
-//! // The same list as another engine might give it, with a rule of another kind.
+//! // BM25 scores, with a rule of another kind.
 //! let pool = Pool::scores([9.1, 8.7, 8.5, 2.0, 1.9, 1.8, 1.7])?;
 //! assert_eq!(parse("autocut:jumps=1")?.cut(&pool).keep, 3);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! - [`Pool`] is the list that a rule reads: the candidates' values, best first (scores, similarities or distances), and,
+//!   where it is known, the [`Background`]: the same value for passages that have nothing to do with the query.
+//! - [`Rule`] is a configured method. [`parse()`] makes one from text such as `kneedle:sensitivity=1,pick=strongest`,
+//!   [`build`] from the names and values of a configuration file. Every method is also a struct with public fields
+//!   ([`MaxGap`], [`Kneedle`], …). [`METHODS`] describes them all, for help and documentation.
+//! - [`Cut`] is the answer: how many to keep, the threshold where there is one, a reason in plain words, and the figures
+//!   behind it.
+//! - [`Gate`] answers the question before: is anything relevant at all?
+//! - [`Guarantee`] replaces a guess with a promise: a threshold calibrated on judged queries.
+//!
+//! [`Auto`] is the method to start with. It turns scores into probabilities of relevance and keeps the number of candidates
+//! with the best expected F1.
+//!
+//! Every rule is total: an empty pool, one candidate, equal, negative, huge or subnormal values all give an answer. [`Pool`]
+//! drops and counts values that are not finite. The crate is pure (no I/O, no clock, no randomness) and compiles to
+//! WebAssembly.
 
 mod admission;
-mod auto;
 mod cut;
+mod declare;
+mod error;
 mod gate;
 mod guarantee;
 mod method;
 mod methods;
 mod nearest;
+mod parameter;
 mod parse;
 mod pool;
+mod reason;
 mod rule;
 mod shape;
-mod source_table;
-mod text;
 mod value;
 mod want;
 
 pub use admission::{Admission, Admitted, RawScores};
-pub use auto::{Auto, Basis, JudgedPool, Profile, Relevance, focus};
 pub use cut::Cut;
+pub use error::RuleError;
 pub use gate::{Evidence, Gate, Verdict};
 pub use guarantee::{Calibrated, CalibrationQuery, Guarantee, GuaranteeError};
-pub use method::{METHODS, Method, Parameter, Range, method};
-pub use methods::adaptive_k::AdaptiveK;
-pub use methods::autocut::Autocut;
-pub use methods::background::BackgroundShare;
-pub use methods::elbow::Elbow;
-pub use methods::fixed::Fixed;
-pub use methods::kneedle::{Kneedle, Knees, Pick};
-pub use methods::language::LanguageThreshold;
-pub use methods::max_gap::MaxGap;
-pub use methods::otsu::Otsu;
-pub use methods::percentile::Percentile;
-pub use methods::relative::Relative;
-pub use methods::top_score::TopScore;
-pub use parse::{RuleError, build, parse};
+pub use method::{Method, Scale};
+pub use methods::*;
+pub use parameter::{Parameter, Range};
+pub use parse::{build, parse};
 pub use pool::{Background, Orientation, Pool, PoolError};
-pub use rule::{Rule, Scale, Settings};
-pub use source_table::SourceTable;
+pub use rule::{Rule, Settings};
 pub use value::Value;
 pub use want::Want;

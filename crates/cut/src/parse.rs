@@ -1,91 +1,15 @@
-//! Rules from text and from names and values, with errors that say what is allowed.
+//! Rules from text and from names and values.
 
-use thiserror::Error;
-
-use crate::method::{METHODS, Method, Parameter, Range};
+use crate::error::RuleError;
+use crate::methods::{METHODS, Registered, registered};
 use crate::nearest::nearest;
+use crate::parameter::{Parameter, Range};
 use crate::rule::Rule;
 use crate::value::Value;
 
-/// Why a specification is no rule.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum RuleError {
-    /// No method of that name.
-    #[error("unknown cut method \"{name}\"{}; the methods are {}", did_you_mean(nearest.as_deref()), allowed.join(", "))]
-    UnknownMethod {
-        /// The name as given.
-        name: String,
-        /// The method it may have meant; for a method's name with a number after it, such as `fixed-5`, with its first
-        /// parameter: `fixed:k=5`.
-        nearest: Option<String>,
-        /// All methods.
-        allowed: Vec<&'static str>,
-    },
-    /// The method has no parameter of that name.
-    #[error("cut method {method} has no parameter \"{name}\"{}; {}", did_you_mean(*nearest), has_parameters(allowed))]
-    UnknownParameter {
-        /// The method.
-        method: &'static str,
-        /// The name as given.
-        name: String,
-        /// The parameter it may have meant.
-        nearest: Option<&'static str>,
-        /// The method's parameters.
-        allowed: Vec<&'static str>,
-    },
-    /// A part of the specification is not `PARAM=VALUE`.
-    #[error(
-        "expected PARAM=VALUE in the settings of cut method {method} and got \"{part}\"; {}",
-        has_parameters(allowed)
-    )]
-    NotAssigned {
-        /// The method.
-        method: &'static str,
-        /// The part as given.
-        part: String,
-        /// The method's parameters.
-        allowed: Vec<&'static str>,
-    },
-    /// A parameter is given twice.
-    #[error("parameter {parameter} of cut method {method} is given twice; give it once")]
-    Repeated {
-        /// The method.
-        method: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// A value of the wrong kind, or outside the range.
-    #[error("{method}:{parameter} must be {range} and is {value}")]
-    OutOfRange {
-        /// The method.
-        method: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-        /// The value as given.
-        value: String,
-        /// What is allowed.
-        range: Range,
-    },
-    /// A lower bound above its upper bound.
-    #[error("{method}:{low} ({low_value}) must not exceed {high} ({high_value})")]
-    OutOfOrder {
-        /// The method.
-        method: &'static str,
-        /// The parameter that should be lower.
-        low: &'static str,
-        /// Its value.
-        low_value: Value,
-        /// The parameter that should be higher.
-        high: &'static str,
-        /// Its value.
-        high_value: Value,
-    },
-}
-
 /// A rule from `METHOD[:PARAM=VALUE,…]`.
 ///
-/// Names may be written with `-` for `_`, and spaces around them are ignored. Parameters that are not given have their
-/// defaults.
+/// Names may have `-` for `_`, and spaces around them are ignored. Parameters that are not given have their defaults.
 ///
 /// ```
 /// let rule = tamis_cut::parse("background:lambda=0.7")?;
@@ -104,20 +28,21 @@ pub fn parse(specification: &str) -> Result<Box<dyn Rule>, RuleError> {
         Some((name, settings)) => (name, Some(settings)),
         None => (specification, None),
     };
-    let method = find(name)?;
+    let found = find(name)?;
+    let method = found.method;
     let mut values: Vec<(&str, Value)> = Vec::new();
     for part in settings.unwrap_or_default().split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let Some((name, text)) = part.split_once('=') else {
             return Err(RuleError::NotAssigned {
                 method: method.name,
                 part: part.to_string(),
-                allowed: parameter_names(method),
+                allowed: method.parameter_names(),
             });
         };
-        let parameter = parameter(method, name)?;
+        let parameter = method.find_parameter(name)?;
         values.push((parameter.name, read(parameter, text.trim())));
     }
-    with_settings(method, &values)
+    with_settings(found, &values)
 }
 
 /// A rule from a method's name and its settings by name, as a configuration file holds them.
@@ -136,26 +61,25 @@ pub fn build<'a>(
     method: &str,
     settings: impl IntoIterator<Item = (&'a str, Value)>,
 ) -> Result<Box<dyn Rule>, RuleError> {
-    let method = find(method)?;
     let settings: Vec<(&str, Value)> = settings.into_iter().collect();
-    with_settings(method, &settings)
+    with_settings(find(method)?, &settings)
 }
 
-fn with_settings(method: &'static Method, settings: &[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError> {
+fn with_settings(found: Registered, settings: &[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError> {
     let mut seen = Vec::with_capacity(settings.len());
     for (name, _) in settings {
-        let parameter = parameter(method, name)?;
-        if seen.contains(&parameter.name) {
-            return Err(RuleError::Repeated { method: method.name, parameter: parameter.name });
+        let parameter = found.method.find_parameter(name)?.name;
+        if seen.contains(&parameter) {
+            return Err(RuleError::Repeated { method: found.method.name, parameter });
         }
-        seen.push(parameter.name);
+        seen.push(parameter);
     }
-    (method.build)(settings)
+    (found.build)(settings)
 }
 
-fn find(name: &str) -> Result<&'static Method, RuleError> {
+fn find(name: &str) -> Result<Registered, RuleError> {
     let wanted = name.trim().replace('-', "_");
-    METHODS.iter().copied().find(|method| method.name == wanted).ok_or_else(|| {
+    registered().find(|entry| entry.method.name == wanted).ok_or_else(|| {
         let allowed: Vec<&'static str> = METHODS.iter().map(|method| method.name).collect();
         RuleError::UnknownMethod {
             name: name.trim().to_string(),
@@ -173,24 +97,7 @@ fn with_number(name: &str) -> Option<String> {
     Some(format!("{}:{}={number}", method.name, method.parameters.first()?.name))
 }
 
-fn parameter(method: &'static Method, name: &str) -> Result<&'static Parameter, RuleError> {
-    let wanted = name.trim().replace('-', "_");
-    method.parameter(&wanted).ok_or_else(|| {
-        let allowed = parameter_names(method);
-        RuleError::UnknownParameter {
-            method: method.name,
-            name: name.trim().to_string(),
-            nearest: nearest(&wanted, allowed.iter().copied()),
-            allowed,
-        }
-    })
-}
-
-fn parameter_names(method: &Method) -> Vec<&'static str> {
-    method.parameters.iter().map(|parameter| parameter.name).collect()
-}
-
-/// The text as the kind that the parameter wants, or as text, which the range then refuses by name.
+/// The text as a value of the parameter's kind, or else as text, which the range then refuses by name.
 fn read(parameter: &Parameter, text: &str) -> Value {
     let value = match parameter.range {
         Range::Number { .. } => text.parse().ok().map(Value::Number),
@@ -199,48 +106,6 @@ fn read(parameter: &Parameter, text: &str) -> Value {
         Range::Choice(_) => None,
     };
     value.unwrap_or_else(|| Value::from(text.to_string()))
-}
-
-/// The parameter of that name, if it may have that value.
-pub(crate) fn allowed(method: &'static Method, name: &str, value: &Value) -> Result<&'static Parameter, RuleError> {
-    let parameter = parameter(method, name)?;
-    if parameter.range.contains(value) {
-        return Ok(parameter);
-    }
-    let value = match value {
-        Value::Text(text) if !matches!(parameter.range, Range::Choice(_)) => format!("\"{text}\""),
-        value => value.to_string(),
-    };
-    Err(RuleError::OutOfRange { method: method.name, parameter: parameter.name, value, range: parameter.range })
-}
-
-/// Every value within its range, and every lower bound at most its upper bound.
-pub(crate) fn check(method: &'static Method, settings: &[(&'static str, Value)]) -> Result<(), RuleError> {
-    for (name, value) in settings {
-        allowed(method, name, value)?;
-    }
-    let value_of = |wanted: &str| settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
-    for &(low, high) in method.ordered {
-        let (Some(low_value), Some(high_value)) = (value_of(low), value_of(high)) else { continue };
-        if low_value.as_number() > high_value.as_number() {
-            return Err(RuleError::OutOfOrder {
-                method: method.name,
-                low,
-                low_value: low_value.clone(),
-                high,
-                high_value: high_value.clone(),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!(" (did you mean \"{name}\"?)")).unwrap_or_default()
-}
-
-fn has_parameters(allowed: &[&str]) -> String {
-    if allowed.is_empty() { "it takes none".to_string() } else { format!("its parameters are {}", allowed.join(", ")) }
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
-//! What a rule reads: the candidates' values, best first.
+//! The list that a rule reads: the candidates' values, best first.
+
+use std::any::Any;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::admission::Admitted;
-use crate::auto::Relevance;
-use crate::source_table::SourceTable;
-
-/// Which end of the scale is good.
+/// The good end of the scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Orientation {
@@ -17,19 +16,20 @@ pub enum Orientation {
     Distance,
 }
 
-/// What the pool's value looks like for passages that have nothing to do with the query, on the pool's own scale.
+/// The pool's value for passages that have nothing to do with the query, on the pool's own scale.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Background {
     /// Mean value over the passages seen.
     pub mean: f64,
     /// Standard deviation, at least 0.
     pub deviation: f64,
-    /// How many passages were seen.
+    /// Number of passages seen.
     pub count: usize,
 }
 
-/// Why a list of values is no pool.
+/// A list of values that makes no pool.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
 pub enum PoolError {
     /// A later value is better than an earlier one.
     #[error(
@@ -44,10 +44,10 @@ pub enum PoolError {
         value: f64,
         /// The value before it.
         previous: f64,
-        /// Which end of the scale was said to be good.
+        /// The orientation that was stated.
         orientation: Orientation,
     },
-    /// The background's mean or deviation is not usable.
+    /// The background's mean or deviation is unusable.
     #[error(
         "a background needs a finite mean and a finite deviation of at least 0, and got mean {mean}, deviation {deviation}"
     )]
@@ -61,6 +61,10 @@ pub enum PoolError {
 
 /// The candidates of one query: finite values, best first.
 ///
+/// A pool holds what every method reads. A method that needs more data attaches it under a type of its own, in its own
+/// file, so that the pool knows no method: see [`with_admitted`](Self::with_admitted), [`with_sizes`](Self::with_sizes),
+/// [`with_relevance`](Self::with_relevance) and [`with_source_tables`](Self::with_source_tables).
+///
 /// ```
 /// use tamis_cut::Pool;
 ///
@@ -70,17 +74,14 @@ pub enum PoolError {
 /// assert_eq!(pool.position(1), Some(2)); // the second best candidate was third in the list as given
 /// # Ok::<(), tamis_cut::PoolError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Pool {
     values: Vec<f64>,
     positions: Vec<usize>,
     orientation: Orientation,
     dropped_non_finite: usize,
     background: Option<Background>,
-    relevance: Option<Relevance>,
-    sizes: Vec<usize>,
-    admitted: Option<Admitted>,
-    source_tables: Vec<SourceTable>,
+    attached: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Pool {
@@ -115,10 +116,7 @@ impl Pool {
             orientation,
             dropped_non_finite: 0,
             background: None,
-            relevance: None,
-            sizes: Vec::new(),
-            admitted: None,
-            source_tables: Vec::new(),
+            attached: Vec::new(),
         };
         for (position, value) in values.into_iter().enumerate() {
             if !value.is_finite() {
@@ -153,38 +151,24 @@ impl Pool {
         Ok(self)
     }
 
-    /// The pool with what is believed of relevance in its collection, for [`Auto`](crate::Auto).
-    pub fn with_relevance(mut self, relevance: Relevance) -> Self {
-        self.relevance = Some(relevance);
+    /// The pool with more data for the methods that read it; a second value of one type replaces the first.
+    pub(crate) fn with<T: Any + Send + Sync>(mut self, data: T) -> Self {
+        self.attached.retain(|attached| !attached.is::<T>());
+        self.attached.push(Arc::new(data));
         self
     }
 
-    /// The pool with how many tokens of text each candidate has, in the order of the list as it was given.
-    pub fn with_sizes(mut self, sizes: Vec<usize>) -> Self {
-        self.sizes = sizes;
-        self
+    /// Attached data of this type.
+    pub(crate) fn get<T: Any>(&self) -> Option<&T> {
+        self.attached.iter().find_map(|attached| attached.downcast_ref())
     }
 
-    /// The pool with how many of its first candidates the rule has already admitted, each by its own raw scores
-    /// ([`Rule::admits`](crate::Rule::admits)).
-    pub fn with_admitted(mut self, admitted: Admitted) -> Self {
-        self.admitted = Some(admitted);
-        self
-    }
-
-    /// The pool with the tables that candidates of some sources are held to, for [`TopScore`](crate::TopScore); the others are
-    /// held to the rule's own.
-    pub fn with_source_tables(mut self, tables: Vec<SourceTable>) -> Self {
-        self.source_tables = tables;
-        self
-    }
-
-    /// How many candidates have a finite value.
+    /// Number of candidates with a finite value.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether no candidate has a finite value.
+    /// Returns true if no candidate has a finite value.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -199,58 +183,38 @@ impl Pool {
         self.values.first().copied()
     }
 
-    /// Which end of the scale is good.
+    /// The good end of the scale.
     pub fn orientation(&self) -> Orientation {
         self.orientation
     }
 
-    /// How many values were not finite and were left out.
+    /// Number of values left out for not being finite.
     pub fn dropped_non_finite(&self) -> usize {
         self.dropped_non_finite
     }
 
-    /// What is known of the background.
+    /// The background, where it is known.
     pub fn background(&self) -> Option<Background> {
         self.background
     }
 
-    /// What is believed of relevance in the pool's collection.
-    pub fn relevance(&self) -> Option<&Relevance> {
-        self.relevance.as_ref()
-    }
-
-    /// How far each candidate stands between the background mean (0) and the best one (1), best first; `None` where the
-    /// background is not known or the best does not stand out of it.
-    pub fn heights(&self) -> Option<Vec<f64>> {
+    /// Each candidate's normalized score, best first: where it stands between the background mean (0) and the best
+    /// candidate (1). `None` where the background is unknown or the best does not stand out from it.
+    pub fn normalized_scores(&self) -> Option<Vec<f64>> {
         let mean = self.mirrored(self.background?.mean);
-        (self.mirrored(self.best()?) > mean).then(|| self.heights_above(mean))
+        (self.mirrored(self.best()?) > mean).then(|| self.normalized_above(mean))
     }
 
-    /// The heights above a mean on the scale of the [`descending`](Self::descending) list.
-    pub(crate) fn heights_above(&self, mean: f64) -> Vec<f64> {
+    /// The normalized scores above a mean on the scale of the [`descending`](Self::descending) list.
+    pub(crate) fn normalized_above(&self, mean: f64) -> Vec<f64> {
         let values = self.descending();
         let best = values.first().copied().unwrap_or(mean);
-        let height = |value: f64| {
-            let height = (value - mean) / (best - mean);
+        let normalized = |value: f64| {
+            let score = (value - mean) / (best - mean);
             // All equal, or so far apart that the difference overflows.
-            if height.is_finite() { height } else { f64::from(u8::from(value >= best)) }
+            if score.is_finite() { score } else { f64::from(u8::from(value >= best)) }
         };
-        values.into_iter().map(height).collect()
-    }
-
-    /// How many tokens of text the candidate at `rank` (from 0) has, where the pool says so.
-    pub fn size(&self, rank: usize) -> Option<usize> {
-        self.sizes.get(self.position(rank)?).copied()
-    }
-
-    /// How many of the first candidates were admitted before the list was made, where that was asked.
-    pub fn admitted(&self) -> Option<Admitted> {
-        self.admitted
-    }
-
-    /// The tables that candidates of some sources are held to.
-    pub fn source_tables(&self) -> &[SourceTable] {
-        &self.source_tables
+        values.into_iter().map(normalized).collect()
     }
 
     /// Position, in the list as given, of the candidate at `rank` (from 0) among those with a finite value.
@@ -274,7 +238,7 @@ impl Pool {
         }
     }
 
-    /// The values with higher better and every difference kept exactly: as given, or negated distances.
+    /// The values so that higher is better and every difference stays exact: as given, or negated distances.
     pub(crate) fn descending(&self) -> Vec<f64> {
         match self.orientation {
             Orientation::Score => self.values.clone(),
@@ -282,7 +246,7 @@ impl Pool {
         }
     }
 
-    /// A value of the pool's own scale on that of the [`descending`](Self::descending) list, or back.
+    /// A value of the pool's own scale on the scale of the [`descending`](Self::descending) list, or back.
     pub(crate) fn mirrored(&self, value: f64) -> f64 {
         match self.orientation {
             Orientation::Score => value,
@@ -325,6 +289,12 @@ mod tests {
         assert_eq!(distances.as_similarities(), [0.9, 0.7]);
         let similarities = Pool::scores([0.7, 0.1]).unwrap();
         assert_eq!(similarities.as_distances(), [1.0 - 0.7, 0.9]);
+    }
+
+    #[test]
+    fn attached_data_is_found_by_its_type_and_replaced_by_its_like() {
+        let pool = Pool::scores([0.5]).unwrap().with(1_u8).with("text").with(2_u8);
+        assert_eq!((pool.get::<u8>(), pool.get::<&str>(), pool.get::<u16>()), (Some(&2), Some(&"text"), None));
     }
 
     #[test]

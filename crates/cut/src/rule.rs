@@ -1,40 +1,16 @@
-//! The seam: what every cut method is.
+//! The trait that every cut method implements.
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::admission::{Admission, RawScores};
 use crate::cut::Cut;
-use crate::method::Method;
-use crate::parse::RuleError;
+use crate::error::RuleError;
+use crate::method::{Method, Scale};
 use crate::pool::Pool;
 use crate::value::Value;
+use crate::want::Want;
 
-/// Which of a hybrid search's lists a rule is made for. A rule works on any pool; this says which one its constants
-/// were chosen on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// The fused score that orders the candidates. Never a reciprocal-rank score, which says nothing of relevance.
-    Score,
-    /// The cosine similarity to the query (distance = 1 − similarity), as adjusted by reranking.
-    Similarity,
-    /// 0.7 · similarity + 0.3 · r/(1+r), with r the raw BM25 value.
-    Weighted,
-}
-
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Scale::Score => "score",
-            Scale::Similarity => "similarity",
-            Scale::Weighted => "weighted",
-        })
-    }
-}
-
-/// The parameters of a rule, by name. Every method implements it from the one declaration of its parameters.
+/// Access to a rule's parameters by name. The declaration of a method implements it.
 pub trait Settings {
     /// The method's description: name, summary, parameters.
     fn method(&self) -> &'static Method;
@@ -42,18 +18,29 @@ pub trait Settings {
     /// The value of each parameter, in the order of the description.
     fn settings(&self) -> Vec<(&'static str, Value)>;
 
-    /// Whether every parameter is within its range; for structs that were filled in by hand or by a configuration
-    /// file. A rule with values out of range does not panic, but its answer means little.
+    /// A rule of the same method with these settings; every other parameter has its default.
+    ///
+    /// # Errors
+    /// An unknown parameter, or a value out of range, with what is allowed.
+    fn rebuilt(&self, settings: &[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError>;
+
+    /// Checks that every parameter is within its range, for structs filled in by hand or read from a file. A rule with a
+    /// value out of range does not panic, but its answer means little.
     ///
     /// # Errors
     /// [`RuleError::OutOfRange`] or [`RuleError::OutOfOrder`], naming the parameter, the value and what is allowed.
-    fn check(&self) -> Result<(), RuleError>;
+    fn check(&self) -> Result<(), RuleError> {
+        self.method().check(&self.settings())
+    }
 
-    /// A copy behind the trait.
+    /// A boxed copy.
     fn boxed(&self) -> Box<dyn Rule>;
 }
 
 /// A configured cut method: a pure function from a pool to a cut.
+///
+/// The defaulted methods declare what a method needs beyond the values of the list. Callers ask them before they gather
+/// that data, since gathering takes time.
 ///
 /// ```
 /// use tamis_cut::{Pool, Rule, TopScore};
@@ -67,31 +54,39 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
     /// Decides how many of the pool's candidates to keep. Never panics, and gives equal pools equal answers.
     fn cut(&self, pool: &Pool) -> Cut;
 
-    /// Whether [`Pool::size`] makes a difference to it as it is set. Counting tokens takes time that other rules save.
+    /// The parameter that sets how much to keep, with its value for `want`; `None` where the method has no such parameter.
+    fn strictness(&self, want: Want) -> Option<(&'static str, Value)> {
+        let _ = want;
+        None
+    }
+
+    /// Returns true if it decides by a model of relevance ([`Pool::with_relevance`]), which an index learns from its past queries.
+    fn reads_relevance(&self) -> bool {
+        false
+    }
+
+    /// Returns true if it reads, as configured, the number of tokens of each candidate ([`Pool::with_sizes`]).
     fn reads_sizes(&self) -> bool {
         false
     }
 
-    /// Whether it asks for the similarity that each candidate's language needs ([`RawScores::threshold`]). Finding it takes time
-    /// that other rules save.
+    /// Returns true if it reads the similarity that each candidate's language requires ([`RawScores::threshold`]).
     fn reads_thresholds(&self) -> bool {
         false
     }
 
-    /// Whether it holds the candidates of some sources to tables of their own ([`Pool::with_source_tables`]). Finding those
-    /// takes time that other rules save.
+    /// Returns true if it applies tables of their own to the candidates of some sources ([`Pool::with_source_tables`]).
     fn reads_sources(&self) -> bool {
         false
     }
 
-    /// Whether it is defined on distances that age has moved. Others can be given such, and are not unless that is asked for.
-    fn is_of_aged_distances(&self) -> bool {
+    /// Returns true if its source defines it on distances adjusted for age. Other methods get such distances only on request.
+    fn reads_aged_distances(&self) -> bool {
         false
     }
 
-    /// Whether it admits a candidate by that one's own raw scores, before anything is fused or reranked; `None` for a rule
-    /// that looks at the list. A pool that was admitted to says so with [`Pool::with_admitted`], and then all who were
-    /// admitted are kept.
+    /// Admits or refuses a candidate by its own raw scores, before fusion and reranking; `None` for a rule that looks at the
+    /// whole list. The pool then carries the counts ([`Pool::with_admitted`]), and the rule keeps all admitted candidates.
     fn admits(&self, candidate: &RawScores) -> Option<Admission> {
         let _ = candidate;
         None
@@ -102,9 +97,30 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         self.method().name
     }
 
-    /// Which list of a hybrid search the method is made for.
+    /// The list of a hybrid search that the method is made for.
     fn scale(&self) -> Scale {
         self.method().scale
+    }
+}
+
+impl dyn Rule {
+    /// This rule set to keep as much as `want` says, with the setting as text; `None` where the method has no strictness or
+    /// `want` leaves the choice to the rule.
+    ///
+    /// ```
+    /// use tamis_cut::{Want, parse};
+    ///
+    /// let (rule, setting) = parse("background")?.tuned(Want::One).expect("background has a strictness");
+    /// assert_eq!((rule.to_string().as_str(), setting.as_str()), ("background:lambda=0.95", "lambda=0.95"));
+    /// # Ok::<(), tamis_cut::RuleError>(())
+    /// ```
+    pub fn tuned(&self, want: Want) -> Option<(Box<dyn Rule>, String)> {
+        want.level()?;
+        let (name, value) = self.strictness(want)?;
+        let setting = format!("{name}={value}");
+        let mut settings = self.settings();
+        settings.iter_mut().find(|(known, _)| *known == name)?.1 = value;
+        Some((self.rebuilt(&settings).ok()?, setting))
     }
 }
 

@@ -1,9 +1,8 @@
-//! What several rules need of a curve: its values brought to [0, 1].
+//! The shape of a list: its values scaled to [0, 1], and its drops.
 
-/// The values brought to [0, 1] by their own range, in order; `None` when there is no range: fewer than two values, or
-/// all equal.
+/// The values scaled to [0, 1] by their own range, in order; `None` for fewer than two values, or all equal.
 ///
-/// The range of two huge values of opposite sign overflows; a quarter of each has the same shape.
+/// The range of two huge values of opposite sign overflows, so such lists are scaled at a quarter of their size.
 pub(crate) fn unit(values: &[f64]) -> Option<Vec<f64>> {
     let (low, high) = bounds(values)?;
     if (high - low).is_finite() {
@@ -19,7 +18,7 @@ fn bounds(values: &[f64]) -> Option<(f64, f64)> {
     Some(values.iter().fold((first, first), |(low, high), &value| (low.min(value), high.max(value))))
 }
 
-/// The position before the largest drop of a descending list and its size; the first of equal drops.
+/// The position before the largest drop of a descending list, and its size; the first of equal drops.
 pub(crate) fn largest_drop(descending: &[f64]) -> Option<(usize, f64)> {
     let mut largest = None;
     for (index, pair) in descending.windows(2).enumerate() {

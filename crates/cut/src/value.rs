@@ -1,4 +1,4 @@
-//! One value of a diagnostic or a parameter: a flag, a whole number, a number or a text.
+//! Values of diagnostics and parameters.
 
 use std::borrow::Cow;
 use std::fmt;

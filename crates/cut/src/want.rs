@@ -1,23 +1,23 @@
-//! How much is wanted, as the asker says it.
+//! The amount that the asker wants.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::auto::{Basis, Relevance};
-use crate::method::Setting;
-use crate::rule::Rule;
+use crate::parameter::Setting;
 use crate::value::Value;
 
-/// How many of the passages that answer are wanted. How strict a cut should be belongs to the collection and to the
-/// asker; this is how the asker says it, in words that every rule with a strictness understands.
+/// The amount of answers that the asker wants.
+///
+/// The right strictness depends on the collection and on the asker. These words let the asker state it for every rule that
+/// has a strictness; [`Rule::tuned`](crate::Rule) applies them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Want {
-    /// What the rule decides by itself.
+    /// The rule decides.
     #[default]
     Auto,
-    /// The one answer, and what is nearly as good.
+    /// The one answer, and anything nearly as good.
     One,
     /// The good answers.
     Some,
@@ -34,43 +34,15 @@ impl Want {
         Self::NAMES[self as usize]
     }
 
-    /// The relevance that the asker's word stands for: a level, and less spread, since the asker knows.
-    pub(crate) fn apply(self, relevance: Relevance) -> Relevance {
-        match self.level() {
-            Some(level) => Relevance { level, spread: 0.06, basis: Basis::Asked, ..relevance },
-            None => relevance,
-        }
-    }
-
-    /// Height between the background and the best at which relevance is to end.
-    fn level(self) -> Option<f64> {
+    /// The normalized score, between the background (0) and the best candidate (1), at which relevance should end; `None`
+    /// where the rule decides.
+    pub(crate) fn level(self) -> Option<f64> {
         match self {
             Want::Auto => None,
             Want::One => Some(0.95),
             Want::Some => Some(0.72),
             Want::All => Some(0.45),
         }
-    }
-
-    /// The rule at the strictness that this word stands for, and what was set; `None` where the rule has none.
-    ///
-    /// `auto` takes the word itself; `background` and `relative` a share, `autocut` a number of jumps. The other
-    /// methods have nothing that says how much is wanted.
-    pub fn tune(self, rule: &dyn Rule) -> Option<(Box<dyn Rule>, String)> {
-        let level = self.level()?;
-        let (name, value) = match rule.name() {
-            "auto" => ("want", Value::from(self.name())),
-            "background" => ("lambda", Value::from(level)),
-            "relative" => ("share", Value::from((1.0 + level) / 2.0)),
-            "autocut" => ("jumps", Value::Integer(self as i64)),
-            _ => return None,
-        };
-        let mut settings = rule.settings();
-        for setting in settings.iter_mut().filter(|(setting, _)| *setting == name) {
-            setting.1 = value.clone();
-        }
-        let tuned = crate::parse::build(rule.name(), settings).ok()?;
-        Some((tuned, format!("{name}={value}")))
     }
 }
 
@@ -107,12 +79,12 @@ mod tests {
             ("autocut", Want::All, "jumps=3"),
             ("relative", Want::Some, "share=0.86"),
         ] {
-            let (rule, set) = want.tune(parse(method).unwrap().as_ref()).unwrap();
+            let (rule, set) = parse(method).unwrap().tuned(want).unwrap();
             assert_eq!(set, setting);
             assert!(rule.to_string().contains(setting), "{rule}");
         }
-        assert!(Want::All.tune(parse("otsu").unwrap().as_ref()).is_none());
-        assert!(Want::Auto.tune(parse("background").unwrap().as_ref()).is_none());
+        assert!(parse("otsu").unwrap().tuned(Want::All).is_none());
+        assert!(parse("background").unwrap().tuned(Want::Auto).is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The page on cuts says what the code does: every method, parameter, default and range.
+//! The page on cuts matches the code: every method, parameter, default and range.
 
 use std::fs;
 use std::path::Path;

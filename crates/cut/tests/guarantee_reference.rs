@@ -1,4 +1,4 @@
-//! Calibrated thresholds against those of the Python package MAPIE, on the judged queries of
+//! Calibrated thresholds compared with those of the Python package MAPIE, on the judged queries of
 //! `tools/references/conformal.py`.
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! What a guarantee promises, held against many draws: judged queries and the next ones come from the same made-up
-//! source, and the loss of the next ones is averaged over the draws. Seeded, so that it comes out alike every time.
+//! Tests the promise of a guarantee over many draws. Judged queries and the next ones come from the same made-up source, and
+//! the loss of the next ones is averaged over the draws. A fixed seed makes every run equal.
 
 use tamis_cut::{CalibrationQuery, Guarantee, GuaranteeError, Pool};
 
@@ -48,7 +48,7 @@ fn calibrated(random: &mut Random) -> CalibrationQuery {
     }
 }
 
-/// Values say nothing at all.
+/// Values carry no information.
 fn uninformative(random: &mut Random) -> CalibrationQuery {
     let answer = random.below(6);
     query((0..6).map(|at| (random.uniform(), at == answer)).collect(), 0)
@@ -61,13 +61,13 @@ fn tied(random: &mut Random) -> CalibrationQuery {
     query((0..5).map(|at| (value(random), at == answer || random.chance(0.2))).collect(), 0)
 }
 
-/// Recall is 1 or 0 at every threshold, and 0 rarely: the hardest case for a mean of few.
+/// Recall is 1 or, rarely, 0 at every threshold: the hardest case for a mean of few.
 fn all_or_nothing(random: &mut Random) -> CalibrationQuery {
     let value = if random.chance(0.93) { 0.9 } else { 0.1 * random.uniform() };
     query(vec![(value, true), (value, true), (0.3, false)], 0)
 }
 
-/// Now and then one of two relevant passages is not in the pool.
+/// Sometimes one of two relevant passages is outside the pool.
 fn partly_missed(random: &mut Random) -> CalibrationQuery {
     let missed = usize::from(random.chance(0.08));
     query(vec![(random.uniform(), true), (random.uniform() * 0.5, false)], missed)
@@ -107,7 +107,7 @@ fn summary(losses: &[f64]) -> (f64, f64) {
     (mean, (variance / count).sqrt())
 }
 
-/// The mean loss of the next queries in each draw, for the draws in which a promise was made, and how many were not.
+/// The mean loss of the next queries in each draw, and the number of draws in which calibration refused.
 fn recall_losses(seed: u64, source: Source, judged: usize, guarantee: Guarantee) -> (Vec<f64>, usize) {
     let mut random = Random(seed);
     let mut refused = 0;
@@ -146,7 +146,7 @@ fn expected_recall_is_what_was_promised() {
     }
 }
 
-/// The bound is not kept by keeping everything: where the loss is spread over many values, it is nearly used up.
+/// The bound holds without keeping everything: where the loss is spread over many values, it is nearly used up.
 #[test]
 fn what_may_be_missed_is_nearly_used_up() {
     for (name, source) in [("calibrated", calibrated as Source), ("uninformative", uninformative)] {
@@ -156,8 +156,8 @@ fn what_may_be_missed_is_nearly_used_up() {
     }
 }
 
-/// Shows that these draws can tell: the highest threshold at which the judged queries alone meet the target, without the
-/// correction, breaks the promise.
+/// Shows that these draws are sensitive: without the correction, the highest threshold at which the judged queries meet the
+/// target breaks the promise.
 #[test]
 fn without_the_correction_the_promise_would_be_broken() {
     let (judged, target) = (12, 0.9);
@@ -181,7 +181,7 @@ fn without_the_correction_the_promise_would_be_broken() {
     assert!(risk > 1.0 - target + 3.0 * error, "{risk:.4} ± {error:.4}");
 }
 
-/// A promise of precision may fail in as many draws as the confidence leaves, and no more.
+/// A promise of precision may fail only in the share of draws that the confidence leaves.
 #[test]
 fn precision_is_what_was_promised_as_often_as_was_promised() {
     let (target, confidence) = (0.7, 0.8);
@@ -195,7 +195,7 @@ fn precision_is_what_was_promised_as_often_as_was_promised() {
         let population = many(99, source);
         let mut random = Random(3);
         let (mut failed, mut given, draws) = (0, 0, 1000);
-        // The population's own risk at each threshold that was given; they lie on a grid, so few are computed.
+        // The population's risk at each threshold. Thresholds lie on a grid, so few are computed.
         let mut risks: Vec<(f64, f64)> = Vec::new();
         for _ in 0..draws {
             let queries: Vec<CalibrationQuery> = (0..60).map(|_| source(&mut random)).collect();

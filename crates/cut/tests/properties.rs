@@ -1,4 +1,4 @@
-//! What holds for every method and any list.
+//! Properties of every method on any list.
 
 use proptest::prelude::*;
 use tamis_cut::{
@@ -89,7 +89,7 @@ fn any_pool() -> impl Strategy<Value = Pool> {
     })
 }
 
-/// What must hold of any cut, whatever the rule.
+/// Checks the properties of any cut.
 fn check(cut: &Cut, pool: &Pool) -> Result<(), TestCaseError> {
     prop_assert!(cut.keep <= pool.len());
     prop_assert_eq!(cut.candidates, pool.len());
@@ -124,7 +124,7 @@ fn grid_scores() -> impl Strategy<Value = Vec<f64>> {
     })
 }
 
-/// The methods that see nothing but the shape of the list.
+/// The methods that depend on the shape of the list alone.
 fn shape_rules() -> Vec<Box<dyn Rule>> {
     [
         "kneedle",

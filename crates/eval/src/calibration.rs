@@ -1,11 +1,13 @@
-//! How far probabilities of relevance can be believed.
+//! Calibration: the errors of probabilities of relevance.
 
 use serde::{Deserialize, Serialize};
+
+use crate::mean::mean;
 
 /// One bin of probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
-    /// How many probabilities it holds.
+    /// Number of probabilities in it.
     pub count: usize,
     /// The lowest of them.
     pub low: f64,
@@ -17,13 +19,12 @@ pub struct Bin {
     pub relevant: f64,
 }
 
-/// A probability and whether the document is relevant.
+/// A probability, and whether the document is relevant.
 pub type Forecast = (f64, bool);
 
 /// Divides the forecasts into at most `bins` bins of equal mass, lowest probability first.
 ///
-/// Equal probabilities are never divided, since which of them would go where means nothing; so bins can differ in size and
-/// there can be fewer. Bins of equal mass estimate the error with less bias than bins of equal width (Nixon, Dusenberry,
+/// Equal probabilities stay in one bin, so bins can differ in size and be fewer. Bins of equal mass estimate the error with less bias than bins of equal width (Nixon, Dusenberry,
 /// Zhang, Jerfel and Tran, *Measuring Calibration in Deep Learning*, 2019). O(n log n).
 pub fn equal_mass(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
     let mut sorted = forecasts.to_vec();
@@ -41,8 +42,8 @@ pub fn equal_mass(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
     made
 }
 
-/// Divides the forecasts into `bins` bins of equal width over 0..=1, without the empty ones, lowest first: what a reliability
-/// diagram shows, since it looks at all probabilities alike and not only where most of them are.
+/// Divides the forecasts into `bins` bins of equal width over 0..=1, without the empty ones, lowest first. Reliability
+/// diagrams use these, since they show all probabilities alike and not only where most of them are.
 pub fn equal_width(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
     let mut members = vec![Vec::new(); bins];
     for forecast in forecasts {
@@ -54,16 +55,15 @@ pub fn equal_width(forecasts: &[Forecast], bins: usize) -> Vec<Bin> {
     members.iter().filter_map(|members| bin(members)).collect()
 }
 
-/// What the members of a bin come to; `None` without one.
+/// A bin of these members; `None` without one.
 fn bin(members: &[Forecast]) -> Option<Bin> {
-    let count = members.len() as f64;
     let probabilities = || members.iter().map(|forecast| forecast.0);
-    (count > 0.0).then(|| Bin {
+    Some(Bin {
         count: members.len(),
         low: probabilities().fold(f64::INFINITY, f64::min),
         high: probabilities().fold(f64::NEG_INFINITY, f64::max),
-        mean: probabilities().sum::<f64>() / count,
-        relevant: members.iter().filter(|forecast| forecast.1).count() as f64 / count,
+        mean: mean(probabilities())?,
+        relevant: mean(members.iter().map(|forecast| f64::from(forecast.1)))?,
     })
 }
 
@@ -81,19 +81,14 @@ pub fn brier(forecasts: &[Forecast]) -> Option<f64> {
     mean(forecasts.iter().map(error))
 }
 
-/// Mean negative log likelihood in nats; probabilities are held to 1e-15 from 0 and 1, so that one sure mistake is dear and
-/// not infinite. `None` without a forecast.
+/// Mean negative log likelihood in nats. Probabilities are clamped to 1e-15 from 0 and 1, so that one sure mistake costs much
+/// but not infinitely much. `None` without a forecast.
 pub fn log_loss(forecasts: &[Forecast]) -> Option<f64> {
     let loss = |&(probability, relevant): &Forecast| {
         let right = if relevant { probability } else { 1.0 - probability };
         -right.clamp(1e-15, 1.0 - 1e-15).ln()
     };
     mean(forecasts.iter().map(loss))
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
-    let count = values.len();
-    (count > 0).then(|| values.sum::<f64>() / count as f64)
 }
 
 #[cfg(test)]

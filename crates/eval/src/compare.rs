@@ -1,16 +1,20 @@
-//! Two reports held against each other, query by query: what did a new version gain and lose?
+//! Two reports compared query by query: gains and losses of a new version.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::mean::mean;
 use crate::metric::Metric;
+use crate::output::{NO_FIGURE, Table, difference_cell};
+use crate::overall::{mean_difference, method_names};
 use crate::random::Random;
-use crate::report::{CollectionReport, MethodReport, NO_FIGURE, Report, Table, difference_cell};
-use crate::resample::{Difference, Paired, resample};
+use crate::report::{CollectionReport, MethodReport, Report};
+use crate::resample::{Difference, Paired, Resampled, resample};
 
-/// What changed from one report to another. Serialised it is the JSON form.
+/// The changes from one report to another. It serializes to the JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// β of F_β.
     pub beta: f64,
@@ -18,18 +22,19 @@ pub struct Comparison {
     pub collections: Vec<CollectionComparison>,
     /// Every method that is in both, over the shared collections, each counting the same.
     pub overall: Vec<MethodComparison>,
-    /// What is in only one of the reports and was left out: `collection NAME` or `method NAME in COLLECTION`.
+    /// Parts found in only one of the reports, and left out: `collection NAME` or `method NAME in COLLECTION`.
     pub left_out: Vec<String>,
 }
 
 /// One collection that is in both reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CollectionComparison {
     /// Its name.
     pub name: String,
-    /// How many queries are in both with the same judgements, so that they can be paired.
+    /// Number of queries in both with the same judgements, which are paired.
     pub queries: usize,
-    /// How many are in one only, or were judged otherwise.
+    /// Number of queries in one only, or judged otherwise.
     pub unpaired: usize,
     /// The methods that are in both, in the order of the later report.
     pub methods: Vec<MethodComparison>,
@@ -37,17 +42,19 @@ pub struct CollectionComparison {
 
 /// One method that is in both reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MethodComparison {
     /// Its name.
     pub name: String,
-    /// Whether it is one of the reference methods, which change only when the ranking does.
+    /// True for a reference method, which changes only when the ranking does.
     pub reference: bool,
-    /// What became of each metric that is a mean per query.
+    /// The change of each metric that is a mean per query.
     pub changes: BTreeMap<Metric, Change>,
 }
 
-/// What became of a metric.
+/// The change of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Change {
     /// Mean over the shared queries in the earlier report.
     pub before: f64,
@@ -57,8 +64,8 @@ pub struct Change {
     pub difference: Difference,
 }
 
-/// Compares two reports on what both hold: collections and methods of the same name, queries of the same identifier with
-/// the same number of relevant documents. Seed, resamples and β are those of `after`; F_β is left out where β differs.
+/// Compares two reports on their common part: collections and methods of the same name, and queries of the same identifier
+/// with the same number of relevant documents. Seed, resamples and β come from `after`; F_β is left out where β differs.
 ///
 /// ```
 /// # use tamis_eval::{Collection, Decision, Method, Metric, Options, PooledDocument, QueryKind, QueryPool, evaluate};
@@ -97,9 +104,6 @@ pub fn compare(before: &Report, after: &Report) -> Comparison {
     let overall = overall(&collections, &resamples);
     Comparison { beta: after.options.beta, collections, overall, left_out }
 }
-
-/// Means on each resample, by method and metric.
-type Resampled = BTreeMap<(String, Metric), Vec<f64>>;
 
 fn collection(
     earlier: &CollectionReport,
@@ -142,14 +146,13 @@ fn collection(
                 .enumerate()
                 .filter_map(|(pair, &(at, to))| Some((pair, value(old, at, earlier)?, value(new, to, later)?)))
                 .collect();
-            if values.is_empty() {
-                continue;
-            }
-            let mean = |of: fn(&(usize, f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
+            let before = mean(values.iter().map(|value| value.1));
+            let after = mean(values.iter().map(|value| value.2));
+            let Some((before, after)) = before.zip(after) else { continue };
             let differences =
                 Paired { differences: values.iter().map(|&(pair, old, new)| (pair, new - old)).collect() };
             let difference = Difference::new(differences.mean(), Vec::new());
-            changes.insert(metric, Change { before: mean(|value| value.1), after: mean(|value| value.2), difference });
+            changes.insert(metric, Change { before, after, difference });
             keys.push((methods.len(), metric));
             paired.push(differences);
         }
@@ -180,14 +183,8 @@ fn collection(
 }
 
 fn overall(collections: &[CollectionComparison], resampled: &[Resampled]) -> Vec<MethodComparison> {
-    let mut names: Vec<(&str, bool)> = Vec::new();
-    for method in collections.iter().flat_map(|collection| &collection.methods) {
-        if !names.contains(&(method.name.as_str(), method.reference)) {
-            names.push((&method.name, method.reference));
-        }
-    }
-    names.sort_by_key(|&(_, reference)| reference);
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let methods = collections.iter().flat_map(|collection| &collection.methods);
+    let names = method_names(methods.map(|method| (method.name.as_str(), method.reference)));
     let method = |(name, reference): (&str, bool)| {
         let mut changes = BTreeMap::new();
         for &metric in Metric::PAIRED {
@@ -197,16 +194,12 @@ fn overall(collections: &[CollectionComparison], resampled: &[Resampled]) -> Vec
                 if let Some(change) = method.and_then(|method| method.changes.get(&metric)) {
                     before.push(change.before);
                     after.push(change.after);
-                    draws.extend(resampled.get(&(name.to_owned(), metric)));
+                    draws.extend(resampled.get(&(name.to_owned(), metric)).map(Vec::as_slice));
                 }
             }
-            if before.is_empty() {
-                continue;
-            }
-            let count = draws.first().map_or(0, |draws| draws.len());
-            let means = (0..count).map(|at| mean(&draws.iter().map(|draws| draws[at]).collect::<Vec<_>>())).collect();
-            let (before, after) = (mean(&before), mean(&after));
-            changes.insert(metric, Change { before, after, difference: Difference::new(after - before, means) });
+            let Some((before, after)) = mean(before).zip(mean(after)) else { continue };
+            let difference = mean_difference(vec![after - before], &draws);
+            changes.insert(metric, Change { before, after, difference });
         }
         MethodComparison { name: name.to_owned(), reference, changes }
     };
@@ -214,15 +207,15 @@ fn overall(collections: &[CollectionComparison], resampled: &[Resampled]) -> Vec
 }
 
 impl MethodComparison {
-    /// Whether every metric is what it was.
+    /// Returns true if every metric stayed the same.
     fn is_unchanged(&self) -> bool {
         self.changes.values().all(|change| change.difference.is_nothing())
     }
 }
 
 impl Comparison {
-    /// One metric: every method before and after over all shared collections, and the change on each of them. Reference
-    /// methods are left out where nothing about them changed.
+    /// One metric: every method before and after over all shared collections, and the change on each of them. Unchanged
+    /// reference methods are left out.
     pub fn table(&self, metric: Metric) -> Table {
         let heads = ["method", "before", "after", "change"].map(String::from);
         let names = self.collections.iter().map(|collection| collection.name.clone());
@@ -249,7 +242,7 @@ impl Comparison {
         }
     }
 
-    /// The tables of the metrics that people ask for first, those without a row left out.
+    /// The tables of the most wanted metrics, without empty ones.
     pub fn tables(&self) -> Vec<Table> {
         use Metric::*;
         let metrics = [
@@ -265,8 +258,8 @@ impl Comparison {
             ForeignEmpty,
             F1EveryQuery,
         ];
-        let told = metrics.into_iter().filter(|&metric| metric != FBeta || self.beta != 1.0);
-        told.map(|metric| self.table(metric)).filter(|table| !table.rows.is_empty()).collect()
+        let shown = metrics.into_iter().filter(|&metric| metric != FBeta || self.beta != 1.0);
+        shown.map(|metric| self.table(metric)).filter(|table| !table.rows.is_empty()).collect()
     }
 
     /// The comparison as one Markdown document.
@@ -304,7 +297,7 @@ impl Comparison {
     /// The JSON form.
     ///
     /// # Errors
-    /// Only when a figure cannot be written, which a comparison from [`compare()`] has none of.
+    /// A figure that JSON cannot hold. Comparisons from [`compare()`] have none.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }

@@ -1,4 +1,4 @@
-//! What an evaluation is made from: collections of queries with their ranked pools, and what each method keeps of them.
+//! The input of an evaluation: collections of queries with their ranked pools, and the decisions of each method.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::EvalError;
 
-/// What is known about a query's right answer.
+/// The kind of a query, by its right answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryKind {
-    /// Judged, with documents that answer it. One without any positive grade counts as [`Unanswerable`](Self::Unanswerable).
+    /// Judged, with documents that answer it. Without any positive grade it counts as [`Unanswerable`](Self::Unanswerable).
     Judged,
     /// Asked of this collection, which has no answer to it.
     Unanswerable,
-    /// Asked of another collection, so that nothing here answers it. Its judgements are not looked at.
+    /// Asked of another collection, so that nothing here answers it. Its judgements are ignored.
     Foreign,
 }
 
@@ -23,9 +23,9 @@ pub enum QueryKind {
 pub struct PooledDocument {
     /// The document's identifier, as the judgements name it.
     pub id: String,
-    /// The value that ordered the pool; finite, higher is better. Only drawn, never compared between queries.
+    /// The value that ordered the pool; finite, higher is better. Plots show it; it is never compared between queries.
     pub score: f64,
-    /// Length of what would be handed on for this document, in characters; 0 where it is unknown.
+    /// Number of characters handed on for this document; 0 where it is unknown.
     pub characters: usize,
 }
 
@@ -34,14 +34,14 @@ pub struct PooledDocument {
 pub struct QueryPool {
     /// The query's identifier, unique within its collection.
     pub id: String,
-    /// What is known about its right answer.
+    /// Its kind.
     pub kind: QueryKind,
     /// The documents found, best first, each once.
     pub documents: Vec<PooledDocument>,
     /// All judgements of this query, document to grade, also of documents that were not found. Above 0 is relevant.
     pub judged: BTreeMap<String, i32>,
-    /// What stands after the pool where more is retrieved, best first, for the figures of the ranking alone: a pool of a
-    /// hundred passages has fewer documents, and recall@100 is that of a hundred. No method decides on it. May be empty.
+    /// Documents after the pool where more is retrieved, best first, for the ranking figures alone: a pool of a hundred
+    /// passages has fewer documents, and recall@100 needs a hundred. No method decides on them. May be empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl QueryPool {
         }
     }
 
-    /// How many documents are relevant by the judgements, found or not; 0 unless the query can be answered.
+    /// Number of relevant documents by the judgements, found or not; 0 unless the query can be answered.
     pub fn relevant(&self) -> usize {
         match self.effective_kind() {
             QueryKind::Judged => self.judged.values().filter(|&&grade| grade > 0).count(),
@@ -63,7 +63,7 @@ impl QueryPool {
         }
     }
 
-    /// Whether the document at `position` of the pool is relevant; false past its end.
+    /// Returns true if the document at `position` of the pool is relevant; false past its end.
     pub fn is_relevant(&self, position: usize) -> bool {
         self.effective_kind() == QueryKind::Judged
             && self
@@ -74,7 +74,7 @@ impl QueryPool {
     }
 }
 
-/// What a method keeps of one query's pool.
+/// A method's decision on one query's pool.
 ///
 /// ```
 /// use tamis_eval::Decision;
@@ -84,26 +84,26 @@ impl QueryPool {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// How many documents are kept, from the best of the method's [`ranking`](Self::ranking); at most its length.
+    /// Number of documents kept, from the best of the method's [`ranking`](Self::ranking); at most its length.
     pub keep: usize,
-    /// The method's own order, where it has one: positions in the pool, best first, each at most once. `None` is the
-    /// pool's order. What it leaves out can not be kept. The method's share of the best F1 is against the best prefix of
-    /// this order, since it is the cut that is measured.
+    /// The method's own order, where it has one: positions in the pool, best first, each at most once; `None` for the pool's
+    /// order. Documents it leaves out cannot be kept. The method's share of the best F1 compares with the best prefix of this
+    /// order, so that it measures the cut alone.
     pub ranking: Option<Vec<usize>>,
     /// Probability of relevance of each document **of the pool**, in the pool's order, each in 0..=1.
     pub probabilities: Option<Vec<f64>>,
-    /// The evidence on which the method says whether there is anything to keep: finite, higher is more. Where it is
-    /// `None`, the highest probability stands for it.
+    /// The method's evidence that there is anything to keep: finite, higher is more. Without it, the highest probability
+    /// counts.
     pub evidence: Option<f64>,
-    /// How many are kept when less or more was retrieved: (depth, keep), with depth in the caller's unit, such as candidates
-    /// per leg. Empty where stability is not asked for. The deepest is the reference that the others are held against.
+    /// Numbers kept at other retrieval depths: (depth, keep), with depth in the caller's unit, such as candidates per leg.
+    /// Empty where stability is not measured. The deepest is the reference for the others.
     pub keep_at_depth: Vec<(usize, usize)>,
     /// Time of the decision in microseconds, where it was measured.
     pub microseconds: Option<f64>,
 }
 
 impl Decision {
-    /// Keeps the first `keep` documents of the pool, and says nothing more.
+    /// Keeps the first `keep` documents of the pool.
     pub fn keep(keep: usize) -> Self {
         Decision { keep, ..Decision::default() }
     }
@@ -158,7 +158,7 @@ impl Decision {
 /// A way of cutting, with its decisions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Method {
-    /// Name in the tables, unique within the collection and none of the reference methods' names.
+    /// Name in the tables, unique within the collection and different from those of the reference methods.
     pub name: String,
     /// One decision for each query of the collection, in the same order.
     pub decisions: Vec<Decision>,
@@ -169,19 +169,19 @@ pub struct Method {
 pub struct Collection {
     /// Name in the tables, unique in the evaluation.
     pub name: String,
-    /// What retrieved: the name of the model, or of the engine. `None` where it is unknown.
+    /// Name of the model or engine that retrieved. `None` where it is unknown.
     pub model: Option<String>,
     /// The queries, each with a unique identifier.
     pub queries: Vec<QueryPool>,
-    /// The methods to compare. The reference methods are added by [`evaluate`](crate::evaluate()) and are not among them.
+    /// The methods to compare. [`evaluate`](crate::evaluate()) adds the reference methods.
     pub methods: Vec<Method>,
 }
 
 impl Collection {
-    /// Checks that everything fits together: names are unique, every score is finite, every decision fits its pool.
+    /// Checks that names are unique, every score is finite, and every decision fits its pool.
     ///
     /// # Errors
-    /// The first thing that does not fit, with its place.
+    /// The first fault, with its place.
     pub fn check(&self) -> Result<(), EvalError> {
         if self.queries.is_empty() {
             return Err(EvalError::NoQueries { collection: self.name.clone() });
@@ -225,7 +225,7 @@ impl Collection {
     }
 }
 
-/// An error that names the first of `names` that occurs twice.
+/// Refuses the first of `names` that occurs twice.
 pub(crate) fn unique<'a>(
     what: &'static str,
     names: impl Iterator<Item = &'a str>,

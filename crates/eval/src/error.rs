@@ -1,9 +1,10 @@
-//! What can be wrong with the data of an evaluation.
+//! Errors in the data of an evaluation.
 
 use thiserror::Error;
 
-/// Why a file of judgements or of results cannot be read.
+/// A file of judgements or results that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum FormatError {
     /// A line with another number of columns than the format has.
     #[error("{file}, line {line}: {found} columns where {expected} were expected: {text:?}")]
@@ -12,25 +13,25 @@ pub enum FormatError {
         file: String,
         /// Line number, counted from 1.
         line: usize,
-        /// What the format asks for, in words.
+        /// The expected columns, in words.
         expected: &'static str,
-        /// How many columns the line has.
+        /// Number of columns of the line.
         found: usize,
         /// The line, shortened where it is long.
         text: String,
     },
-    /// A column that should hold a number and does not.
+    /// A column without the number it should hold.
     #[error("{file}, line {line}: the {column} is {value:?}, and {expected} was expected")]
     Number {
         /// Name of the file as the caller gave it.
         file: String,
         /// Line number, counted from 1.
         line: usize,
-        /// Which column: `grade` or `score`.
+        /// The column: `grade` or `score`.
         column: &'static str,
-        /// What stands there.
+        /// The text found there.
         value: String,
-        /// What should stand there, in words.
+        /// The expected value, in words.
         expected: &'static str,
     },
     /// The same document twice for one query in a run, or twice with different grades in the judgements.
@@ -50,18 +51,19 @@ pub enum FormatError {
         /// Identifier of the document.
         document: String,
     },
-    /// No line of data at all.
-    #[error("{file} holds no {what}; give a file with at least one line of them")]
+    /// A file without a line of data.
+    #[error("{file} has no {what}; give a file with at least one line of them")]
     Empty {
         /// Name of the file as the caller gave it.
         file: String,
-        /// What was looked for: `judgements` or `results`.
+        /// The missing data: `judgements` or `results`.
         what: &'static str,
     },
 }
 
-/// Why an evaluation cannot be made from the data given.
+/// Data or options that make no evaluation.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
 pub enum EvalError {
     /// No collection was given.
     #[error("there is nothing to evaluate: give at least one collection")]
@@ -72,17 +74,17 @@ pub enum EvalError {
         /// Name of the collection.
         collection: String,
     },
-    /// Two things of one kind with one name.
+    /// A name that occurs twice.
     #[error("{what} {name:?} is there twice in {place}; names must differ")]
     Duplicate {
-        /// The kind of thing: `collection`, `method`, `query` or `document`.
+        /// The kind of name: `collection`, `method`, `query` or `document`.
         what: &'static str,
         /// The name that occurs twice.
         name: String,
-        /// Where: the evaluation, a collection, or a query of a collection.
+        /// The place: the evaluation, a collection, or a query of a collection.
         place: String,
     },
-    /// A method whose name is that of a reference method that every evaluation has.
+    /// A method with the name of a reference method, which every evaluation has.
     #[error(
         "method {method:?} in collection {collection:?} has the name of a reference method; call it something else"
     )]
@@ -92,7 +94,7 @@ pub enum EvalError {
         /// Name of the collection.
         collection: String,
     },
-    /// A method that does not decide exactly once per query.
+    /// A method with more or fewer decisions than queries.
     #[error(
         "method {method:?} has {found} decisions in collection {collection:?}, which has {expected} queries; \
          give one decision for each query, in the order of the queries"
@@ -102,9 +104,9 @@ pub enum EvalError {
         method: String,
         /// Name of the collection.
         collection: String,
-        /// How many queries the collection has.
+        /// Number of queries of the collection.
         expected: usize,
-        /// How many decisions the method has.
+        /// Number of decisions of the method.
         found: usize,
     },
     /// A decision that does not fit its pool.
@@ -116,7 +118,7 @@ pub enum EvalError {
         collection: String,
         /// Identifier of the query.
         query: String,
-        /// What does not fit, with the value and what was expected.
+        /// The fault, with the value and the expectation.
         problem: String,
     },
     /// A score that is not finite.
@@ -133,14 +135,14 @@ pub enum EvalError {
         /// The score.
         score: f64,
     },
-    /// A baseline that is none of the methods.
+    /// A baseline that is not among the methods.
     #[error("the baseline {baseline:?} is not among the methods of collection {collection:?}: {}", known.join(", "))]
     UnknownBaseline {
         /// The baseline as given.
         baseline: String,
         /// Name of the collection that lacks it.
         collection: String,
-        /// Names of the methods that are there.
+        /// Names of the collection's methods.
         known: Vec<String>,
     },
     /// An option out of its range.
@@ -150,20 +152,21 @@ pub enum EvalError {
         option: &'static str,
         /// The value as given.
         value: String,
-        /// What is allowed, in words.
+        /// The allowed values, in words.
         expected: &'static str,
     },
 }
 
-/// Why a report cannot be read back.
+/// A report that cannot be read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReportError {
-    /// Not JSON, or not a report.
-    #[error("{file} is no evaluation report: {source}; make one with JSON as its output form")]
+    /// Text in another form than a report's JSON.
+    #[error("{file} is not an evaluation report: {source}; write one with `Report::to_json`")]
     Json {
         /// Name of the file as the caller gave it.
         file: String,
-        /// What the parser says.
+        /// The parser's error.
         source: serde_json::Error,
     },
     /// A report of another version of the format.

@@ -1,9 +1,10 @@
-//! From collections and decisions to a report.
+//! The evaluation: from collections and decisions to a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{Collection, unique};
 use crate::error::EvalError;
+use crate::mean::mean;
 use crate::metric::Metric;
 use crate::options::Options;
 use crate::overall::overall;
@@ -12,20 +13,20 @@ use crate::random::Random;
 use crate::ranking::Ranking;
 use crate::references::{is_reserved, references};
 use crate::report::{BudgetPoint, CollectionReport, FORMAT, MethodReport, QueryReport, Report, Sample};
-use crate::resample::{Difference, Paired, resample};
+use crate::resample::{Difference, Paired, Resampled, resample};
 use crate::summary::summary;
 use crate::view::QueryView;
 
-/// Measures every method on every collection, and the reference methods with them.
+/// Measures every method on every collection, together with the reference methods.
 ///
 /// The reference methods are `fixed-k` for each k of the options, `fixed-fitted` (the best fixed number, fitted on other
 /// queries of the collection by cross-validation), `fixed-known` (the best fixed number with the answers known) and
-/// `oracle` (each query's best prefix). Everything drawn at random depends on the seed and the collection's name alone, so
-/// equal input gives an equal report. O(resamples · queries · methods).
+/// `oracle` (each query's best prefix). All random draws depend on the seed and the collection's name alone, so equal input
+/// gives an equal report. O(resamples · queries · methods).
 ///
 /// # Errors
-/// Data that does not fit together ([`Collection::check`]), a name that occurs twice or is that of a reference method,
-/// a baseline that a collection lacks, an option out of range.
+/// Data that does not fit together ([`Collection::check`]), a name that occurs twice or belongs to a reference method, a
+/// baseline that a collection lacks, an option out of range.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -69,9 +70,6 @@ pub fn evaluate(collections: &[Collection], options: &Options) -> Result<Report,
     Ok(Report { format: FORMAT, options: options.clone(), collections: reports, overall })
 }
 
-/// By method and metric, the difference to the baseline on each resample of a collection.
-pub(crate) type Resampled = BTreeMap<(String, Metric), Vec<f64>>;
-
 fn one(collection: &Collection, options: &Options) -> Result<(CollectionReport, Resampled), EvalError> {
     let views: Vec<QueryView> = collection.queries.iter().map(QueryView::new).collect();
     let queries: Vec<QueryReport> = views.iter().map(QueryView::report).collect();
@@ -97,7 +95,7 @@ fn one(collection: &Collection, options: &Options) -> Result<(CollectionReport, 
     Ok((report, resampled))
 }
 
-/// Fills in each method's differences to the baseline, and returns them resample by resample.
+/// Fills in each method's differences from the baseline, and returns them by resample.
 fn compare_with_baseline(
     name: &str,
     queries: &[QueryReport],
@@ -141,7 +139,7 @@ fn compare_with_baseline(
     Ok(resampled)
 }
 
-/// Ranking metrics of the pool's order and what follows it, averaged over the answerable queries.
+/// Ranking metrics of the pool's order and the documents beyond it, averaged over the answerable queries.
 fn ranking(views: &[QueryView], options: &Options) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     let answerable: Vec<&QueryView> = views.iter().filter(|view| view.is_answerable()).collect();
@@ -157,15 +155,14 @@ fn ranking(views: &[QueryView], options: &Options) -> BTreeMap<String, f64> {
     sums.into_iter().map(|(name, sum)| (name, sum / answerable.len() as f64)).collect()
 }
 
-/// What keeping the first k of every query buys, for k from 1 to the deepest pool: every k at first, then ever fewer.
+/// The figures of keeping the first k of every query, for k from 1 to the deepest pool: every k at first, then ever fewer.
 fn budget(views: &[QueryView]) -> Vec<BudgetPoint> {
     let answerable: Vec<&QueryView> = views.iter().filter(|view| view.is_answerable()).collect();
     let deepest = answerable.iter().map(|view| view.relevance.len()).max().unwrap_or(0);
     let steps = std::iter::successors(Some(1), |&k| Some(k + 1 + k / 20)).take_while(|&k| k < deepest);
     let point = |k: usize| {
         let mean = |of: &dyn Fn(&QueryView, usize) -> f64| {
-            let sum: f64 = answerable.iter().map(|view| of(view, k.min(view.relevance.len()))).sum();
-            sum / answerable.len() as f64
+            mean(answerable.iter().map(|view| of(view, k.min(view.relevance.len())))).unwrap_or(0.0)
         };
         let characters = |view: &QueryView, keep: usize| {
             view.pool.documents[..keep].iter().map(|document| document.characters as f64).sum()
@@ -181,7 +178,7 @@ fn budget(views: &[QueryView]) -> Vec<BudgetPoint> {
     steps.chain((deepest > 0).then_some(deepest)).map(point).collect()
 }
 
-/// Score curves of a few queries that have something to find and found some of it, drawn at random, in their own order.
+/// Score curves of a few queries whose pool has a relevant document, drawn at random, in their own order.
 fn samples(name: &str, views: &[QueryView], options: &Options) -> Vec<Sample> {
     let mut candidates: Vec<usize> = (0..views.len()).filter(|&at| views[at].relevant_in_pool() > 0).collect();
     Random::new(options.seed, "samples", name).shuffle(&mut candidates);

@@ -1,4 +1,4 @@
-//! How well a method's evidence tells queries that have an answer from those that have none.
+//! ROC curves: how well a method's evidence separates queries with an answer from those without.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ use crate::data::QueryKind;
 pub struct Roc {
     /// The other kind: unanswerable or foreign.
     pub against: QueryKind,
-    /// Area under the curve: the probability that an answerable query drawn at random has more evidence than one of the
-    /// other kind, ties counting half; 0.5 is chance.
+    /// Area under the curve: the probability that a random answerable query has more evidence than a random one of the other
+    /// kind, ties counting half; 0.5 is chance.
     pub auroc: f64,
     /// Points (share of the other kind let through, share of the answerable let through), from (0, 0) to (1, 1); at most
     /// [`POINTS`] and both ends.
     pub points: Vec<(f64, f64)>,
 }
 
-/// How many points of a ROC curve are kept.
+/// Most points kept of a ROC curve.
 pub const POINTS: usize = 200;
 
 /// The ROC curve of two samples of evidence, by the trapezoidal rule, which is the Mann–Whitney statistic (Fawcett, *An
@@ -50,7 +50,7 @@ pub fn roc(answerable: &[f64], other: &[f64], against: QueryKind) -> Option<Roc>
     })
 }
 
-/// The area under the curve of [`roc`] alone: how often a value of `above`, drawn at random, is larger than one of `below`,
+/// The area under the curve of [`roc`] alone: the probability that a random value of `above` exceeds a random one of `below`,
 /// ties counting half. `None` where either is empty.
 #[must_use]
 pub fn auroc(above: &[f64], below: &[f64]) -> Option<f64> {

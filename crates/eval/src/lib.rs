@@ -1,20 +1,9 @@
-//! The yardstick for cuts: ranked pools with judgements and decisions in, figures and reports out.
+//! Measures how well cuts of ranked lists agree with relevance judgements.
 //!
-//! A search engine ranks, and a cut decides how many of the ranked documents are kept. This crate says how good such
-//! decisions are, whoever made them: it retrieves nothing, reads no file and knows no engine. `tamis` feeds it with its
-//! own searches, and anyone can feed it with another engine's results.
-//!
-//! - [`Collection`] is what goes in: queries with their ranked pools and judgements ([`QueryPool`]), and for each
-//!   [`Method`] one [`Decision`] a query. [`Qrels`] and [`Run`] read the files of BEIR and TREC.
-//! - [`evaluate()`] measures every method, adds the reference methods that no table should be without (fixed numbers, the
-//!   best of them fitted and known, the oracle), and gives each difference to a baseline its bootstrap interval.
-//! - [`Report`] is what comes out, with figures per query: JSON by serde, [`csv`](Report::csv),
-//!   [`markdown`](Report::markdown), one self-contained page with plots ([`html`](Report::html)), and [`Table`]s for
-//!   whoever prints them another way. [`compare()`] holds two reports against each other.
-//! - [`Metric`] names the figures and says what they mean. [`Ranking`], [`prefix`] and the functions of calibration and
-//!   ROC are the metrics by themselves.
-//!
-//! Equal input gives equal bytes: what is drawn at random depends on [`Options::seed`] alone.
+//! A search engine ranks, and a cut decides how many of the ranked documents to keep. Ranking metrics such as nDCG say
+//! nothing about that decision. This crate measures it: whether the kept set is right, whether a query without an answer
+//! comes back empty, and whether one cut is better than another beyond chance. It retrieves nothing, reads no file and knows
+//! no engine, so the lists can come from anywhere:
 //!
 //! ```
 //! use tamis_eval::{Collection, Decision, Method, Metric, Options, PooledDocument, Qrels, QueryKind, QueryPool, Run, evaluate};
@@ -35,7 +24,7 @@
 //!     })
 //!     .collect();
 //!
-//! // A cut: what scores at least 5.
+//! // The cut to measure: documents that score at least 5.
 //! let keep = |query: &QueryPool| query.documents.iter().filter(|document| document.score >= 5.0).count();
 //! let decisions = queries.iter().map(|query| Decision::keep(keep(query))).collect();
 //! let method = Method { name: "at least 5".into(), decisions };
@@ -48,6 +37,17 @@
 //! println!("{}", report.markdown());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! - [`Collection`] is the input: queries with their ranked pools and judgements ([`QueryPool`]), and for each [`Method`] one
+//!   [`Decision`] per query. [`Qrels`] and [`Run`] read the files of BEIR and TREC.
+//! - [`evaluate()`] measures every method, adds reference methods (fixed numbers, the best of them fitted and known, the
+//!   oracle), and gives each difference from a baseline its bootstrap interval.
+//! - [`Report`] is the output, with figures per query: JSON by serde, [`csv`](Report::csv), [`markdown`](Report::markdown), one
+//!   self-contained page with plots ([`html`](Report::html)), and [`Table`]s. [`compare()`] compares two reports.
+//! - [`Metric`] names and explains the figures. [`Ranking`], [`prefix`] and the functions of calibration and ROC are the
+//!   metrics alone.
+//!
+//! Equal input gives equal bytes: random draws depend on [`Options::seed`] alone.
 
 mod calibration;
 mod compare;
@@ -58,8 +58,10 @@ mod evaluate;
 mod example;
 mod gate;
 mod lines;
+mod mean;
 mod metric;
 mod options;
+mod output;
 mod overall;
 mod plot;
 pub mod prefix;
@@ -81,13 +83,13 @@ pub use evaluate::evaluate;
 pub use gate::{POINTS, Roc, auroc, roc};
 pub use metric::{Direction, Metric};
 pub use options::Options;
+pub use output::{NO_FIGURE, Table};
 pub use qrels::Qrels;
 pub use random::Random;
 pub use ranking::Ranking;
 pub use references::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
 pub use report::{
-    BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, NO_FIGURE, Overall, QueryReport,
-    Report, Sample, Table,
+    BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, Overall, QueryReport, Report, Sample,
 };
 pub use resample::{Difference, percentile};
 pub use run::{Run, Scored};

@@ -1,6 +1,6 @@
-//! Lines of columns, as judgements and runs are written.
+//! Lines of columns, the form of judgements and runs.
 
-/// The columns of a line: by tabs where it has any tab between three or more columns, else by any blanks.
+/// The columns of a line: separated by tabs if that gives three or more, otherwise by any blanks.
 pub(crate) fn columns(line: &str) -> Vec<&str> {
     let by_tabs: Vec<&str> = line.trim_end_matches(['\r', '\n']).split('\t').map(str::trim).collect();
     if by_tabs.len() >= 3 && by_tabs.iter().all(|column| !column.is_empty()) {
@@ -9,7 +9,7 @@ pub(crate) fn columns(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// The text as an error shows it.
+/// The text shortened for an error.
 pub(crate) fn shortened(text: &str) -> String {
     const LENGTH: usize = 80;
     match text.char_indices().nth(LENGTH) {

@@ -1,17 +1,17 @@
-//! The metrics of a cut: names, meanings, and which queries each averages over. One table for every form of report.
+//! The metrics of a cut, in one table for every form of report: names, meanings, and the queries that each averages.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which end of a metric is good.
+/// The good end of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// More is better.
     Higher,
     /// Less is better.
     Lower,
-    /// Neither: it describes.
+    /// Neither; the metric only describes.
     Neither,
 }
 
@@ -21,6 +21,7 @@ macro_rules! metrics {
         ///
         /// *Answerable* queries are judged ones with a relevant document; averages are over them unless said otherwise.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[non_exhaustive]
         pub enum Metric {
             $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+
         }
@@ -39,12 +40,12 @@ macro_rules! metrics {
                 match self { $(Metric::$variant => $label),+ }
             }
 
-            /// Which end is good.
+            /// The good end.
             pub fn direction(self) -> Direction {
                 match self { $(Metric::$variant => Direction::$direction),+ }
             }
 
-            /// What it says, as one paragraph.
+            /// Its meaning, as one paragraph.
             pub fn description(self) -> &'static str {
                 match self { $(Metric::$variant => concat!($($doc),+).trim_ascii()),+ }
             }
@@ -104,7 +105,7 @@ metrics! {
 }
 
 impl Metric {
-    /// The metrics that are means of a value per query, for which differences to the baseline have intervals.
+    /// The metrics that are means of a value per query, whose differences from the baseline have intervals.
     pub const PAIRED: &[Metric] = &[
         Metric::RelativeF1,
         Metric::ShareOfBestF1,
@@ -125,19 +126,19 @@ impl Metric {
         Metric::ALL.iter().copied().find(|metric| metric.name() == name)
     }
 
-    /// [`label`](Self::label) with β as it is.
+    /// [`label`](Self::label) with the value of β.
     pub(crate) fn head(self, beta: f64) -> String {
         self.label().replace('β', &beta.to_string())
     }
 
-    /// The same as a title.
+    /// [`head`](Self::head) with a capital.
     pub(crate) fn title(self, beta: f64) -> String {
         let head = self.head(beta);
         let mut characters = head.chars();
         characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
     }
 
-    /// A value as people read it: three decimals, or one for counts and times, with a minus sign where it is negative.
+    /// A value for people: three decimals, or one for counts and times, with a true minus sign.
     pub fn format(self, value: f64) -> String {
         let decimals = match self {
             Metric::Kept | Metric::Microseconds => 1,

@@ -1,13 +1,13 @@
-//! How an evaluation is made.
+//! The options of an evaluation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::EvalError;
 
-/// How an evaluation is made. The same options on the same data give the same bytes.
+/// The options of an evaluation. The same options on the same data give the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Seed of everything drawn at random: folds, resamples, and the queries that are plotted.
+    /// Seed of all random draws: folds, resamples, and the queries to plot.
     pub seed: u64,
     /// Resamples of the bootstrap, 0 to 100,000; 0 leaves the intervals out. 1,000 by default.
     pub resamples: usize,
@@ -15,9 +15,9 @@ pub struct Options {
     pub fixed: Vec<usize>,
     /// Folds over which `fixed-fitted` is fitted, 2 to 100; 5 by default.
     pub folds: usize,
-    /// Name of the method that every other is held against; a reference method by default.
+    /// Name of the method that every other is compared with; a reference method by default.
     pub baseline: String,
-    /// β of F_β, above 0: how many times as much recall counts as precision does. 1 by default.
+    /// β of F_β, above 0: the weight of recall relative to precision. 1 by default.
     pub beta: f64,
     /// Depths k of nDCG@k and recall@k, each at least 1; 10 and 100 by default.
     pub ranking_depths: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Figures of a set cut from a ranked list: how good is it to keep `keep` documents of which `found` are relevant?
+//! Figures of a set cut from a ranked list: the worth of keeping `keep` documents of which `found` are relevant.
 //!
 //! With nothing relevant at all, keeping nothing is right and anything else is wrong: F is 1 exactly when nothing is
 //! kept. Otherwise nothing kept has precision 0, recall 0 and F 0.
@@ -13,7 +13,7 @@ pub fn precision(found: usize, keep: usize, relevant: usize) -> f64 {
     }
 }
 
-/// Relevant documents kept, as a share of all `relevant` ones, in 0..=1; 1 where nothing is relevant, since nothing is missed.
+/// Relevant documents kept, as a share of all `relevant` ones, in 0..=1; 1 where nothing is relevant and so nothing is missed.
 pub fn recall(found: usize, relevant: usize) -> f64 {
     match relevant {
         0 => 1.0,
@@ -41,18 +41,18 @@ pub fn f_beta(found: usize, keep: usize, relevant: usize, beta: f64) -> f64 {
     found as f64 / ((1.0 - weight) * relevant as f64 + weight * keep as f64)
 }
 
-/// DCG with a penalty: the sum over what is kept of ±1 / log2(rank + 1), plus for a relevant document, minus for another.
+/// DCG with a penalty: the sum over the kept documents of ±1 / log2(rank + 1), plus for a relevant document, minus for another.
 ///
-/// Truncation of ranked lists is scored this way since plain DCG never falls as the list grows (Bahri, Tay, Zheng,
-/// Metzler and Tomkins, *Choppy: Cut Transformer for Ranked List Truncation*, SIGIR 2020). It is not normalised; grades
-/// above 0 all count the same; nothing kept is 0.
+/// Truncated lists are scored this way because plain DCG never falls as the list grows (Bahri, Tay, Zheng, Metzler and
+/// Tomkins, *Choppy: Cut Transformer for Ranked List Truncation*, SIGIR 2020). It is not normalized; grades above 0 all count
+/// the same; an empty set has 0.
 pub fn penalised_dcg(kept: impl IntoIterator<Item = bool>) -> f64 {
     let gain = |(at, relevant): (usize, bool)| f64::from(if relevant { 1 } else { -1 }) / (at as f64 + 2.0).log2();
     kept.into_iter().enumerate().map(gain).sum()
 }
 
-/// The shortest prefix with the best F1, and that F1: `found[k]` is how many of the first k documents are relevant, so
-/// `found` starts with 0. With nothing relevant this is (0, 1); with nothing relevant found it is (0, 0).
+/// The shortest prefix with the best F1, and that F1. `found[k]` counts the relevant ones of the first k documents, so `found`
+/// starts with 0. With nothing relevant the result is (0, 1); with nothing relevant found it is (0, 0).
 pub fn best_prefix(found: &[usize], relevant: usize) -> (usize, f64) {
     let mut best = (0, f_beta(0, 0, relevant, 1.0));
     for (keep, &found) in found.iter().enumerate().skip(1) {
@@ -66,8 +66,8 @@ pub fn best_prefix(found: &[usize], relevant: usize) -> (usize, f64) {
 
 /// F1 of the first `keep` documents as a share of the best F1 over all prefixes, the empty one among them; in 0..=1.
 ///
-/// Where no prefix has an F1 above 0, because nothing relevant was found, there is nothing to win and something to lose:
-/// the share is 1 exactly when nothing is kept. So it is where nothing is relevant at all.
+/// Where no prefix has an F1 above 0, because nothing relevant was found or exists, the share is 1 exactly when nothing is
+/// kept.
 pub fn share_of_best_f1(found: &[usize], keep: usize, relevant: usize) -> f64 {
     let (_, best) = best_prefix(found, relevant);
     if best == 0.0 {
@@ -76,7 +76,7 @@ pub fn share_of_best_f1(found: &[usize], keep: usize, relevant: usize) -> f64 {
     f_beta(found.get(keep).copied().unwrap_or(0), keep, relevant, 1.0) / best
 }
 
-/// How many of the first k are relevant, for k from 0 to the length of the list.
+/// The number of relevant ones among the first k, for k from 0 to the length of the list.
 pub fn cumulative(relevant: impl IntoIterator<Item = bool>) -> Vec<usize> {
     let mut found = vec![0];
     let mut sum = 0;

@@ -30,13 +30,13 @@ impl Qrels {
         Qrels::default()
     }
 
-    /// Reads judgements in either format: three columns (query, document, grade; by tabs, as BEIR has it, with or without
-    /// a header line) or four (query, anything, document, grade; by any blanks, as TREC has it). Blank lines are passed
-    /// over. A pair that is judged twice with the same grade counts once. `file` is the name for errors.
+    /// Reads judgements in either format: BEIR's three columns (query, document, grade; separated by tabs, with or without a
+    /// header line) or TREC's four (query, anything, document, grade; separated by any blanks). Blank lines are skipped. A
+    /// pair judged twice with the same grade counts once. `file` is the name for errors.
     ///
     /// # Errors
-    /// A line with another number of columns, a grade that is no whole number, a pair judged twice with different grades,
-    /// or no judgement at all.
+    /// A line with another number of columns, a grade other than a whole number, a pair judged twice with different grades, or
+    /// a file without judgements.
     pub fn parse(file: &str, text: &str) -> Result<Self, FormatError> {
         let mut qrels = Qrels::new();
         let mut first_lines = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Qrels {
                 }
             };
             let Some(value) = whole(grade) else {
-                // BEIR's header; a first line is only that where its last column is a word.
+                // A first line whose last column is a word is BEIR's header.
                 if first && grade.parse::<f64>().is_err() {
                     first = false;
                     continue;
@@ -94,7 +94,7 @@ impl Qrels {
         Ok(qrels)
     }
 
-    /// Judges one document, or judges it anew.
+    /// Sets the grade of one document.
     pub fn insert(&mut self, query: &str, document: &str, grade: i32) {
         self.queries.entry(query.to_owned()).or_default().insert(document.to_owned(), grade);
     }
@@ -109,18 +109,18 @@ impl Qrels {
         self.queries.iter().map(|(id, grades)| (id.as_str(), grades))
     }
 
-    /// How many queries have a judgement.
+    /// Number of queries with a judgement.
     pub fn len(&self) -> usize {
         self.queries.len()
     }
 
-    /// Whether there is no judgement at all.
+    /// Returns true without judgements.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }
 }
 
-/// A whole number, also when it is written with a point and zeros.
+/// A whole number, also if written with a point and zeros.
 fn whole(text: &str) -> Option<i32> {
     let number = text.split_once('.').filter(|(_, zeros)| zeros.bytes().all(|byte| byte == b'0'));
     number.map_or(text, |(number, _)| number).parse().ok()
@@ -161,7 +161,7 @@ mod tests {
         );
         assert_eq!(
             error("query-id\tcorpus-id\tscore\n"),
-            "test.tsv holds no judgements; give a file with at least one line of them"
+            "test.tsv has no judgements; give a file with at least one line of them"
         );
     }
 }

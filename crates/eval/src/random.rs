@@ -1,10 +1,10 @@
-//! Numbers drawn at random that are the same everywhere and in every version.
+//! Random numbers that are the same on every machine and in every version.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// A stream of random numbers (ChaCha8) that depends on the seed, the purpose and the name of what it is for, and on nothing
-/// else: a collection's folds and resamples are the same whatever else is evaluated with it.
+/// A stream of random numbers (ChaCha8) that depends on a seed, a purpose and a name alone: a collection's folds and resamples
+/// stay the same whatever else is evaluated with it.
 ///
 /// ```
 /// use tamis_eval::Random;
@@ -18,7 +18,7 @@ impl Random {
     /// The stream of this seed, purpose and name, from its beginning.
     #[must_use]
     pub fn new(seed: u64, purpose: &str, name: &str) -> Self {
-        // FNV-1a, with a byte between the two that no name holds.
+        // FNV-1a, separated by a byte that UTF-8 never contains.
         let bytes = purpose.bytes().chain([0xff]).chain(name.bytes());
         let stream =
             bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -33,7 +33,7 @@ impl Random {
         self.below_u64(bound as u64) as usize
     }
 
-    /// [`Random::below`] for numbers that are no places in memory, from the same stream.
+    /// [`Random::below`] for 64-bit numbers on every platform, from the same stream.
     pub fn below_u64(&mut self, bound: u64) -> u64 {
         let reject_below = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
         loop {

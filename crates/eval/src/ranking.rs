@@ -1,11 +1,11 @@
-//! Ranking metrics: how well a list is ordered, before any cut. They are those of trec_eval, to the last digits.
+//! Ranking metrics of a list before any cut, equal to trec_eval's to the last digits.
 
 use std::collections::BTreeMap;
 
-/// A ranked list against the judgements of its query.
+/// A ranked list with the judgements of its query.
 ///
-/// Documents without a judgement count as not relevant; so do those with a negative grade, whose gain is 0. All metrics
-/// are in 0..=1, and 0 where nothing is relevant.
+/// Documents without a judgement count as irrelevant, and so do those with a negative grade, whose gain is 0. All metrics are
+/// in 0..=1, and 0 where nothing is relevant.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// The list of `documents`, best first, held against grades by document.
+    /// The list of `documents`, best first, with the grades by document.
     pub fn new<'a>(documents: impl IntoIterator<Item = &'a str>, judged: &BTreeMap<String, i32>) -> Self {
         let gains = documents.into_iter().map(|document| judged.get(document).copied().unwrap_or(0).max(0)).collect();
         let mut ideal: Vec<i32> = judged.values().copied().filter(|&grade| grade > 0).collect();
@@ -33,7 +33,7 @@ impl Ranking {
         Ranking { gains, ideal }
     }
 
-    /// nDCG at a depth: DCG of the first `depth` documents over that of the best possible ranking, with the grade as gain and
+    /// nDCG at a depth: DCG of the first `depth` documents over the DCG of the best possible ranking, with the grade as gain and
     /// discount log2(rank + 1) (Järvelin and Kekäläinen, 2002). trec_eval calls it `ndcg_cut`.
     pub fn ndcg(&self, depth: usize) -> f64 {
         share(dcg(&self.gains, depth), dcg(&self.ideal, depth))
@@ -59,7 +59,7 @@ impl Ranking {
         self.gains.iter().position(|&gain| gain > 0).map_or(0.0, |at| 1.0 / (at + 1) as f64)
     }
 
-    /// All of them by name: `ndcg_at_k` and `recall_at_k` for each of `depths`, `map` and `mrr`.
+    /// All metrics by name: `ndcg_at_k` and `recall_at_k` for each of `depths`, `map` and `mrr`.
     pub fn figures(&self, depths: &[usize]) -> BTreeMap<String, f64> {
         let at = |name: &str, depth: &usize| format!("{name}_at_{depth}");
         let ndcg = depths.iter().map(|depth| (at("ndcg", depth), self.ndcg(*depth)));

@@ -1,4 +1,4 @@
-//! The methods that every evaluation has, so that no figure stands alone: fixed numbers, and what could be had at best.
+//! The reference methods that every evaluation has for comparison: fixed numbers, and the best possible cut.
 
 use crate::data::{Decision, Method};
 use crate::options::Options;
@@ -13,9 +13,9 @@ pub const FIXED_KNOWN: &str = "fixed-known";
 /// Name of the reference method that keeps each query's best prefix.
 pub const ORACLE: &str = "oracle";
 
-/// Numbers among which the best fixed one is sought: 1 to this.
+/// Largest fixed number to try.
 const LARGEST: usize = 100;
-/// What is kept where there is no other query to fit on: the length of a page of results, by custom.
+/// Number kept where there is no other query to fit on: the customary length of a page of results.
 const WITHOUT_TRAINING: usize = 10;
 
 /// Name of the reference method that keeps `k`.
@@ -23,7 +23,7 @@ pub fn fixed_name(k: usize) -> String {
     format!("fixed-{k}")
 }
 
-/// Whether a method of this name would be mistaken for a reference method.
+/// Returns true if a reference method has a name of this form.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let number =
         name.strip_prefix("fixed-").is_some_and(|k| !k.is_empty() && k.bytes().all(|byte| byte.is_ascii_digit()));
@@ -34,7 +34,7 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 ///
 /// - `fixed-k`, for each k of the options;
 /// - `fixed-fitted`: the queries are dealt at random into folds, and each fold keeps the k that is best on all others;
-/// - `fixed-known`: the k that is best on the very queries it is measured on, so an upper bound for any fixed number;
+/// - `fixed-known`: the k that is best on the queries it is measured on, an upper bound for any fixed number;
 /// - `oracle`: each query's shortest best prefix, which is empty where nothing relevant was found.
 ///
 /// *Best* is the highest mean F1 over answerable queries, the smallest k among equals.
@@ -73,8 +73,7 @@ fn f1(query: &QueryView) -> Vec<f64> {
     if query.is_answerable() { (1..=LARGEST).map(at).collect() } else { Vec::new() }
 }
 
-/// The fold of each query, whatever order the queries come in. Answerable ones are dealt first, so that they are spread
-/// evenly.
+/// The fold of each query, independent of their order. Answerable ones are dealt first, so that they spread evenly.
 fn folds(name: &str, queries: &[QueryView], options: &Options) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
     order.sort_by_key(|&query| &queries[query].pool.id);
@@ -101,7 +100,7 @@ fn best_k<'a>(training: impl Iterator<Item = (&'a Vec<f64>, &'a usize)>) -> usiz
     }
     let mut best = 0;
     for (at, sum) in sums.iter().enumerate() {
-        // Sums in another order differ in their last bits, which must not choose a larger number.
+        // Sums in another order differ in their last bits, which must not choose a larger k.
         if *sum > sums[best] * (1.0 + 1e-12) {
             best = at;
         }

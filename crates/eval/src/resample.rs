@@ -1,18 +1,21 @@
-//! How sure a difference between two methods is: the paired bootstrap over queries.
+//! Confidence intervals of differences between methods, by the paired bootstrap over queries.
 //!
-//! Queries are drawn again with replacement, as many as there are, within each collection and within each kind of query,
-//! so that no resample is without the kind a metric averages over. The interval is that of the percentiles (Efron and
-//! Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13). Methods are compared on the same resamples, query
-//! by query.
+//! Each resample draws as many queries as there are, with replacement, within each collection and each kind of query, so
+//! that no resample lacks the kind that a metric averages. The interval uses percentiles (Efron and Tibshirani, *An
+//! Introduction to the Bootstrap*, 1993, chapter 13). Methods are compared on the same resamples, query by query.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::mean::mean;
+use crate::metric::Metric;
 use crate::random::Random;
 
 /// A difference of means, with its 95% interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The difference: this one less the baseline.
+    /// This method less the baseline.
     pub estimate: f64,
     /// Lower end of the interval: the 2.5th percentile of the resamples. `None` when no resamples were asked for.
     pub low: Option<f64>,
@@ -27,12 +30,12 @@ impl Difference {
         Difference { estimate, low: percentile(&resamples, 0.025), high: percentile(&resamples, 0.975) }
     }
 
-    /// Whether nothing differs at all, on no resample.
+    /// Returns true if the difference is 0 on every resample.
     pub(crate) fn is_nothing(&self) -> bool {
         [Some(self.estimate), self.low, self.high].into_iter().flatten().all(|value| value == 0.0)
     }
 
-    /// Whether the interval lies wholly above or below 0; false without an interval.
+    /// Returns true if the interval lies wholly above or below 0; false without an interval.
     pub fn is_clear(&self) -> bool {
         matches!((self.low, self.high), (Some(low), Some(high)) if low > 0.0 || high < 0.0)
     }
@@ -47,7 +50,7 @@ pub(crate) struct Paired {
 impl Paired {
     /// Mean difference; 0 without a query.
     pub(crate) fn mean(&self) -> f64 {
-        self.differences.iter().map(|&(_, difference)| difference).sum::<f64>() / self.differences.len().max(1) as f64
+        mean(self.differences.iter().map(|&(_, difference)| difference)).unwrap_or(0.0)
     }
 
     /// Mean where query `i` counts `weights[i]` times. The weights of the queries sum to their number.
@@ -57,8 +60,11 @@ impl Paired {
     }
 }
 
-/// For each of `paired`, its mean on each of `count` resamples of the queries, `strata[i]` being the group within which
-/// query i is drawn. O(count · queries · paired).
+/// By method and metric, a figure on each resample of a collection.
+pub(crate) type Resampled = BTreeMap<(String, Metric), Vec<f64>>;
+
+/// The mean of each of `paired` on each of `count` resamples. Query i is drawn within the group `strata[i]`. O(count ·
+/// queries · paired).
 pub(crate) fn resample(random: &mut Random, strata: &[usize], count: usize, paired: &[Paired]) -> Vec<Vec<f64>> {
     let groups: Vec<Vec<usize>> = (0..=strata.iter().copied().max().unwrap_or(0))
         .map(|group| (0..strata.len()).filter(|&query| strata[query] == group).collect())
@@ -79,9 +85,8 @@ pub(crate) fn resample(random: &mut Random, strata: &[usize], count: usize, pair
     means
 }
 
-/// The value below which a share of the sorted values lies, interpolated between neighbours (definition 7 of Hyndman and Fan,
-/// *Sample quantiles in statistical packages*, 1996); `None` without a value. A share outside 0 to 1 is taken as the nearer
-/// of the two.
+/// The percentile at a share of the sorted values, interpolated between neighbours (definition 7 of Hyndman and Fan, *Sample
+/// quantiles in statistical packages*, 1996); `None` without a value. A share outside 0 to 1 counts as the nearer bound.
 #[must_use]
 pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! The ranked results of an engine, from TREC's format.
+//! Ranked results of an engine, in TREC's format.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -19,9 +19,8 @@ pub struct Scored {
 
 /// The results of an engine: for each query its documents with their scores, best first.
 ///
-/// The order is that of trec_eval: by score, and among equal scores by the document's identifier, descending. Scores are
-/// held as 32-bit floats, as trec_eval does: two that differ by less are equal. The ranks written in the file are not looked
-/// at.
+/// The order is trec_eval's: by score, and among equal scores by the document's identifier, descending. Scores are 32-bit
+/// floats, as in trec_eval: two that differ by less are equal. The ranks in the file are ignored.
 ///
 /// ```
 /// use tamis_eval::Run;
@@ -37,12 +36,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// Reads six columns a line: query, `Q0`, document, rank, score, tag. Blank lines are passed over. `file` is the name
-    /// for errors.
+    /// Reads six columns per line: query, `Q0`, document, rank, score, tag. Blank lines are skipped. `file` is the name for
+    /// errors.
     ///
     /// # Errors
-    /// A line with another number of columns, a score that is no number or beyond ±3.4e38, a document given twice for a query, or no
-    /// result at all.
+    /// A line with another number of columns, a score other than a number within ±3.4e38, a document given twice for a query,
+    /// or a file without results.
     pub fn parse(file: &str, text: &str) -> Result<Self, FormatError> {
         let mut run = Run::default();
         let mut first_lines = BTreeMap::new();
@@ -103,12 +102,12 @@ impl Run {
         self.queries.iter().map(|(id, documents)| (id.as_str(), documents.as_slice()))
     }
 
-    /// How many queries have a result.
+    /// Number of queries with a result.
     pub fn len(&self) -> usize {
         self.queries.len()
     }
 
-    /// Whether there is no result at all.
+    /// Returns true without results.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }
@@ -156,6 +155,6 @@ mod tests {
             error("q Q0 a 1 2 t\nq Q0 b 2 1 t\nq Q0 a 3 1 t\n"),
             "bm25.run, line 3: document \"a\" was already given for query \"q\" on line 1; leave one of the two lines out"
         );
-        assert_eq!(error("\n"), "bm25.run holds no results; give a file with at least one line of them");
+        assert_eq!(error("\n"), "bm25.run has no results; give a file with at least one line of them");
     }
 }

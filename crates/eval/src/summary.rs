@@ -1,17 +1,18 @@
-//! One method on one collection.
+//! The figures of one method on one collection.
 
 use std::collections::BTreeMap;
 
 use crate::calibration::{Forecast, brier, calibration_error, equal_mass, equal_width, log_loss};
 use crate::data::{Decision, Method, QueryKind};
 use crate::gate::{Roc, roc};
+use crate::mean::mean;
 use crate::metric::Metric;
 use crate::options::Options;
 use crate::prefix;
 use crate::report::{DepthReport, KeptColumns, MethodReport, QueryReport};
 use crate::view::QueryView;
 
-/// Everything about a method except its differences to others.
+/// The report of a method, without its differences from others.
 pub(crate) fn summary(
     method: &Method,
     views: &[QueryView],
@@ -22,16 +23,10 @@ pub(crate) fn summary(
     let kept = columns(method, views);
     let mut figures = BTreeMap::new();
     for &metric in Metric::ALL {
-        let values: Vec<f64> = queries
-            .iter()
-            .enumerate()
-            .filter_map(|(position, query)| kept.value(metric, position, query, options.beta))
-            .collect();
-        if !values.is_empty() {
-            figures.insert(metric, values.iter().sum::<f64>() / values.len() as f64);
-        }
+        let value = |(position, query)| kept.value(metric, position, query, options.beta);
+        figures.extend(mean(queries.iter().enumerate().filter_map(value)).map(|value| (metric, value)));
     }
-    // Lengths that nobody gave are not worth a column of zeros.
+    // Without lengths, the column would be all zeros.
     if views.iter().all(|view| view.pool.documents.iter().all(|document| document.characters == 0)) {
         figures.remove(&Metric::CharactersKept);
     }
@@ -39,7 +34,6 @@ pub(crate) fn summary(
     let forecasts = forecasts(method, views);
     let roc = roc_curves(method, views);
     let (depths, change, unchanged) = depths(&method.decisions);
-    let times: Vec<f64> = method.decisions.iter().filter_map(|decision| decision.microseconds).collect();
     let auroc = |against| roc.iter().find(|roc| roc.against == against).map(|roc| roc.auroc);
     let more = [
         (Metric::CalibrationError, calibration_error(&equal_mass(&forecasts, options.bins))),
@@ -49,7 +43,7 @@ pub(crate) fn summary(
         (Metric::GateAurocForeign, auroc(QueryKind::Foreign)),
         (Metric::DepthChange, change),
         (Metric::DepthUnchanged, unchanged),
-        (Metric::Microseconds, (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)),
+        (Metric::Microseconds, mean(method.decisions.iter().filter_map(|decision| decision.microseconds))),
     ];
     figures.extend(more.into_iter().filter_map(|(metric, value)| Some((metric, value?))));
     MethodReport {
@@ -66,15 +60,14 @@ pub(crate) fn summary(
 
 fn columns(method: &Method, views: &[QueryView]) -> KeptColumns {
     let mut columns = KeptColumns::default();
-    let answerable: Vec<f64> = views.iter().filter(|view| view.is_answerable()).map(|view| view.best.1).collect();
-    let best = answerable.iter().sum::<f64>() / answerable.len().max(1) as f64;
+    let best = mean(views.iter().filter(|view| view.is_answerable()).map(|view| view.best.1)).unwrap_or(0.0);
     for (view, decision) in views.iter().zip(&method.decisions) {
         let outcome = view.outcome(decision);
         columns.documents.push(outcome.documents);
         columns.relevant.push(outcome.relevant);
         columns.characters.push(outcome.characters);
         let f1 = prefix::f_beta(outcome.relevant, outcome.documents, view.relevant, 1.0);
-        // Where no prefix of any list has anything relevant, there is nothing to reach.
+        // Without anything relevant in any list, the best F1 is 0.
         columns.relative_f1.push(if best > 0.0 { f1 / best } else { 0.0 });
         columns.share_of_best_f1.push(outcome.share_of_best_f1);
         columns.penalised_dcg.push(outcome.penalised_dcg);
@@ -82,8 +75,8 @@ fn columns(method: &Method, views: &[QueryView]) -> KeptColumns {
     columns
 }
 
-/// Every probability of the collection's own queries. Foreign ones are left out, since how many there are is the
-/// evaluator's choice and would set the error.
+/// Every probability of the collection's own queries. Foreign ones are left out, since the evaluator chooses their number,
+/// which would set the error.
 fn forecasts(method: &Method, views: &[QueryView]) -> Vec<Forecast> {
     let own = views.iter().zip(&method.decisions).filter(|(view, _)| view.kind != QueryKind::Foreign);
     let forecasts = own.flat_map(|(view, decision)| {
@@ -105,10 +98,10 @@ fn roc_curves(method: &Method, views: &[QueryView]) -> Vec<Roc> {
         .collect()
 }
 
-/// What is kept at each depth; the mean relative change from the deepest; the share of queries that never change.
+/// The number kept at each depth; the mean relative change from the deepest; the share of queries that never change.
 fn depths(decisions: &[Decision]) -> (Vec<DepthReport>, Option<f64>, Option<f64>) {
     let mut by_depth: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
-    let (mut changes, mut unchanged, mut queries) = (Vec::new(), 0usize, 0usize);
+    let (mut changes, mut unchanged) = (Vec::new(), Vec::new());
     for decision in decisions {
         let Some(&(deepest, reference)) = decision.keep_at_depth.iter().max_by_key(|(depth, _)| *depth) else {
             continue;
@@ -121,19 +114,16 @@ fn depths(decisions: &[Decision]) -> (Vec<DepthReport>, Option<f64>, Option<f64>
             }
         }
         if decision.keep_at_depth.len() > 1 {
-            queries += 1;
-            unchanged += usize::from(decision.keep_at_depth.iter().all(|&(_, keep)| keep == reference));
+            unchanged.push(f64::from(decision.keep_at_depth.iter().all(|&(_, keep)| keep == reference)));
         }
     }
     let report = |(depth, values): (usize, Vec<(usize, f64)>)| DepthReport {
         depth,
         queries: values.len(),
-        kept: values.iter().map(|&(keep, _)| keep as f64).sum::<f64>() / values.len() as f64,
-        change: values.iter().map(|&(_, change)| change).sum::<f64>() / values.len() as f64,
+        kept: mean(values.iter().map(|&(keep, _)| keep as f64)).unwrap_or(0.0),
+        change: mean(values.iter().map(|&(_, change)| change)).unwrap_or(0.0),
     };
-    let change = (!changes.is_empty()).then(|| changes.iter().sum::<f64>() / changes.len() as f64);
-    let unchanged = (queries > 0).then(|| unchanged as f64 / queries as f64);
-    (by_depth.into_iter().map(report).collect(), change, unchanged)
+    (by_depth.into_iter().map(report).collect(), mean(changes), mean(unchanged))
 }
 
 #[cfg(test)]

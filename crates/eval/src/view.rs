@@ -1,25 +1,25 @@
-//! A method's ranked list of one query, as the metrics read it.
+//! One query and one decision, in the form that the metrics read.
 
 use crate::data::{Decision, QueryKind, QueryPool};
 use crate::prefix;
 use crate::report::QueryReport;
 
-/// One query in the pool's order: what every method shares.
+/// One query in the pool's order, shared by all methods.
 pub(crate) struct QueryView<'a> {
     pub(crate) pool: &'a QueryPool,
-    /// The query's kind, with judged ones that have no relevant document counted as unanswerable.
+    /// The query's kind; a judged one without a relevant document is unanswerable.
     pub(crate) kind: QueryKind,
-    /// How many documents are relevant by the judgements, found or not.
+    /// Number of relevant documents by the judgements, found or not.
     pub(crate) relevant: usize,
-    /// Whether each document of the pool is relevant.
+    /// Relevance of each document of the pool.
     pub(crate) relevance: Vec<bool>,
-    /// How many of the first k documents are relevant.
+    /// Number of relevant ones among the first k documents.
     pub(crate) found: Vec<usize>,
     /// The shortest best prefix, and its F1.
     pub(crate) best: (usize, f64),
 }
 
-/// What a decision comes to.
+/// The outcome of a decision.
 pub(crate) struct Outcome {
     pub(crate) documents: usize,
     pub(crate) relevant: usize,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_ranking_is_held_against_its_own_best() {
+    fn an_own_ranking_is_compared_with_its_own_best() {
         let pool = pool(&[false, false, true], 0);
         let view = QueryView::new(&pool);
         let own = view.outcome(&Decision { ranking: Some(vec![2, 0]), ..Decision::keep(1) });

@@ -1,4 +1,4 @@
-//! What holds for every evaluation, and what no evaluation is made from.
+//! Properties of every evaluation, and the input it refuses.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What each stage of ranking costs on one pool: `cargo bench -p tamis-rank --bench stages`.
+//! The cost of each stage of ranking on one pool: `cargo bench -p tamis-rank --bench stages`.
 //!
 //! A search's pool has at most twice as many candidates as a leg proposes, 200 with the defaults; 800 shows how the cost
 //! grows. Together the stages and the cut are to stay below 0.3 ms for 200.
@@ -13,14 +13,14 @@ use tamis_rank::{
 const QUERY: &str = "where does the walk_builder decide how many directories are read in parallel";
 const ROLES: [&str; 4] = ["main", "test", "main", "changelog"];
 
-/// Raw scores that fall unevenly, so that no branch is learnt by heart.
+/// Raw scores that fall unevenly, so that the processor cannot learn the branches.
 fn evidence(candidates: usize) -> Vec<Evidence> {
     let ripple = |at: usize| ((at * 7919) % 1009) as f64 / 1009.0;
     let of = |at: usize| Evidence { similarity: Some(0.8 * ripple(at)), bm25: Some(25.0 * ripple(at + 400)) };
     (0..candidates).map(of).collect()
 }
 
-/// Names as code has them; every fifth passage is no symbol.
+/// Names as in code; every fifth passage has no symbol.
 fn symbols(candidates: usize) -> Vec<Option<String>> {
     let holders = ["WalkBuilder", "ParallelVisitor", "Worker", "GitignoreBuilder", "walk"];
     let names = ["new", "read_directories", "buildParallel", "is_hidden", "with_possible_reuse", "HTTPConnection"];
@@ -55,12 +55,12 @@ fn stages(criterion: &mut Criterion) {
         }
 
         let weighted = Fusion::Weighted { weight: 0.7 }.fuse(&pool);
-        let faded = || -> Vec<f64> {
+        let decayed = || -> Vec<f64> {
             let (decay, now) = (Decay::default(), 1_700_000_000_000_000_000);
-            let left = |at: usize| decay.factor(Some(now - at as i64 * 86_400_000_000_000), now);
-            black_box(&weighted).iter().enumerate().map(|(at, &value)| Decay::apply(value, left(at))).collect()
+            let factor = |at: usize| decay.factor(Some(now - at as i64 * 86_400_000_000_000), now);
+            black_box(&weighted).iter().enumerate().map(|(at, &value)| Decay::apply(value, factor(at))).collect()
         };
-        group.bench_function(id("decay"), |bencher| bencher.iter(faded));
+        group.bench_function(id("decay"), |bencher| bencher.iter(decayed));
 
         let factors = || {
             let names = QueryNames::of(black_box(QUERY));
@@ -95,7 +95,7 @@ fn stages(criterion: &mut Criterion) {
     }
 }
 
-/// The order of what is kept, of which ten are shown; vectors as long as those of the better model.
+/// Diversity of ten results; vectors as long as those of the better model.
 fn diversity(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("diversity");
     for kept in [50, 200] {

@@ -1,19 +1,21 @@
-//! What moves a candidate nearer or farther besides the query: its language and its age.
+//! Adjustment of a candidate's distance by its language and its age.
 //!
-//! Both are factors on the distance (1 − similarity), as the systems define them that a gap threshold comes from. Any cut
-//! can follow: the adjusted raw scores are fused in place of the raw ones.
+//! Both are factors on the distance (1 − similarity), as in the systems whose gap threshold `tamis-cut` implements. Any cut can
+//! follow, since fusion takes the adjusted raw scores in place of the raw ones.
 
 use serde::Serialize;
 
-/// How a candidate's language stands to the language that is asked for.
+use crate::age::age_days;
+
+/// The relation of a candidate's language to the one asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LanguageMatch {
-    /// It is the same, or a dialect of it.
+    /// The same, or a dialect of it.
     Same,
-    /// It is a related one.
+    /// A related one.
     Related,
-    /// It is another one, or one of the two is not known.
+    /// Another one, or one of the two is unknown.
     Other,
 }
 
@@ -43,14 +45,14 @@ impl LanguageFactors {
     }
 }
 
-/// How relevance fades with age: m = max(2^(−age / half-life), floor), and the distance grows by the factor 2 − m.
+/// Decay of relevance with age: m = max(2^(−age / half-life), floor), and the distance grows by the factor 2 − m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recency {
-    /// Days after which half is left, above 0.
+    /// Half-life in days, above 0.
     pub half_life_days: f64,
-    /// The least that is left, 0 to 1.
+    /// Least value of m, 0 to 1.
     pub floor: f64,
-    /// The least that is left of what is severe, 0 to 1.
+    /// Least value of m for severe documents, 0 to 1.
     pub severe_floor: f64,
 }
 
@@ -60,29 +62,24 @@ impl Default for Recency {
     }
 }
 
-/// Nanoseconds of a day.
-const DAY_NS: f64 = 86_400e9;
-
 impl Recency {
-    /// What is left of a document after `age_days`. An age below 0 (a date in the future) and one that is not a number
-    /// count as 0.
+    /// m after `age_days`. An age below 0 (a date in the future), or one that is not a number, counts as 0.
     pub fn multiplier(&self, age_days: f64, severe: bool) -> f64 {
         let floor = if severe { self.severe_floor } else { self.floor };
         (-age_days.max(0.0) / self.half_life_days).exp2().max(floor)
     }
 
-    /// The factor on the distance of a document dated `date_ns` at `now_ns`, both in nanoseconds since 1970. A document
-    /// without a date is taken to be new: 1.
+    /// The factor on the distance of a document dated `date_ns` at `now_ns`, both in nanoseconds since 1970. An undated
+    /// document counts as new: 1.
     pub fn factor(&self, date_ns: Option<i64>, now_ns: i64, severe: bool) -> f64 {
-        let age = date_ns.map_or(0.0, |date| (now_ns as f64 - date as f64) / DAY_NS);
-        2.0 - self.multiplier(age, severe)
+        2.0 - self.multiplier(date_ns.map_or(0.0, |date| age_days(date, now_ns)), severe)
     }
 }
 
-/// The factor on a candidate's distance from its language and its age together.
+/// The factor on a candidate's distance from language and age together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adjustment {
-    /// What the distance is multiplied by, above 0; 1 changes nothing.
+    /// Factor on the distance, above 0; 1 changes nothing.
     pub factor: f64,
 }
 
@@ -93,18 +90,18 @@ impl Default for Adjustment {
 }
 
 impl Adjustment {
-    /// A language's and an age's factor, one after the other.
+    /// The product of a language factor and an age factor.
     pub fn of(language: f64, recency: f64) -> Self {
         Adjustment { factor: language * recency }
     }
 
-    /// The similarity that has the adjusted distance. It can fall below −1, and keeps the order of what it is given.
+    /// The similarity with the adjusted distance. It can fall below −1, and keeps the order of its input.
     pub fn similarity(&self, similarity: f64) -> f64 {
         1.0 - self.factor * (1.0 - similarity)
     }
 
-    /// The BM25 value scaled as much the other way, by 2 − factor and never below 0: words have no distance, and without
-    /// this a search by words alone would know neither language nor age.
+    /// The BM25 value scaled the other way, by 2 − factor and never below 0. Words have no distance, and without this a search
+    /// by words alone would ignore language and age.
     pub fn bm25(&self, bm25: f64) -> f64 {
         bm25 * (2.0 - self.factor).max(0.0)
     }

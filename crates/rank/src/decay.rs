@@ -1,12 +1,15 @@
-//! How memories fade: a factor on the value of what has a date, by its age.
+//! Exponential decay of a value with age.
 
-/// value · 2^(−age / half-life): what is remembered counts less the longer ago it was.
+use crate::age::age_days;
+use crate::role::lowered;
+
+/// Decay of memories: value · 2^(−age / half-life).
 ///
-/// Unlike [`Recency`](crate::Recency), which moves distances and ends at a floor, it is a factor on the fused value itself and
-/// goes on for ever. What has no date does not fade.
+/// Unlike [`Recency`](crate::Recency), which moves distances and ends at a floor, it multiplies the fused value and goes on for
+/// ever. Undated memories do not decay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decay {
-    /// Days after which half is left, above 0.
+    /// Half-life in days, above 0.
     pub half_life_days: f64,
 }
 
@@ -16,28 +19,25 @@ impl Default for Decay {
     }
 }
 
-/// Nanoseconds of a day.
-const DAY_NS: f64 = 86_400e9;
-
-/// Half-lives after which no more is taken away, so that the oldest values still have an order.
+/// Half-lives after which decay stops, so that the oldest values still have an order.
 const LAST_HALF_LIFE: f64 = 1_000.0;
 
 impl Decay {
-    /// What is left after `age_days`, in (0, 1]. An age below 0 (a date in the future) and one that is not a number count as 0.
+    /// The factor after `age_days`, in (0, 1]. An age below 0 (a date in the future), or one that is not a number, counts as 0.
     pub fn after(&self, age_days: f64) -> f64 {
         let half_lives = age_days.max(0.0) / self.half_life_days;
-        // Without an age there is nothing to fade by, also where the half-life is 0.
+        // An age of 0 does not decay, even with a half-life of 0.
         if half_lives.is_nan() { 1.0 } else { (-half_lives.min(LAST_HALF_LIFE)).exp2() }
     }
 
-    /// What is left at `now_ns` of what is dated `date_ns`, both in nanoseconds since 1970; all of what has no date.
+    /// The factor at `now_ns` for the date `date_ns`, both in nanoseconds since 1970; 1 without a date.
     pub fn factor(&self, date_ns: Option<i64>, now_ns: i64) -> f64 {
-        date_ns.map_or(1.0, |date| self.after((now_ns as f64 - date as f64) / DAY_NS))
+        date_ns.map_or(1.0, |date| self.after(age_days(date, now_ns)))
     }
 
-    /// `value` with `factor` of it left. What is not positive stays as it is: fading never raises a value.
+    /// `value` times `factor`. A value that is not positive stays as it is, so that decay never raises it.
     pub fn apply(value: f64, factor: f64) -> f64 {
-        if value > 0.0 { value * factor } else { value }
+        lowered(value, factor)
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_future_and_what_has_no_date_do_not_fade() {
+    fn the_future_and_the_undated_do_not_decay() {
         let decay = Decay::default();
         assert_eq!(decay.factor(Some(20 * DAY), 10 * DAY), 1.0);
         assert_eq!(decay.factor(None, i64::MAX), 1.0);

@@ -1,29 +1,29 @@
-//! Definition before usage: what defines the name that a query gives ranks before what only uses it.
+//! Rank factors that put a definition before its uses.
 //!
-//! The text around a name is often more like the query than its definition is: a constructor or a caller repeats the name
-//! in less text than the definition has. Neither leg can tell the two apart, the symbol of a passage can.
+//! The text around a use is often more similar to the query than the definition: a constructor or a caller repeats the name in
+//! less text. Neither leg can separate the two; the symbol of a passage can.
 
-/// What of a definition's standing a member of what is defined has: `Pool::new` where the query says `Pool`.
+/// Match of a member, relative to its type: `Pool::new` where the query names `Pool`.
 const MEMBER: f64 = 0.25;
 
-/// What a name that is written in another way has of one in the query's own spelling: `walk_builder` or the words walk
-/// builder for `WalkBuilder`.
+/// Match of a name in another spelling, relative to the query's own: `walk_builder`, or the words walk builder, for
+/// `WalkBuilder`.
 const OTHER_SPELLING: f64 = 0.9;
 
-/// The share of a query that a name must have for the query to ask for it. What turns a promise into an observable is not
-/// named by `promise`, and a question on the rounding in `multipleOf` is not one for its definition.
+/// Least share of a query's weight that names a symbol. A question about promises and observables does not ask for the
+/// definition of `Promise`, nor a question on the rounding in `multipleOf` for the definition of that function.
 const NAMING: f64 = 0.5;
 
-/// The weight of an identifier, which is seldom there by chance.
+/// Weight of an identifier, which seldom occurs by chance.
 const IDENTIFIER: f64 = 2.0;
 
-/// The most words of a query that are looked at, one bit each. Who writes more does not write a name.
+/// Most words of a query to read, one bit each. A name has fewer.
 const MOST_WORDS: usize = 64;
 
-/// The weight of a word that says how something is asked, of which a word that says what is asked has 1.
+/// Weight of a word of the question's form, relative to a word of its content.
 const MINOR: f64 = 0.05;
 
-/// Words that say how something is asked. They count little, since symbols can have them too (`is_empty`, `from_path`).
+/// Words of a question's form. They count a little, since symbols can contain them (`is_empty`, `from_path`).
 const MINOR_WORDS: &[&str] = &[
     "a", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "class", "code", "constant", "did", "do",
     "does", "enum", "field", "file", "find", "for", "from", "function", "get", "has", "have", "how", "i", "if", "in",
@@ -32,24 +32,24 @@ const MINOR_WORDS: &[&str] = &[
     "where", "which", "who", "why", "will", "with", "you",
 ];
 
-/// Their longer ones, by how they begin.
+/// Stems of longer such words.
 const MINOR_STEMS: &[&str] = &["declar", "defin", "implement", "interface"];
 
-/// The names that a query can mean: its identifiers as they are spelled, and what its other words can be put together to.
+/// The names that a query can mean: its identifiers as spelled, and the names that its other words can form.
 ///
 /// ```
 /// use tamis_rank::QueryNames;
 ///
 /// let names = QueryNames::of("where is WalkBuilder defined");
-/// assert!(names.standing("WalkBuilder") > 0.8);
-/// assert!(names.standing("WalkBuilder::new") < 0.3);
-/// assert_eq!(names.standing("Walk"), 0.0);
+/// assert!(names.match_score("WalkBuilder") > 0.8);
+/// assert!(names.match_score("WalkBuilder::new") < 0.3);
+/// assert_eq!(names.match_score("Walk"), 0.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryNames {
     /// Identifiers, each by its parts from the outermost to the name itself.
     identifiers: Vec<Vec<String>>,
-    /// Each word of the rest once, in lower case and in the singular, with its weight; at most [`MOST_WORDS`].
+    /// The other words, each once, in lower case and in the singular, with their weights; at most [`MOST_WORDS`].
     words: Vec<(String, f64)>,
     /// The weight of all words.
     weight: f64,
@@ -58,7 +58,7 @@ pub struct QueryNames {
 impl QueryNames {
     /// Reads a query. O(its length).
     ///
-    /// A term is an identifier where its spelling says so: `parse_config`, `parseConfig`, `Config.parse`, `parse()`.
+    /// A term is an identifier if it is spelled as one: `parse_config`, `parseConfig`, `Config.parse`, `parse()`.
     pub fn of(query: &str) -> Self {
         let mut names = QueryNames::default();
         for term in query.split_whitespace().map(trimmed) {
@@ -84,13 +84,13 @@ impl QueryNames {
         names
     }
 
-    /// How well a symbol answers to what the query names, 0 (not at all) to 1 (it is the identifier of the query). `symbol` is a qualified name; several, as a statement that defines more than one has them, are
-    /// separated by commas. O(its length).
-    pub fn standing(&self, symbol: &str) -> f64 {
-        symbol.split(", ").map(|symbol| self.standing_of_one(symbol)).fold(0.0, f64::max)
+    /// The match of a symbol with the query, 0 (none) to 1 (the query's identifier). `symbol` is a qualified name, or several
+    /// separated by commas, as a statement that defines more than one has. O(its length).
+    pub fn match_score(&self, symbol: &str) -> f64 {
+        symbol.split(", ").map(|symbol| self.match_of_one(symbol)).fold(0.0, f64::max)
     }
 
-    fn standing_of_one(&self, symbol: &str) -> f64 {
+    fn match_of_one(&self, symbol: &str) -> f64 {
         let symbol: Vec<&str> = parts(symbol).collect();
         let Some((name, outer)) = symbol.split_last() else { return 0.0 };
         let identified = self.identifiers.iter().map(|identifier| identified(identifier, name, outer));
@@ -99,7 +99,7 @@ impl QueryNames {
         identified.max(self.worded(name, outer)).max(held)
     }
 
-    /// The standing of a name whose words the query all has, and of what it is a member of where it has all of those too.
+    /// The match of a name whose words are all in the query, and of the types around it whose words are too.
     fn worded(&self, name: &str, outer: &[&str]) -> f64 {
         let mut matched = self.cover(name);
         if matched == 0 {
@@ -112,7 +112,7 @@ impl QueryNames {
         OTHER_SPELLING * naming(words.map(|(_, (_, weight))| weight).sum::<f64>() / self.weight)
     }
 
-    /// The words of a part of a name, a bit each, if the query has them all; else none.
+    /// The words of a part of a name, one bit each, if all of them are in the query; otherwise none.
     fn cover(&self, part: &str) -> u64 {
         let mut found = 0;
         for_each_word(part, |word| {
@@ -127,13 +127,13 @@ impl QueryNames {
     }
 }
 
-/// What a share of the query's weight says for a name: nothing below [`NAMING`], and less than itself above, since most
-/// words of a sentence are not there to name.
+/// The match that a share of the query's weight gives: 0 below [`NAMING`], and its square above, since most words of a
+/// sentence name nothing.
 fn naming(share: f64) -> f64 {
     if share < NAMING { 0.0 } else { share.min(1.0).powi(2) }
 }
 
-/// How a symbol stands to one identifier of the query.
+/// The match of a symbol with one identifier of the query.
 fn identified(identifier: &[String], name: &str, outer: &[&str]) -> f64 {
     let Some((asked, holders)) = identifier.split_last() else { return 0.0 };
     let same = |asked: &str, name: &str| match () {
@@ -143,18 +143,17 @@ fn identified(identifier: &[String], name: &str, outer: &[&str]) -> f64 {
     };
     let own = same(asked, name);
     if own > 0.0 {
-        // `Config.parse` means that `parse` which is in `Config`.
+        // `Config.parse` means the `parse` of `Config`.
         let held = holders.last().is_none_or(|holder| outer.iter().any(|part| same_letters(holder, part)));
         return if held { own } else { own * MEMBER };
     }
     MEMBER * outer.iter().map(|part| same(asked, part)).fold(0.0, f64::max)
 }
 
-/// A factor on what uses a name where what defines it was found too.
+/// Ranks the uses of a name below its definition where both were found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DefinitionPrior {
-    /// The factor on a candidate that has nothing to do with the name, in (0, 1], where another one defines the very
-    /// identifier that is asked for; 1 leaves all alone.
+    /// The factor on an unrelated candidate, in (0, 1], where another one defines the identifier asked for; 1 changes nothing.
     pub usage: f64,
 }
 
@@ -165,12 +164,13 @@ impl Default for DefinitionPrior {
 }
 
 impl DefinitionPrior {
-    /// The factor on the ranking value of each candidate, by its symbol. The best standing in the pool has 1, and who
-    /// stands lower is ranked down by as much. All have 1 where no candidate defines what the query names. O(n).
+    /// The factor on each candidate's value, by its symbol. The best match in the pool gets 1, and weaker ones are ranked down
+    /// in proportion. All get 1 where no candidate defines a name of the query. O(n).
     pub fn factors<'a>(&self, names: &QueryNames, symbols: impl Iterator<Item = Option<&'a str>>) -> Vec<f64> {
-        let mut factors: Vec<f64> = symbols.map(|symbol| symbol.map_or(0.0, |symbol| names.standing(symbol))).collect();
+        let mut factors: Vec<f64> =
+            symbols.map(|symbol| symbol.map_or(0.0, |symbol| names.match_score(symbol))).collect();
         let best = factors.iter().copied().fold(0.0, f64::max);
-        factors.iter_mut().for_each(|standing| *standing = 1.0 - (1.0 - self.usage) * (best - *standing));
+        factors.iter_mut().for_each(|score| *score = 1.0 - (1.0 - self.usage) * (best - *score));
         factors
     }
 }
@@ -191,12 +191,12 @@ fn is_identifier(part: &str) -> bool {
     part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') && part.chars().any(char::is_alphabetic)
 }
 
-/// Whether a capital letter follows a small one, as in `parseConfig` but not in `Parse` or `HTTP`.
+/// Returns true if a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.
 fn has_inner_capital(term: &str) -> bool {
     term.chars().zip(term.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
-/// Whether two names have the same letters and digits, whatever their case and their underscores.
+/// Compares two names by letters and digits, ignoring case and underscores.
 fn same_letters(a: &str, b: &str) -> bool {
     let letters = |name| str::chars(name).filter(|c: &char| c.is_alphanumeric()).flat_map(char::to_lowercase);
     letters(a).eq(letters(b))
@@ -206,8 +206,8 @@ fn same_but_for_case(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() { a.eq_ignore_ascii_case(b) } else { a.to_lowercase() == b.to_lowercase() }
 }
 
-/// Hands over the words of an identifier, `parse`, `HTTP`, `Request` and `v2` of `parseHTTPRequest_v2`, while `each` wants
-/// more.
+/// Calls `each` with the words of an identifier, such as `parse`, `HTTP`, `Request` and `v2` of `parseHTTPRequest_v2`, until
+/// it returns false.
 fn for_each_word(name: &str, mut each: impl FnMut(&str) -> bool) {
     let mut start = None;
     let mut previous = '_';
@@ -250,8 +250,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn standing(query: &str, symbol: &str) -> f64 {
-        QueryNames::of(query).standing(symbol)
+    fn match_score(query: &str, symbol: &str) -> f64 {
+        QueryNames::of(query).match_score(symbol)
     }
 
     #[test]
@@ -261,15 +261,15 @@ mod tests {
 
     #[test]
     fn an_identifier_is_known_by_its_spelling() {
-        assert_eq!(standing("parse_config", "parse_config"), 1.0);
-        assert_eq!(standing("`parseConfig`?", "Loader.parseConfig"), 1.0);
-        assert_eq!(standing("(parse())", "parse"), 1.0);
-        assert_eq!(standing("parse", "parse"), OTHER_SPELLING, "a word like others");
+        assert_eq!(match_score("parse_config", "parse_config"), 1.0);
+        assert_eq!(match_score("`parseConfig`?", "Loader.parseConfig"), 1.0);
+        assert_eq!(match_score("(parse())", "parse"), 1.0);
+        assert_eq!(match_score("parse", "parse"), OTHER_SPELLING, "a word like others");
     }
 
     #[test]
     fn a_definition_counts_less_the_more_else_is_asked() {
-        let of = |query| standing(query, "parse_config");
+        let of = |query| match_score(query, "parse_config");
         let falling = ["parse_config", "where is parse_config defined", "when does parse_config fail"];
         assert!(falling.windows(2).all(|pair| of(pair[0]) > of(pair[1])), "{:?}", falling.map(of));
         assert_eq!(of("how are wrong numbers told in parse_config"), 0.0);
@@ -277,43 +277,47 @@ mod tests {
 
     #[test]
     fn a_definition_stands_above_its_members_and_those_above_users() {
-        let of = |symbol| standing("LineIter", symbol);
+        let of = |symbol| match_score("LineIter", symbol);
         assert_eq!([of("LineIter"), of("LineIter::new"), of("Printer::print")], [1.0, MEMBER, 0.0]);
     }
 
     #[test]
     fn another_style_of_the_name_stands_below_its_own_spelling() {
-        assert_eq!(standing("walk_builder", "walk_builder"), 1.0);
-        let other = standing("walk_builder", "WalkBuilder");
-        assert!(other < 1.0 && other > standing("walk_builder", "WalkBuilder::new"), "{other}");
+        assert_eq!(match_score("walk_builder", "walk_builder"), 1.0);
+        let other = match_score("walk_builder", "WalkBuilder");
+        assert!(other < 1.0 && other > match_score("walk_builder", "WalkBuilder::new"), "{other}");
     }
 
     #[test]
     fn a_qualified_name_means_the_member_of_that_type() {
         for query in ["Config::parse", "Config.parse", "Config#parse()"] {
-            assert_eq!(standing(query, "Config::parse"), 1.0, "{query}");
-            assert!(standing(query, "Args::parse") < 1.0, "{query}");
+            assert_eq!(match_score(query, "Config::parse"), 1.0, "{query}");
+            assert!(match_score(query, "Args::parse") < 1.0, "{query}");
         }
     }
 
     #[test]
     fn words_name_a_symbol_that_has_them_all() {
-        assert!((standing("json builder", "JSONBuilder") - OTHER_SPELLING).abs() < 1e-12);
-        assert!(standing("find the error handler for an exception", "App._find_error_handler") > 0.3);
-        assert_eq!(standing("json builder", "JSONBuilderOptions"), 0.0, "a word of the name is missing in the query");
-        let of = |symbol| standing("is quit", symbol);
+        assert!((match_score("json builder", "JSONBuilder") - OTHER_SPELLING).abs() < 1e-12);
+        assert!(match_score("find the error handler for an exception", "App._find_error_handler") > 0.3);
+        assert_eq!(
+            match_score("json builder", "JSONBuilderOptions"),
+            0.0,
+            "a word of the name is missing in the query"
+        );
+        let of = |symbol| match_score("is quit", symbol);
         assert!(of("Detection::is_quit") > of("quit"), "the minor word counts where the name has it");
     }
 
     #[test]
     fn a_few_words_of_a_sentence_name_nothing() {
-        assert_eq!(standing("how is a promise turned into an observable", "Observable"), 0.0);
-        assert_eq!(standing("how is a promise turned into an observable", "Observable.toPromise"), 0.0);
+        assert_eq!(match_score("how is a promise turned into an observable", "Observable"), 0.0);
+        assert_eq!(match_score("how is a promise turned into an observable", "Observable.toPromise"), 0.0);
     }
 
     #[test]
     fn a_part_of_a_name_counts_as_a_whole() {
-        let of = |symbol| standing("connection returned to the pool", symbol);
+        let of = |symbol| match_score("connection returned to the pool", symbol);
         assert_eq!(of("NewConnectionError.pool"), 0.0, "not by its half and the word in it");
         assert!(of("Connection.pool") > 0.0);
     }
@@ -336,13 +340,13 @@ mod tests {
 
     #[test]
     fn plural_and_singular_are_one_name() {
-        assert_eq!(standing("flash messages", "flash_message"), standing("flash message", "flash_messages"));
-        assert!(standing("flash messages", "flash_message") > 0.8);
+        assert_eq!(match_score("flash messages", "flash_message"), match_score("flash message", "flash_messages"));
+        assert!(match_score("flash messages", "flash_message") > 0.8);
     }
 
     #[test]
     fn each_name_of_a_statement_counts() {
-        assert_eq!(standing("combineAll", "combineAll, combineLatest"), 1.0);
+        assert_eq!(match_score("combineAll", "combineAll, combineLatest"), 1.0);
     }
 
     #[test]
@@ -360,8 +364,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_query_and_symbol_give_a_share(query in "\\PC{0,60}", symbol in "\\PC{0,60}") {
-            let standing = standing(&query, &symbol);
-            prop_assert!((0.0..=1.0 + 1e-12).contains(&standing), "{standing}");
+            let score = match_score(&query, &symbol);
+            prop_assert!((0.0..=1.0 + 1e-12).contains(&score), "{score}");
         }
 
         #[test]

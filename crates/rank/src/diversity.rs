@@ -1,24 +1,24 @@
-//! Diversity: what says something new before what repeats what stands above.
+//! Diversity: new information before repetition.
 
 use crate::fusion::order;
 
-/// The order of maximal marginal relevance: the most relevant first, then, one after the other, the candidate with the highest
-/// `lambda` · relevance − (1 − `lambda`) · its greatest similarity to those chosen before. Carbonell and Goldstein, "The Use of
-/// MMR, Diversity-Based Reranking", SIGIR 1998.
+/// The order of maximal marginal relevance (Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR 1998):
+/// the most relevant first, then repeatedly the candidate with the highest `lambda` · relevance − (1 − `lambda`) · its greatest
+/// similarity to those chosen before.
 ///
-/// - `relevance` has one value a candidate, on any scale: it is brought to [0, 1] from the lowest to the highest. A value that
-///   is not finite counts as the lowest.
-/// - `lambda` is held to [0, 1]; at 1 the order is that of relevance and no similarity is asked for.
-/// - `similarity` of two positions is held to [0, 1]; what is not a number is 0.
+/// - `relevance` has one value per candidate, on any scale; it is scaled to [0, 1]. A value that is not finite counts as the
+///   lowest.
+/// - `lambda` is clamped to [0, 1]; at 1 the order follows relevance, and `similarity` is never called.
+/// - `similarity` of two positions is clamped to [0, 1]; NaN counts as 0.
 ///
-/// The first `limit` places are chosen so, and the others follow by relevance. Each choice looks only at those before it, so a
-/// smaller limit gives the beginning of what a larger one gives. Equals stand as they were given. Every choice asks once for
-/// the similarity of each candidate that is left to the one just chosen: O(candidates · limit) of them in all.
+/// The first `limit` places are chosen this way, and the others follow by relevance. A smaller limit gives the beginning of a
+/// larger one's order. Ties keep the order given. After each choice, `similarity` compares each remaining candidate with the one
+/// just chosen: O(candidates · limit) calls.
 ///
 /// ```
 /// use tamis_rank::diversified;
 ///
-/// // The second says the same as the first.
+/// // The second repeats the first.
 /// let similarity = |a: usize, b: usize| if a + b == 1 { 1.0 } else { 0.0 };
 /// assert_eq!(diversified(&[0.9, 0.88, 0.7], 0.5, 3, similarity), [0, 2, 1]);
 /// assert_eq!(diversified(&[0.9, 0.88, 0.7], 1.0, 3, similarity), [0, 1, 2]);
@@ -41,7 +41,7 @@ pub fn diversified(
         if let Some(&last) = chosen.last() {
             for &position in &left {
                 let alike = similarity(position, last);
-                // `max` passes over what is not a number.
+                // `max` ignores NaN.
                 nearest[position] = nearest[position].max(alike).min(1.0);
             }
         }
@@ -53,7 +53,7 @@ pub fn diversified(
     chosen
 }
 
-/// Each value as a share of the way from the lowest to the highest.
+/// The values scaled to [0, 1].
 fn shares(values: &[f64]) -> Vec<f64> {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let lowest = finite().fold(f64::INFINITY, f64::min);
@@ -69,8 +69,7 @@ fn shares(values: &[f64]) -> Vec<f64> {
     values.iter().map(share).collect()
 }
 
-/// The share of what two sets have in common in all that either has, 0 to 1; of two empty ones 0. Both are given ascending and
-/// without repetition. O(a + b).
+/// Jaccard similarity of two sets, 0 to 1; 0 for two empty ones. Both are ascending and without repetition. O(a + b).
 ///
 /// ```
 /// assert_eq!(tamis_rank::jaccard(&["a", "b", "c"], &["b", "c", "d"]), 0.5);

@@ -1,12 +1,12 @@
-//! Fusion of the two legs into one value to order by.
+//! Fusion of the lexical and the semantic score into one value to order by.
 
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The raw scores of one candidate. A leg that did not run has no score; a leg that ran and found nothing in common
-/// gives the lowest one (BM25 0).
+/// The raw scores of one candidate. A leg that did not run has no score; a leg that ran and found no match gives the lowest
+/// one (BM25 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// Cosine similarity to the query, in [-1, 1]. `None`: the semantic leg did not run.
@@ -15,23 +15,23 @@ pub struct Evidence {
     pub bm25: Option<f64>,
 }
 
-/// What the raw scores are on average over passages that have nothing to do with the query.
+/// The mean raw scores of passages that have nothing to do with the query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BackgroundEvidence {
     /// Mean similarity of the query to the scanned corpus.
     pub similarity: Option<f64>,
-    /// Expected BM25 of a passage drawn at random.
+    /// Expected BM25 of a random passage.
     pub bm25: Option<f64>,
 }
 
-/// How the two raw scores become one.
+/// A way to combine the two raw scores.
 ///
-/// The result orders candidates. Only [`Fusion::Convex`] and [`Fusion::Weighted`] keep evidence of relevance in their
-/// values; [`Fusion::Rrf`] keeps ranks alone, which say nothing of how good the best one is, so no cut reads it.
+/// The result orders candidates. Only [`Fusion::Convex`] and [`Fusion::Weighted`] keep evidence of relevance in their values.
+/// [`Fusion::Rrf`] keeps ranks alone, which do not show how good the best candidate is, so no cut reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "fusion", rename_all = "snake_case")]
 pub enum Fusion {
-    /// `weight` · normalised similarity + (1 − `weight`) · normalised BM25, each normalised from its theoretical
+    /// `weight` · normalized similarity + (1 − `weight`) · normalized BM25, each normalized from its theoretical
     /// minimum (−1 and 0) to the maximum observed among the candidates. Bruch, Gai and Ingber, "An Analysis of Fusion
     /// Functions for Hybrid Retrieval", ACM TOIS 2023 (TM2C2).
     Convex {
@@ -50,13 +50,14 @@ pub enum Fusion {
     },
 }
 
-/// A fusion that cannot be made.
+/// A fusion with an unknown name or a wrong weight.
 #[derive(Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum FusionError {
     /// The name is not one of the three.
     #[error("fusion = {0:?}: must be one of convex, rrf, weighted")]
     Unknown(String),
-    /// The weight is not a share.
+    /// The weight is not in [0, 1].
     #[error("fusion weight = {0}: must be 0 to 1")]
     Weight(f64),
 }
@@ -66,7 +67,7 @@ impl Fusion {
     /// `rrf` has no weight and uses k = 60.
     ///
     /// # Errors
-    /// An unknown name, or a weight that is not in [0, 1].
+    /// An unknown name, or a weight outside [0, 1].
     pub fn named(name: &str, weight: f64) -> Result<Self, FusionError> {
         if !(0.0..=1.0).contains(&weight) {
             return Err(FusionError::Weight(weight));
@@ -79,9 +80,9 @@ impl Fusion {
         }
     }
 
-    /// One score a candidate, in the order given. A leg without any score leaves the whole weight to the other, so a
-    /// lexical-only search is ordered by BM25 alone. Non-finite raw scores give a non-finite result, which a cut then
-    /// drops and counts. O(n log n) for `Rrf`, O(n) otherwise.
+    /// One score per candidate, in the order given. A leg without any score leaves the whole weight to the other, so BM25 alone
+    /// orders a lexical search. Non-finite raw scores give a non-finite result, which a cut then drops and counts. O(n log n)
+    /// for `Rrf`, O(n) otherwise.
     pub fn fuse(&self, candidates: &[Evidence]) -> Vec<f64> {
         match *self {
             Fusion::Convex { weight } => {
@@ -100,8 +101,8 @@ impl Fusion {
         }
     }
 
-    /// What [`Fusion::fuse`] would give, among `candidates`, to a passage with nothing to do with the query. `None`
-    /// for `Rrf`, whose values have no background, and where a leg that ran has none.
+    /// The score that [`Fusion::fuse`] would give, among `candidates`, to a passage that has nothing to do with the query.
+    /// `None` for `Rrf`, whose values have no background, and where a leg that ran has none.
     pub fn background(&self, candidates: &[Evidence], background: BackgroundEvidence) -> Option<f64> {
         let needs = |ran: bool, value: Option<f64>| if ran { value.map(Some) } else { Some(None) };
         let similarity = needs(candidates.iter().any(|c| c.similarity.is_some()), background.similarity)?;
@@ -114,7 +115,7 @@ impl Fusion {
     }
 }
 
-/// The name and the number: `convex 0.5`, `weighted 0.7`, `rrf 60`. [`Fusion::from_str`] reads it back.
+/// The name and the number: `convex 0.5`, `weighted 0.7`, `rrf 60`, as [`Fusion::from_str`] reads it.
 impl fmt::Display for Fusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

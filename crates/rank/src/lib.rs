@@ -1,13 +1,8 @@
-//! Ordering candidates: pure functions from evidence to scores.
+//! Orders the candidates of a hybrid search: pure functions from raw scores to one value per candidate.
 //!
-//! A search gathers candidates from two legs, lexical (BM25) and semantic (cosine similarity of vectors). This crate
-//! turns the two raw scores of every candidate into one value to order by ([`Fusion`]), says what that value is for
-//! a passage that has nothing to do with the query ([`Fusion::background`]), and ranks down what tends to drown the
-//! answer ([`RolePrior`], [`DefinitionPrior`]). [`Adjustment`] moves candidates by language and age, [`Phrasing`] merges the rankings of several
-//! phrasings of one need. Of memories, [`Decay`] lets what is old fade, and
-//! [`diversified`] puts what says something new before what repeats. Where relevance ends is not decided here: that is the work of `tamis-cut`.
-//!
-//! There is no I/O, no clock and no randomness, so the crate can stand on top of any search engine.
+//! A hybrid search gathers candidates from two legs, a lexical one (BM25) and a semantic one (cosine similarity of vectors).
+//! Their scores have different scales, so something must turn each pair into one value to order by. [`Fusion`] does, and
+//! keeps the evidence of relevance in that value, so that a cut can decide where relevance ends (see `tamis-cut`):
 //!
 //! ```
 //! use tamis_rank::{Evidence, Fusion, order};
@@ -20,8 +15,19 @@
 //! let scores = Fusion::Convex { weight: 0.5 }.fuse(&candidates);
 //! assert_eq!(order(&scores), [1, 2, 0]);
 //! ```
+//!
+//! The other functions refine the order, each on its own:
+//!
+//! - [`Fusion::background`] computes the same value for a passage that has nothing to do with the query.
+//! - [`Adjustment`] moves raw scores by language and age, before fusion.
+//! - [`RolePrior`] and [`DefinitionPrior`] rank down text that tends to hide the answer: tests, copies, uses of a name.
+//! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
+//! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
+//!
+//! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
 
 mod adjustment;
+mod age;
 mod decay;
 mod definition;
 mod diversity;

@@ -1,18 +1,18 @@
-//! One need in several phrasings: their rankings merged into one.
+//! Rankings of several phrasings of one query, merged into one.
 
-use crate::{BackgroundEvidence, Evidence, Fusion, order};
+use crate::fusion::{BackgroundEvidence, Evidence, Fusion, order};
 
 /// The constant that softens the head of each ranking, as in [`Fusion::Rrf`](crate::Fusion).
 const K: f64 = 60.0;
 
-/// One phrasing with what it found.
+/// One phrasing with its results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phrasing {
-    /// How much it counts, 0 or more.
+    /// Its weight, 0 or more.
     pub weight: f64,
-    /// The largest share of its IDF mass that a candidate matches, 0 to 1; `None` where words took no part.
+    /// The largest share of its IDF mass that a candidate matches, 0 to 1; `None` without a lexical search.
     pub coverage: Option<f64>,
-    /// Position in the merged list and raw scores of each candidate that it found, each position once.
+    /// Position in the merged list and raw scores of each of its candidates, each position once.
     pub found: Vec<(usize, Evidence)>,
     /// The raw scores of a passage that has nothing to do with it.
     pub background: BackgroundEvidence,
@@ -21,19 +21,19 @@ pub struct Phrasing {
 /// One phrasing's candidates with one score each, comparable to those of the other phrasings it was fused with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoredPhrasing {
-    /// How much it counts.
+    /// Its weight.
     pub weight: f64,
     /// Position in the merged list and score, higher is better.
     pub scores: Vec<(usize, f64)>,
-    /// What the score is for a passage that has nothing to do with the phrasing.
+    /// The score of a passage that has nothing to do with the phrasing.
     pub background: Option<f64>,
 }
 
 /// The scores of all phrasings on one scale.
 ///
-/// A convex fusion normalises by the best that it sees, so that each phrasing alone would have a candidate that looks
-/// perfect, also one that found nothing. So all are normalised together, and BM25, whose height says how many words a
-/// phrasing has, is first brought to the share of the phrasing's words that its best candidate holds.
+/// A convex fusion normalizes by the best candidate it sees, so each phrasing alone would have a candidate that looks perfect,
+/// even one without a match. Therefore all are normalized together. BM25, which grows with the number of words of a phrasing,
+/// is first scaled to the share of the phrasing's words that its best candidate contains.
 pub fn fuse_phrasings(phrasings: &[Phrasing], fusion: Fusion) -> Vec<ScoredPhrasing> {
     let to_coverage = |phrasing: &Phrasing| -> f64 {
         let bm25 = phrasing.found.iter().filter_map(|(_, evidence)| evidence.bm25).filter(|bm25| bm25.is_finite());
@@ -65,15 +65,14 @@ pub fn fuse_phrasings(phrasings: &[Phrasing], fusion: Fusion) -> Vec<ScoredPhras
     phrasings.iter().zip(&scales).map(score).collect()
 }
 
-/// Weighted reciprocal ranks, Σ weight / (60 + rank), of `count` candidates: what orders them when several phrasings were
-/// asked. Cormack, Clarke and Büttcher, SIGIR 2009, with a weight for each ranking. Not evidence of relevance.
+/// Weighted reciprocal ranks, Σ weight / (60 + rank), of `count` candidates, to order the results of several phrasings
+/// (Cormack, Clarke and Büttcher, SIGIR 2009, with a weight for each ranking). They carry no evidence of relevance.
 ///
-/// Every ranking has a first place, also that of a phrasing which found nothing. So each weight counts by how far the
-/// phrasing's best score stands out of its background (of 0, where that is not known), as a share of the one that stands
-/// out farthest.
+/// Every ranking has a first place, even of a phrasing without a match. So each weight is multiplied by the distance of the
+/// phrasing's best score from its background (from 0 where that is unknown), as a share of the largest such distance.
 ///
-/// A phrasing has found what lies at least half-way from its background to its best score; what does not, and a score that is
-/// not finite, has no rank, and neither has a position outside of the list. O(n log n).
+/// Candidates at least half-way from a phrasing's background to its best score have a rank. Others, scores that are not finite
+/// and positions outside the list have none. O(n log n).
 pub fn merged_ranks(phrasings: &[ScoredPhrasing], count: usize) -> Vec<f64> {
     let mut merged = vec![0.0; count];
     let best = |phrasing: &ScoredPhrasing| {
@@ -97,8 +96,8 @@ pub fn merged_ranks(phrasings: &[ScoredPhrasing], count: usize) -> Vec<f64> {
     merged
 }
 
-/// The best of each candidate's scores, each times its phrasing's weight: what a cut reads when several phrasings were
-/// asked, since ranks say nothing of relevance. A candidate that no phrasing scored has none: −∞. O(n).
+/// The best of each candidate's scores, each times its phrasing's weight. A cut reads these for several phrasings, since ranks
+/// carry no evidence of relevance. A candidate without a score gets −∞. O(n).
 pub fn best_scores(phrasings: &[ScoredPhrasing], count: usize) -> Vec<f64> {
     let mut best = vec![f64::NEG_INFINITY; count];
     for phrasing in phrasings {

@@ -1,5 +1,5 @@
-//! A prior by the role of the text: tests, examples, copies, generated code, changelogs and licences repeat the words of
-//! what they test, show, copy or list, and drown it; so do the reports of programs and the questions of forms.
+//! Rank factors by the role of the text. Tests, examples, copies, generated code, changelogs and licences repeat the words of
+//! the text they are about, and so hide it. Reports of programs and unfilled forms do the same.
 
 /// Factors on a candidate's ranking value by role, each in (0, 1]; 1 leaves it alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,17 +8,17 @@ pub struct RolePrior {
     pub test: f64,
     /// Examples, demonstrations and tutorials in code.
     pub example: f64,
-    /// Code that others wrote and the project carries.
+    /// Third-party code carried by the project.
     pub vendored: f64,
-    /// Code that a program wrote.
+    /// Generated code.
     pub generated: f64,
     /// Changelogs and release notes.
     pub changelog: f64,
     /// Licences and notices.
     pub license: f64,
-    /// What programs say in discussions.
+    /// Comments by programs in discussions.
     pub bot: f64,
-    /// Forms that nobody filled in.
+    /// Unfilled forms.
     pub template: f64,
 }
 
@@ -53,10 +53,15 @@ impl RolePrior {
         }
     }
 
-    /// `value` ranked down by its role. What is not positive stays as it is, so that a factor never raises a value.
+    /// `value` ranked down by its role. A value that is not positive stays as it is, so that a factor never raises it.
     pub fn apply(&self, role: &str, value: f64) -> f64 {
-        if value > 0.0 { value * self.factor(role) } else { value }
+        lowered(value, self.factor(role))
     }
+}
+
+/// `value` times `factor` if it is positive, so that a factor of at most 1 never raises it.
+pub(crate) fn lowered(value: f64, factor: f64) -> f64 {
+    if value > 0.0 { value * factor } else { value }
 }
 
 #[cfg(test)]

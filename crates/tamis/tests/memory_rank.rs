@@ -214,7 +214,7 @@ fn each_collection_is_held_to_its_own_table_from_the_configuration_to_the_result
         [("cut.top_score.sessions.high_multiplier", "0.99"), ("cut.top_score.sessions.middle_multiplier", "0.99")];
     let held = recall(&noted(&tree, &[&plain[..], &strict].concat(), &[]), query);
     assert_eq!(paths(&held), ["sessions/one", "diary/two.md"], "{}", held.cut.reason);
-    assert!(held.cut.reason.contains("; sessions keep from "), "{}", held.cut.reason);
+    assert!(held.cut.reason.contains("; sessions need "), "{}", held.cut.reason);
     assert_eq!(held.cut.threshold, None, "there is not one line for all");
     assert!(held.cut.diagnostics.contains_key("line_sessions"));
     let pool = held.pool.as_deref().expect("explained");

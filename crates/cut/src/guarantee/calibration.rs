@@ -1,23 +1,23 @@
-//! What a guarantee is calibrated on, and what comes of it.
+//! Judged queries, and the threshold calibrated on them.
 
 use super::{Guarantee, GuaranteeError};
 use crate::cut::Cut;
 use crate::pool::Pool;
-use crate::text::figure;
+use crate::reason::{NO_CANDIDATES, percent};
 
-/// A judged query: its pool in ranking order and which of it is relevant.
+/// A judged query: its pool in ranking order, with judgements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CalibrationQuery {
-    /// The value of each candidate that the threshold is put on; finite and not increasing.
+    /// The value of each candidate that the threshold applies to; finite and not increasing.
     pub values: Vec<f64>,
-    /// Whether each candidate is relevant, in the same order. A candidate without a judgement is not.
+    /// The judgement of each candidate, in the same order: true if relevant. An unjudged candidate counts as irrelevant.
     pub relevant: Vec<bool>,
-    /// Relevant passages that are not in the pool, and that no threshold can keep.
+    /// Relevant passages outside the pool, which no threshold can keep.
     pub missed: usize,
 }
 
 impl CalibrationQuery {
-    /// How many passages are relevant, in the pool or not.
+    /// Number of relevant passages, in the pool or not.
     pub fn answers(&self) -> usize {
         self.missed + self.relevant.iter().filter(|&&relevant| relevant).count()
     }
@@ -26,7 +26,7 @@ impl CalibrationQuery {
         let refuse = |reason: String| Err(GuaranteeError::Query { position, reason });
         if self.values.len() != self.relevant.len() {
             let (values, relevant) = (self.values.len(), self.relevant.len());
-            return refuse(format!("{values} values and {relevant} judgements; each candidate needs one of both"));
+            return refuse(format!("{values} values and {relevant} judgements; each candidate needs one of each"));
         }
         if let Some(at) = self.values.iter().position(|value| !value.is_finite()) {
             return refuse(format!("the value of candidate {at} is {}, not a finite number", self.values[at]));
@@ -41,7 +41,7 @@ impl CalibrationQuery {
         Ok(())
     }
 
-    /// How many candidates have a value of at least `threshold`.
+    /// Number of candidates with a value of at least `threshold`.
     pub(super) fn kept(&self, threshold: f64) -> usize {
         self.values.partition_point(|&value| value >= threshold)
     }
@@ -49,40 +49,42 @@ impl CalibrationQuery {
 
 /// A guarantee with the threshold that keeps it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Calibrated {
-    /// What is promised.
+    /// The promise.
     pub guarantee: Guarantee,
-    /// A candidate is kept when its value is at least this.
+    /// Least value of a kept candidate.
     pub threshold: f64,
-    /// How many judged queries it was calibrated on: for recall those with a relevant passage, for precision all.
+    /// Number of judged queries it was calibrated on: for recall those with a relevant passage, for precision all.
     pub queries: usize,
     /// Mean recall or mean precision of those queries at the threshold, 0 to 1.
     pub observed: f64,
-    /// What holds for the next query: for recall the lower bound of its expectation, which is at least the target and
-    /// below `observed` by the correction for the number of queries; for precision the target.
+    /// The bound for the next query. For recall it is the lower bound of the expectation, at least the target and below
+    /// `observed` by the correction for the number of queries; for precision it is the target.
     pub bound: f64,
-    /// How many candidates those queries keep on average.
+    /// Mean number of candidates that those queries keep.
     pub kept: f64,
 }
 
 impl Calibrated {
-    /// Keeps every candidate of `pool` whose value reaches the threshold. `values` has one value per candidate of the
-    /// pool, not increasing, made as those of the judged queries were; `what` names it for people: `probability`.
+    /// Keeps every candidate of `pool` whose value reaches the threshold. `values` has one value per candidate of the pool,
+    /// not increasing, computed as for the judged queries. `what` names the value in the diagnostics, such as
+    /// `normalized_score`.
     pub fn cut(&self, pool: &Pool, values: &[f64], what: &str) -> Cut {
         let keep = values.iter().take_while(|&&value| value >= self.threshold).count();
-        let (threshold, queries) = (figure(self.threshold), self.queries);
-        let judged = if queries == 1 { "query" } else { "queries" };
+        let queries = match self.queries {
+            1 => "1 judged query".to_string(),
+            queries => format!("{queries} judged queries"),
+        };
         let reason = match self.guarantee {
-            Guarantee::Recall { target } => format!(
-                "expected recall of at least {}: every candidate with a {what} of {threshold} or more is kept, on average \
-                 over queries that have an answer and are like the {queries} judged {judged}",
-                figure(target)
-            ),
+            _ if pool.is_empty() => NO_CANDIDATES.to_string(),
+            Guarantee::Recall { target } => {
+                format!("on average, at least {} of what is relevant is kept, going by {queries}", percent(target))
+            }
             Guarantee::Precision { target, confidence } => format!(
-                "mean precision of at least {} with {}% confidence: every candidate with a {what} of {threshold} or more is \
-                 kept, on average over queries like the {queries} judged {judged}",
-                figure(target),
-                figure(100.0 * confidence)
+                "on average, at least {} of what is kept is right, going by {queries} ({} confidence)",
+                percent(target),
+                percent(confidence)
             ),
         };
         Cut::new("guarantee", pool, keep, reason)
@@ -115,15 +117,16 @@ mod tests {
         let pool = Pool::scores([9.0, 8.0, 7.0, 6.0]).unwrap();
         let cut = calibrated(Guarantee::Recall { target: 0.9 }).cut(&pool, &[0.9, 0.5, 0.5, 0.4], "probability");
         assert_eq!((cut.keep, cut.dropped, cut.method.as_str()), (3, 1, "guarantee"));
-        for part in
-            ["expected recall of at least 0.9", "probability of 0.5", "that have an answer", "20 judged queries"]
-        {
-            assert!(cut.reason.contains(part), "{}", cut.reason);
-        }
+        assert_eq!(cut.reason, "on average, at least 90% of what is relevant is kept, going by 20 judged queries");
+        assert_eq!(cut.diagnostics["guarantee_on"].as_text(), Some("probability"));
+        assert_eq!(cut.diagnostics["guarantee_threshold"].as_number(), Some(0.5));
         let precise = Guarantee::Precision { target: 0.8, confidence: 0.95 };
         let cut = calibrated(precise).cut(&pool, &[0.9, 0.4, 0.4, 0.4], "share");
         assert_eq!(cut.keep, 1);
-        assert!(cut.reason.contains("at least 0.8 with 95% confidence"), "{}", cut.reason);
+        assert_eq!(
+            cut.reason,
+            "on average, at least 80% of what is kept is right, going by 20 judged queries (95% confidence)"
+        );
         assert_eq!(cut.diagnostics["guarantee"].as_text(), Some("precision=0.8,confidence=0.95"));
     }
 

@@ -1,17 +1,17 @@
-//! Why nothing can be promised, with what would be needed.
+//! Refusals of a guarantee, each with what would be needed.
 
 use thiserror::Error;
 
 use super::Guarantee;
-use crate::text::figure;
+use crate::reason::figure;
 
-/// Why a guarantee cannot be given.
+/// The refusal of a guarantee.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum GuaranteeError {
-    /// A text that names no guarantee.
+    /// A text in another form than that of a guarantee.
     #[error(
-        "\"{text}\" is no guarantee; use recall=0.9 (expected recall), precision=0.8 or precision=0.8,confidence=0.95 (mean precision)"
+        "\"{text}\" is not a guarantee; use recall=0.9 (expected recall), precision=0.8 or precision=0.8,confidence=0.95 (mean precision)"
     )]
     Malformed {
         /// The text as given.
@@ -20,7 +20,7 @@ pub enum GuaranteeError {
     /// A level that cannot be promised.
     #[error("{name}={value}: must be above 0 and below 1")]
     NotAllowed {
-        /// What it is the level of: `recall`, `precision` or `confidence`.
+        /// Its name: `recall`, `precision` or `confidence`.
         name: &'static str,
         /// The level as given.
         value: f64,
@@ -31,11 +31,11 @@ pub enum GuaranteeError {
         judged(*have, guarantee), need.saturating_sub(*have)
     )]
     TooFew {
-        /// What was to be promised.
+        /// The promise asked for.
         guarantee: Guarantee,
-        /// Judged queries that count: for recall those with a relevant passage, for precision all.
+        /// Number of judged queries that count: for recall those with a relevant passage, for precision all.
         have: usize,
-        /// The least number that suffices if further queries are like those judged.
+        /// The least number that suffices if further queries resemble those judged.
         need: usize,
     },
     /// No number of judged queries like these allows the promise.
@@ -44,11 +44,11 @@ pub enum GuaranteeError {
         reached(guarantee, *best, *queries)
     )]
     Unreachable {
-        /// What was to be promised.
+        /// The promise asked for.
         guarantee: Guarantee,
         /// The best mean recall or precision that any threshold reaches on the judged queries.
         best: f64,
-        /// How many judged queries there are that count.
+        /// Number of judged queries that count.
         queries: usize,
     },
     /// A judged query that cannot be read.
@@ -56,7 +56,7 @@ pub enum GuaranteeError {
     Query {
         /// Its position, from 0.
         position: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
 }

@@ -1,9 +1,8 @@
-//! A promise about the kept set, calibrated on judged queries, with the correction for how few they are.
+//! A promise about the kept set, calibrated on judged queries and corrected for their number.
 //!
-//! A rule makes its best guess; a [`Guarantee`] makes a statement that holds whatever the scores are worth. It reads one
-//! value per candidate that does not increase along the ranking (a probability of relevance, or any other evidence),
-//! finds in the judged queries the threshold on it that keeps the promise, and [`Calibrated::cut`] then keeps every
-//! candidate that reaches the threshold.
+//! A rule makes its best guess. A [`Guarantee`] holds whatever the scores are worth. It reads one value per candidate that
+//! does not increase along the ranking (a probability of relevance, or any other evidence), finds the threshold that keeps
+//! the promise on the judged queries, and [`Calibrated::cut`] then keeps every candidate that reaches it.
 //!
 //! - [`Guarantee::Recall`]: the expected recall of the next query is at least the target. Conformal risk control
 //!   (Angelopoulos, Bates, Fisch, Lei, Schuster: *Conformal Risk Control*, 2022), with the loss 1 − recall.
@@ -11,9 +10,9 @@
 //!   (Angelopoulos, Bates, Candès, Jordan, Lei, 2021) with fixed-sequence testing, since precision is not monotone in
 //!   the threshold.
 //!
-//! What is promised is marginal: an average over queries that are exchangeable with the judged ones (asked of the same
-//! collection, by the same people, answered by the same model), not a bound for each. Where there are too few judged
-//! queries, or even the whole pool would miss too much, calibration refuses and says what is lacking.
+//! The promise is marginal: an average over queries that are exchangeable with the judged ones (asked of the same
+//! collection, by the same people, answered by the same model), not a bound for each. With too few judged queries, or where
+//! even the whole pool would miss too much, calibration refuses and names what is lacking.
 
 mod calibration;
 mod error;
@@ -26,10 +25,10 @@ pub use error::GuaranteeError;
 use std::fmt;
 use std::str::FromStr;
 
-/// Confidence of a precision guarantee that does not say its own.
+/// Default confidence of a precision guarantee.
 const DEFAULT_CONFIDENCE: f64 = 0.9;
 
-/// What is to be promised of the kept set.
+/// A promise about the kept set.
 ///
 /// As text: `recall=0.9`, `precision=0.8` or `precision=0.8,confidence=0.95`.
 ///
@@ -88,7 +87,7 @@ impl Guarantee {
     /// candidates.
     ///
     /// # Errors
-    /// [`GuaranteeError::TooFew`] with the number needed, [`GuaranteeError::Unreachable`] with what can be promised,
+    /// [`GuaranteeError::TooFew`] with the number needed, [`GuaranteeError::Unreachable`] with the best that is reached,
     /// [`GuaranteeError::Query`] for a query whose values increase or are not finite.
     pub fn calibrate(&self, queries: &[CalibrationQuery]) -> Result<Calibrated, GuaranteeError> {
         for (position, query) in queries.iter().enumerate() {

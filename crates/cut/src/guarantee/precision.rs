@@ -1,15 +1,15 @@
 //! Learn then test for precision.
 //!
-//! The mean loss 1 − precision is not monotone in the threshold, so a threshold is accepted only when the hypothesis that
-//! its risk exceeds 1 − target is rejected, at the level 1 − confidence, by the Hoeffding–Bentkus p-value (Bates,
-//! Angelopoulos, Lei, Malik, Jordan, *Distribution-Free, Risk-Controlling Prediction Sets*, 2021). Thresholds are tested
-//! in an order fixed beforehand, from 1 down to 0 in hundredths, up to the first that is not rejected: fixed-sequence
-//! testing, which needs no correction for their number.
+//! The mean loss 1 − precision is not monotone in the threshold. So a threshold is accepted only when the Hoeffding–Bentkus
+//! p-value (Bates, Angelopoulos, Lei, Malik, Jordan, *Distribution-Free, Risk-Controlling Prediction Sets*, 2021) rejects,
+//! at the level 1 − confidence, the hypothesis that its risk exceeds 1 − target. Thresholds are tested in a fixed order, from
+//! 1 down to 0 in hundredths, up to the first that is not rejected: fixed-sequence testing, which needs no correction for
+//! their number.
 
 use super::calibration::{Calibrated, CalibrationQuery, mean_kept};
 use super::{Guarantee, GuaranteeError};
 
-/// Thresholds between 0 and 1, both included, are tested at this many steps.
+/// Steps between the thresholds 0 and 1.
 const STEPS: usize = 100;
 
 pub(super) fn calibrate(
@@ -26,7 +26,7 @@ pub(super) fn calibrate(
     let accepted = accepted.take_while(|&(_, loss)| count > 0 && p_value(loss, count, risk) <= level).last();
     if let Some((threshold, loss)) = accepted {
         let kept = mean_kept(&all, threshold);
-        // A threshold that nothing reaches keeps the promise and answers nobody.
+        // A threshold beyond all candidates keeps the promise and answers nobody.
         if kept > 0.0 {
             let observed = 1.0 - loss;
             return Ok(Calibrated { guarantee, threshold, queries: count, observed, bound: target, kept });

@@ -1,12 +1,12 @@
 //! Conformal risk control for recall.
 //!
-//! With n judged queries that have an answer, R̂(t) the mean of 1 − recall when candidates of value at least t are kept,
-//! and a loss of at most 1, the threshold is the highest t with n/(n+1) · R̂(t) + 1/(n+1) ≤ 1 − target. The same in terms
-//! of recall, which is how it is computed: the sum of the recalls at t is at least (n+1) · target. The sum only changes
-//! at the values of relevant candidates, so the threshold is one of them.
+//! Let n judged queries have an answer, and let R̂(t) be the mean of 1 − recall when candidates of value at least t are kept.
+//! The loss is at most 1, so the threshold is the highest t with n/(n+1) · R̂(t) + 1/(n+1) ≤ 1 − target. In terms of recall,
+//! as computed here: the sum of the recalls at t is at least (n+1) · target. The sum only changes at the values of relevant
+//! candidates, so the threshold is one of them.
 //!
-//! When relevant passages lie outside of the pool the loss at the lowest threshold is not 0, and calibration can be
-//! refused. Refused draws promise nothing; over all draws, counting those as without loss, the bound holds.
+//! With relevant passages outside the pool, the loss at the lowest threshold is not 0, and calibration can refuse. A refusal
+//! promises nothing; counting it as without loss, the bound holds over all draws.
 
 use super::calibration::{Calibrated, CalibrationQuery, mean_kept};
 use super::{Guarantee, GuaranteeError};

@@ -1,58 +1,66 @@
 //! `autocut`: the jumps of the curve against a straight line.
 
 use crate::cut::Cut;
-use crate::method::{Range, declare};
+use crate::declare::declare;
+use crate::parameter::Range;
 use crate::pool::Pool;
+use crate::reason::{ALL_EQUAL, them, too_few};
 use crate::rule::Rule;
 use crate::shape::unit;
-use crate::text::{candidates, figure};
+use crate::value::Value;
+use crate::want::Want;
 
 declare! {
     /// Keeps what comes before the n-th jump of the values, as Weaviate's autocut does.
     ///
-    /// Position and value are brought to [0, 1], the value so that the first candidate is at 0 and the last at 1; the
-    /// difference, value minus position, has a local maximum wherever the values jump, and the cut is before the
-    /// `jumps`-th of them. The first candidate is never a maximum; the last one is when it exceeds the two before it.
-    /// With fewer jumps, or when all values are equal, everything is kept. O(n).
+    /// Position and value are scaled to [0, 1], so that the first candidate is at 0 and the last at 1. The difference,
+    /// value minus position, has a local maximum wherever the values jump, and the cut comes before the `jumps`-th of them.
+    /// The first candidate is never a maximum; the last one is when it exceeds the two before it. With fewer jumps, or when
+    /// all values are equal, everything is kept. O(n).
     ///
     /// Source: `Autocut` in `entities/autocut/autocut.go` of Weaviate, which has it since 1.20, as of commit e3ab5815 of 2024
-    /// (fewer than two candidates are kept as they are). Weaviate computes in single precision and this in double, so
-    /// that lists whose steps are equal but for rounding can differ: on a straight line every jump is a rounding error.
+    /// (fewer than two candidates are kept as they are). Weaviate computes in single precision and this crate in double, so
+    /// lists whose steps are equal but for rounding can differ: on a straight line every jump is a rounding error.
     pub struct Autocut = "autocut" on Score, "keeps what comes before the n-th jump of the values" {
-        /// How many jumps to pass; the cut is before the last of them.
+        /// Jumps to pass; the cut is before the last of them.
         pub jumps: usize = 1, Range::Integer { min: 1, max: 1_000 };
     }
 }
 
 impl Rule for Autocut {
+    fn strictness(&self, want: Want) -> Option<(&'static str, Value)> {
+        Some(("jumps", Value::Integer(want as i64)))
+    }
+
     fn cut(&self, pool: &Pool) -> Cut {
-        // Mirrored, so that the first candidate is at 0 and the arithmetic is that of the source to the last bit.
+        // Mirrored, so that the first candidate is at 0 and the arithmetic equals the source's to the last bit.
         let ascending: Vec<f64> = pool.descending().iter().map(|value| -value).collect();
         let Some(values) = unit(&ascending) else {
-            let reason = match pool.len() {
-                0 => "there are no candidates",
-                1 => "there is only one candidate",
-                _ => "all values are equal, so there is no jump",
-            };
+            let reason = if pool.len() < 2 { too_few(pool.len()) } else { ALL_EQUAL };
             return Cut::new("autocut", pool, pool.len(), reason).with("jumps_found", 0_usize);
         };
         let maxima = jumps(&values);
         let found = maxima.len();
-        // A typed rule can ask for 0 jumps; the source returns the first maximum then.
-        let cut = match maxima.get(self.jumps.max(1) - 1) {
+        // A struct can ask for 0 jumps; the source then returns the first maximum.
+        let wanted = self.jumps.max(1);
+        let cut = match maxima.get(wanted - 1) {
             Some(&(index, height)) => {
-                let reason = format!(
-                    "jump {} of the values comes after {} ({} above a straight line)",
-                    self.jumps.max(1),
-                    candidates(index),
-                    figure(height)
-                );
+                let reason = match wanted {
+                    1 => format!("the scores drop after {}", them(index)),
+                    _ => format!("drop number {wanted} in the scores comes after {}", them(index)),
+                };
                 Cut::new("autocut", pool, index, reason).with("jump_index", index).with("jump_height", height)
             }
-            None => {
-                let reason = format!("the values have {found} of the {} jumps asked for, so all are kept", self.jumps);
-                Cut::new("autocut", pool, pool.len(), reason)
-            }
+            None => Cut::new(
+                "autocut",
+                pool,
+                pool.len(),
+                match (wanted, found) {
+                    (1, _) => "the scores have no clear drop".to_string(),
+                    (_, 1) => format!("the scores drop clearly only once, not {wanted} times"),
+                    _ => format!("the scores drop clearly {found} times, not {wanted}"),
+                },
+            ),
         };
         cut.with("jumps_found", found)
     }

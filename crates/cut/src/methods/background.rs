@@ -1,24 +1,27 @@
 //! `background`: a share of the way from the background to the best.
 
 use crate::cut::Cut;
-use crate::method::{Range, declare};
-use crate::pool::{Orientation, Pool};
+use crate::declare::declare;
+use crate::parameter::Range;
+use crate::pool::Pool;
+use crate::reason::{ALL_EQUAL, BY_LIST_ALONE, NO_CANDIDATES};
 use crate::rule::Rule;
-use crate::text::figure;
+use crate::value::Value;
+use crate::want::Want;
 
 declare! {
     /// Keeps what lies at least a share of the way from the background to the best candidate.
     ///
-    /// With s₁ the best score and μ the background mean, what the score is for passages that have nothing to do with
-    /// the query, a candidate is kept when s ≥ μ + λ · (s₁ − μ). A best score that does not exceed μ keeps nothing.
-    /// Since μ comes from the corpus and not from the list, the answer does not depend on how deep the pool is, as that of
-    /// every rule on the list's shape does. On distances the same holds mirrored. O(n).
+    /// Let s₁ be the best score and μ the background mean: the score of passages that have nothing to do with the query. A
+    /// candidate is kept when s ≥ μ + λ · (s₁ − μ). A best score that does not exceed μ keeps nothing. Since μ comes from
+    /// the corpus, the answer does not depend on the depth of the pool, unlike rules on the shape of the list. Distances
+    /// mirror all of this. O(n).
     ///
-    /// A pool that does not say what its background is has μ estimated as the value of its last candidate, which is
-    /// too high in a shallow pool; the diagnostic `background` says `estimated` instead of `measured`. When there is no
-    /// spread to estimate from (one candidate, or all equal), everything is kept.
+    /// A pool without a background has μ estimated as the value of its last candidate, which is too high in a shallow pool.
+    /// The diagnostic `background` then reads `estimated` instead of `measured`. Without a spread to estimate from (one
+    /// candidate, or all equal), everything is kept.
     ///
-    /// How strict to be belongs to the collection and the asker: λ near 0.3 keeps everything on a topic, λ near 0.95
+    /// The right strictness depends on the collection and the asker: λ near 0.3 keeps everything on a topic, λ near 0.95
     /// the one answer.
     pub struct BackgroundShare = "background" on Score, "keeps what lies a share of the way from the background to the best" {
         /// Share of the way from the background mean to the best that a candidate must reach.
@@ -27,16 +30,19 @@ declare! {
 }
 
 impl Rule for BackgroundShare {
+    fn strictness(&self, want: Want) -> Option<(&'static str, Value)> {
+        Some(("lambda", Value::from(want.level()?)))
+    }
+
     fn cut(&self, pool: &Pool) -> Cut {
-        // Distances are negated, which mirrors the rule without a rounding error.
+        // Negating distances mirrors the rule without a rounding error.
         let values = pool.descending();
         let (Some(&best), Some(&worst)) = (values.first(), values.last()) else {
-            return Cut::new("background", pool, 0, "there are no candidates");
+            return Cut::new("background", pool, 0, NO_CANDIDATES);
         };
         let measured = pool.background().map(|background| pool.mirrored(background.mean));
         let mean = measured.unwrap_or(worst);
         let source = if measured.is_some() { "measured" } else { "estimated" };
-        let (best_shown, mean_shown) = (figure(pool.mirrored(best)), figure(pool.mirrored(mean)));
         let describe = |cut: Cut| {
             cut.with("background", source)
                 .with("background_mean", pool.mirrored(mean))
@@ -44,31 +50,23 @@ impl Rule for BackgroundShare {
         };
 
         if measured.is_none() && best == worst {
-            let reason = "there is no background and no spread to estimate one from, so all are kept";
+            let reason = if pool.len() == 1 { "there is only one" } else { ALL_EQUAL };
             return describe(Cut::new("background", pool, pool.len(), reason));
         }
         if best <= mean {
-            let reason =
-                format!("the best value, {best_shown}, does not stand out of the background mean, {mean_shown}");
-            return describe(Cut::new("background", pool, 0, reason));
+            return describe(Cut::new("background", pool, 0, "nothing stands out from unrelated text"));
         }
         let threshold = self.threshold(mean, best);
         let keep = values.partition_point(|&value| value >= threshold);
-        let threshold = pool.mirrored(threshold);
-        let background = match source {
-            "measured" => format!("the background, {mean_shown}"),
-            _ => format!("the last candidate, {mean_shown}, which stands in for the unknown background"),
+        let mut reason = match pool.len() - keep {
+            0 => "all stand out from unrelated text".to_string(),
+            _ => "the rest are too close to unrelated text".to_string(),
         };
-        let reason = format!(
-            "{} is {}% of the way from {background}, to the best, {best_shown}",
-            figure(threshold),
-            figure(100.0 * self.lambda),
-        );
-        let cut = describe(Cut::new("background", pool, keep, reason));
-        match pool.orientation() {
-            Orientation::Score => cut.with_score_threshold(threshold),
-            Orientation::Distance => cut.with_distance_threshold(threshold),
+        if measured.is_none() {
+            reason += BY_LIST_ALONE;
         }
+        let cut = describe(Cut::new("background", pool, keep, reason));
+        cut.with_threshold(pool.mirrored(threshold), pool.orientation())
     }
 }
 
@@ -108,7 +106,7 @@ mod tests {
             let pool = Pool::scores([best, best - 0.1]).unwrap().with_background(BACKGROUND).unwrap();
             let cut = BackgroundShare::default().cut(&pool);
             assert_eq!((cut.keep, cut.threshold), (0, None));
-            assert!(cut.reason.contains("does not stand out"), "{}", cut.reason);
+            assert_eq!(cut.reason, "nothing stands out from unrelated text");
         }
     }
 
@@ -138,7 +136,7 @@ mod tests {
         let cut = BackgroundShare { lambda: 0.5 }.cut(&Pool::scores([1.0, 0.75, 0.5, 0.25, 0.0]).unwrap());
         assert_eq!((cut.keep, cut.threshold), (3, Some(0.5)));
         assert_eq!(cut.diagnostics["background"].as_text(), Some("estimated"));
-        assert!(cut.reason.contains("stands in for the unknown background"), "{}", cut.reason);
+        assert_eq!(cut.reason, "the rest are too close to unrelated text (judged by this list alone)");
         for scores in [vec![0.4], vec![0.4; 3]] {
             let pool = Pool::scores(scores).unwrap();
             assert_eq!(BackgroundShare::default().cut(&pool).keep, pool.len());

@@ -1,29 +1,27 @@
 //! `fixed`: the first k.
 
 use crate::cut::Cut;
-use crate::method::{Range, declare};
+use crate::declare::declare;
+use crate::parameter::Range;
 use crate::pool::Pool;
+use crate::reason::NO_CANDIDATES;
 use crate::rule::Rule;
-use crate::text::candidates;
 
 declare! {
-    /// Keeps the first `k` candidates, whatever their values: what a search engine without a cut does.
-    ///
-    /// O(1).
+    /// Keeps the first `k` candidates, whatever their values, as a search engine without a cut does. O(1).
     pub struct Fixed = "fixed" on Score, "keeps the first k candidates, whatever their values" {
-        /// How many candidates to keep.
+        /// Candidates to keep.
         pub k: usize = 10, Range::Integer { min: 1, max: 1_000_000 };
     }
 }
 
 impl Rule for Fixed {
     fn cut(&self, pool: &Pool) -> Cut {
-        let reason = if pool.is_empty() {
-            "there are no candidates".to_string()
-        } else if pool.len() > self.k {
-            format!("the first {} were asked for", candidates(self.k))
-        } else {
-            format!("{} at most were asked for and there is nothing beyond", candidates(self.k))
+        let reason = match pool.len() {
+            0 => NO_CANDIDATES.to_string(),
+            found if found <= self.k => format!("that is all, and up to {} were asked for", self.k),
+            _ if self.k == 1 => "the first was asked for".to_string(),
+            _ => format!("the first {} were asked for", self.k),
         };
         Cut::new("fixed", pool, self.k, reason)
     }

@@ -3,20 +3,21 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cut::Cut;
-use crate::method::{Range, Setting, declare};
+use crate::declare::declare;
+use crate::parameter::{Range, Setting};
 use crate::pool::Pool;
+use crate::reason::{NO_CANDIDATES, them};
 use crate::rule::Rule;
 use crate::shape::unit;
-use crate::text::figure;
 use crate::value::Value;
 
-/// Which of the detected knees decides.
+/// The knee that decides, of those detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pick {
-    /// The one that stands furthest from the diagonal, the first candidate never being it.
+    /// The one furthest from the diagonal, the first candidate excepted.
     Strongest,
-    /// The first one, which is the offline answer of `kneed`.
+    /// The first one, as the offline mode of `kneed` answers.
     First,
 }
 
@@ -40,29 +41,29 @@ impl Setting for Pick {
 declare! {
     /// Keeps what comes before the knee of the curve.
     ///
-    /// The values are a convex, decreasing curve over their positions, both brought to [0, 1]. The distance of the
-    /// mirrored curve from the diagonal is followed from left to right: a local maximum is a knee when the distance falls
-    /// below it by more than `sensitivity` average steps before it rises again.
+    /// The values are a convex, decreasing curve over their positions, both scaled to [0, 1]. Detection follows the distance
+    /// of the mirrored curve from the diagonal, left to right. A local maximum is a knee when the distance falls below it
+    /// by more than `sensitivity` average steps before it rises again.
     ///
-    /// A knee at index k keeps k candidates: the knee itself is the first one left out. It is believed as it is, up to
-    /// `max_results`. Where no knee is found, or only one at index 0, which would keep nothing, `min_results`
-    /// candidates are kept.
+    /// A knee at index k keeps k candidates: the knee itself is the first one left out. A knee may keep fewer than
+    /// `min_results`, and never more than `max_results`. Without a knee, or with one at index 0 alone, which would keep
+    /// nothing, `min_results` candidates are kept.
     ///
-    /// A plateau before a cliff is not convex, and the first knee is then index 0; `pick = strongest` finds the cliff.
+    /// A plateau before a cliff is not convex, and its first knee is index 0; `pick = strongest` finds the cliff.
     ///
-    /// O(n). Source: Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a Haystack", ICDCSW 2011; detection
-    /// is that of the Python package `kneed` 0.9.0 (`interp1d`, `all_knees` of the online mode, the offline mode for
-    /// `pick = first`), to the last bit.
+    /// O(n). Source: Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a Haystack", ICDCSW 2011. Detection
+    /// equals the Python package `kneed` 0.9.0 to the last bit (`interp1d`, `all_knees` of the online mode, the offline
+    /// mode for `pick = first`).
     pub struct Kneedle = "kneedle" on Score, "keeps what comes before the knee of the curve"
     where min_results <= max_results
     {
-        /// How far the curve must fall after a knee, in average steps; higher finds fewer knees.
+        /// Fall of the curve after a knee, in average steps; higher finds fewer knees.
         pub sensitivity: f64 = 1.0, Range::Number { min: 0.0, max: 1_000.0 };
-        /// How many candidates to keep when there is no knee.
+        /// Candidates to keep when there is no knee.
         pub min_results: usize = 3, Range::Integer { min: 0, max: 1_000_000 };
         /// Most candidates to keep.
         pub max_results: usize = 50, Range::Integer { min: 1, max: 1_000_000 };
-        /// Which knee decides: the one furthest from the diagonal, or the first.
+        /// The knee that decides: the one furthest from the diagonal, or the first.
         pub pick: Pick = Pick::Strongest, Range::Choice(&["strongest", "first"]);
     }
 }
@@ -74,28 +75,19 @@ impl Rule for Kneedle {
             Pick::First => knees.first(),
             Pick::Strongest => knees.strongest(),
         };
-        let (keep, reason) = match picked {
-            Some(knee) if knee > 0 => (
-                knee,
-                format!(
-                    "the knee of the curve is at candidate {}, {} from the diagonal",
-                    knee + 1,
-                    figure(knees.distance(knee))
-                ),
-            ),
-            Some(_) => (
-                self.min_results,
-                format!("the only knee is at the best candidate itself, so the first {} are kept", self.min_results),
-            ),
-            None if pool.is_empty() => (0, "there are no candidates".to_string()),
-            None => (self.min_results, format!("the curve has no knee, so the first {} are kept", self.min_results)),
+        let (wanted, reason) = match picked {
+            _ if pool.is_empty() => (0, NO_CANDIDATES.to_string()),
+            Some(knee) if knee > self.max_results => (knee, format!("no more than {} may be kept", self.max_results)),
+            Some(knee) if knee > 0 => (knee, format!("the scores fall off after {}", them(knee))),
+            _ if self.min_results == 0 => (0, "nothing stands out".to_string()),
+            _ if pool.len() <= self.min_results.min(self.max_results) => {
+                (self.min_results, "there are too few to see where the scores fall off".to_string())
+            }
+            Some(_) => (self.min_results, "only the first stands out, so the next best are kept too".to_string()),
+            None => (self.min_results, "the scores fall evenly, so only the best are kept".to_string()),
         };
-        let reason = if keep > self.max_results {
-            format!("{reason}, and {} are kept at most", self.max_results)
-        } else {
-            reason
-        };
-        let cut = Cut::new("kneedle", pool, keep.min(self.max_results), reason).with("knees_found", knees.all().len());
+        let keep = wanted.min(self.max_results);
+        let cut = Cut::new("kneedle", pool, keep, reason).with("knees_found", knees.all().len());
         match picked {
             Some(knee) => cut.with("knee_index", knee).with("knee_distance", knees.distance(knee)),
             None => cut,
@@ -119,28 +111,27 @@ pub struct Knees {
 }
 
 impl Knees {
-    /// Finds every knee of `values`, finite and best first, over their positions.
-    ///
-    /// Fewer than two values, or all equal, have none.
+    /// Finds every knee of `values`, finite and best first, over their positions. Fewer than two values, or all equal, have
+    /// none.
     pub fn find(values: &[f64], sensitivity: f64) -> Self {
-        let Some(normalised) = unit(values) else {
+        let Some(normalized) = unit(values) else {
             return Knees { indexes: Vec::new(), differences: Vec::new() };
         };
         let last = values.len() - 1;
         let positions: Vec<f64> = (0..=last).map(|index| index as f64 / last as f64).collect();
         let differences: Vec<f64> =
-            normalised.iter().zip(&positions).map(|(value, position)| (1.0 - value) - position).collect();
+            normalized.iter().zip(&positions).map(|(value, position)| (1.0 - value) - position).collect();
         let margin = sensitivity * mean_step(&positions).abs();
         let indexes = detect(&differences, margin);
         Knees { indexes, differences }
     }
 
-    /// The indexes of all knees, ascending: `all_knees` of the online mode.
+    /// The indexes of all knees, ascending, as `all_knees` of the online mode.
     pub fn all(&self) -> &[usize] {
         &self.indexes
     }
 
-    /// The first knee: `knee` of the offline mode.
+    /// The first knee, as `knee` of the offline mode.
     pub fn first(&self) -> Option<usize> {
         self.indexes.first().copied()
     }
@@ -156,14 +147,14 @@ impl Knees {
         strongest.or(self.first())
     }
 
-    /// How far the normalised, mirrored curve is above the diagonal at `index`; 0 beyond its end.
+    /// Distance of the normalized, mirrored curve above the diagonal at `index`; 0 beyond its end.
     pub fn distance(&self, index: usize) -> f64 {
         self.differences.get(index).copied().unwrap_or(0.0)
     }
 }
 
-/// The knees of a difference curve of at least two points: from each local maximum on, the curve is watched until it falls
-/// by `margin` (a knee) or reaches a local minimum. Points on a level are both.
+/// The knees of a difference curve of at least two points. From each local maximum on, detection watches the curve until it
+/// falls by `margin` (a knee) or reaches a local minimum. Points on a level are both.
 fn detect(differences: &[f64], margin: f64) -> Vec<usize> {
     let last = differences.len() - 1;
     let neighbours = |index: usize| (differences[index.saturating_sub(1)], differences[(index + 1).min(last)]);
@@ -187,7 +178,7 @@ fn detect(differences: &[f64], margin: f64) -> Vec<usize> {
     knees
 }
 
-/// The mean difference of neighbours, added up in the order in which NumPy does so that ties break as they do there.
+/// The mean difference of neighbours, summed in NumPy's order so that ties break as they do there.
 fn mean_step(positions: &[f64]) -> f64 {
     let steps: Vec<f64> = positions.windows(2).map(|pair| pair[1] - pair[0]).collect();
     pairwise_sum(&steps) / steps.len() as f64

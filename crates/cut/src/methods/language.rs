@@ -2,25 +2,24 @@
 
 use crate::admission::{Admission, RawScores};
 use crate::cut::Cut;
-use crate::method::{Range, declare};
-use crate::pool::Pool;
+use crate::declare::declare;
+use crate::parameter::Range;
+use crate::pool::{Orientation, Pool};
+use crate::reason::{NO_CANDIDATES, NOTHING_CLOSE, figure};
 use crate::rule::Rule;
-use crate::text::{candidates, figure};
 
 declare! {
-    /// Keeps what is as similar to the query as code of its language must be.
+    /// Keeps candidates that are as similar to the query as code of their language must be.
     ///
-    /// The threshold of a language lies half-way between the similarity of symbols of one file and of symbols of
-    /// different files, under one model; a search brings it along with each candidate
-    /// ([`RawScores::threshold`](crate::RawScores)) and asks before fusion and reranking. A candidate without one, and a list
-    /// of plain similarities, is held against `default`. A candidate that is not similar enough, or has no similarity, is
-    /// still kept when it holds `min_coverage` of the query's words: a hit by words is not held to a similarity.
-    ///
-    /// O(1) a candidate.
+    /// The threshold of a language lies half-way between the similarity of symbols of one file and that of symbols of
+    /// different files, under one model. A search supplies it with each candidate ([`RawScores::threshold`](crate::RawScores))
+    /// and asks before fusion and reranking. A candidate without a threshold, and a list of plain similarities, must reach
+    /// `default`. A candidate that is not similar enough, or has no similarity, is still kept when it contains
+    /// `min_coverage` of the query's words: a hit by words needs no similarity. O(1) per candidate.
     pub struct LanguageThreshold = "language" on Score, "keeps what reaches the similarity threshold of its language" {
-        /// Similarity that is needed where the language has no threshold of its own.
+        /// Least similarity where the language has no threshold of its own.
         pub default: f64 = 0.65, Range::Number { min: -1.0, max: 1.0 };
-        /// Share of the query's words, by IDF, that is enough without similarity; above 1: never enough.
+        /// Least share of the query's words, by IDF, without similarity; above 1: never enough.
         pub min_coverage: f64 = 0.5, Range::Number { min: 0.0, max: 1.01 };
     }
 }
@@ -42,21 +41,16 @@ impl Rule for LanguageThreshold {
     }
 
     fn cut(&self, pool: &Pool) -> Cut {
-        let share = figure(100.0 * self.min_coverage);
         if let Some(admitted) = pool.admitted() {
-            let similar = candidates(admitted.by_similarity);
             let reason = match (admitted.by_similarity, admitted.by_words) {
-                (0, 0) => {
-                    format!("no candidate reaches its language's threshold or holds {share}% of the query's words")
-                }
-                (0, words) => {
-                    format!("no candidate reaches its language's threshold; {words} hold {share}% of the query's words")
-                }
-                (_, 0) => format!("{similar} reach the threshold of their language"),
-                (_, words) => {
-                    format!(
-                        "{similar} reach the threshold of their language and {words} more hold {share}% of the query's words"
-                    )
+                (0, 0) if pool.is_empty() => NO_CANDIDATES.to_string(),
+                (0, 0) => format!("{NOTHING_CLOSE} in meaning or words"),
+                (0, 1) => "it contains enough of the query's words".to_string(),
+                (0, _) => "they contain enough of the query's words".to_string(),
+                (1, 0) => "it is similar enough for its language".to_string(),
+                (_, 0) => "they are similar enough for their language".to_string(),
+                (similar, words) => {
+                    format!("{similar} by meaning, and {words} more for the query's words they contain")
                 }
             };
             return Cut::new("language", pool, admitted.total(), reason)
@@ -64,11 +58,17 @@ impl Rule for LanguageThreshold {
                 .with("by_words", admitted.by_words);
         }
         let keep = pool.as_similarities().partition_point(|&similarity| similarity >= self.default);
-        let reason = format!("the similarity that is needed is {}", figure(self.default));
+        let least = figure(self.default);
+        let reason = match keep {
+            0 if pool.is_empty() => NO_CANDIDATES.to_string(),
+            0 => format!("nothing reaches a similarity of {least}"),
+            all if all == pool.len() => format!("all reach a similarity of {least}"),
+            _ => format!("the rest do not reach a similarity of {least}"),
+        };
         let cut = Cut::new("language", pool, keep, reason);
         match pool.orientation() {
-            crate::Orientation::Score => cut.with_score_threshold(self.default),
-            crate::Orientation::Distance => cut.with_distance_threshold(1.0 - self.default),
+            Orientation::Score => cut.with_score_threshold(self.default),
+            Orientation::Distance => cut.with_distance_threshold(1.0 - self.default),
         }
     }
 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(rule.admits(&raw(Some(0.1), Some(0.9), Some(0.7))), Some(Admission::Words));
         assert_eq!(rule.admits(&raw(None, Some(0.49), Some(0.7))), Some(Admission::Refused));
         let any = LanguageThreshold { min_coverage: 0.0, ..rule };
-        assert_eq!(any.admits(&raw(None, Some(0.0), None)), Some(Admission::Refused), "no word at all is no hit");
+        assert_eq!(any.admits(&raw(None, Some(0.0), None)), Some(Admission::Refused), "a hit needs a word");
     }
 
     #[test]
@@ -115,8 +115,9 @@ mod tests {
         };
         let rule = LanguageThreshold::default();
         assert_eq!(rule.cut(&pool(2, 1)).keep, 3);
-        assert!(rule.cut(&pool(0, 0)).reason.starts_with("no candidate reaches"));
-        assert!(rule.cut(&pool(0, 2)).reason.contains("2 hold 50%"));
+        assert_eq!(rule.cut(&pool(0, 0)).reason, "nothing close enough in meaning or words");
+        assert_eq!(rule.cut(&pool(0, 2)).reason, "they contain enough of the query's words");
+        assert_eq!(rule.cut(&pool(2, 1)).reason, "2 by meaning, and 1 more for the query's words they contain");
         let plain = Pool::scores([0.9, 0.65, 0.64]).unwrap();
         assert_eq!((rule.cut(&plain).keep, rule.cut(&plain).threshold), (2, Some(0.65)));
         let plain = Pool::distances([0.1, 0.35, 0.36]).unwrap();

@@ -1,13 +1,14 @@
 //! `max_gap`: a threshold before the largest gap between neighbouring distances.
 
+use super::percentile::value_at_share;
 use crate::admission::{Admission, RawScores};
 use crate::cut::Cut;
-use crate::method::{Range, declare};
-use crate::methods::percentile::value_at_share;
+use crate::declare::declare;
+use crate::parameter::Range;
 use crate::pool::Pool;
+use crate::reason::{NO_CANDIDATES, NOTHING_CLOSE, figure, percent, them};
 use crate::rule::Rule;
 use crate::shape::largest_drop;
-use crate::text::{candidates, figure};
 
 declare! {
     /// Keeps what lies before the largest gap between neighbouring distances, within fixed bounds.
@@ -21,19 +22,19 @@ declare! {
     /// | more | the distance just before the largest gap, the first of equal ones | `adaptive` |
     /// | more, and no gap of at least `min_gap` | `configured` | `configured` |
     ///
-    /// The threshold is clamped to `floor` and `ceiling`; what is at or below it is kept. `adaptive = false` keeps
-    /// what is at or below `configured`, just as it is, and looks at nothing else. In a search it then filters by the raw
-    /// distance, before any reranking.
+    /// The threshold is clamped to `floor` and `ceiling`; candidates at or below it are kept. `adaptive = false` keeps
+    /// candidates at or below `configured` and ignores everything else. In a search it then filters by the raw distance,
+    /// before any reranking.
     ///
-    /// Distances given as distances are used untouched; a similarity s has distance 1 − s. O(n).
+    /// Distances are used as given; a similarity s has distance 1 − s. O(n).
     ///
-    /// The largest gap need not be where relevance ends: when one candidate lies far behind ten that are equally bad,
-    /// the gap is the outlier's and it is the ceiling alone that keeps the ten out. The diagnostic `after_gap` counts
-    /// the candidates beyond the gap and the reason says when there is only one.
+    /// Relevance need not end at the largest gap: when one candidate lies far behind ten that are equally bad, the gap
+    /// precedes the outlier, and only the ceiling keeps the ten out. The diagnostic `after_gap` counts the candidates beyond
+    /// the gap, and the reason says so when there is only one.
     pub struct MaxGap = "max_gap" on Similarity, "keeps what lies before the largest gap between neighbouring distances"
     where floor <= ceiling
     {
-        /// Fewest candidates for which a gap is looked for.
+        /// Fewest candidates in which to look for a gap.
         pub min_candidates_for_gap: usize = 8, Range::Integer { min: 2, max: 1_000_000 };
         /// Share of a shorter list, from the best, at which the threshold is read.
         pub fallback_percentile: f64 = 0.75, Range::Number { min: 0.0, max: 1.0 };
@@ -45,13 +46,13 @@ declare! {
         pub ceiling: f64 = 0.65, Range::Number { min: 0.0, max: 2.0 };
         /// Distance threshold where there is no gap, or always when `adaptive` is false.
         pub configured: f64 = 0.30, Range::Number { min: 0.0, max: 2.0 };
-        /// Whether the list decides; false applies `configured` to every query.
+        /// Let the list decide; false applies `configured` to every query.
         pub adaptive: bool = true, Range::Flag;
     }
 }
 
 impl Rule for MaxGap {
-    fn is_of_aged_distances(&self) -> bool {
+    fn reads_aged_distances(&self) -> bool {
         true
     }
 
@@ -62,8 +63,7 @@ impl Rule for MaxGap {
 
     fn cut(&self, pool: &Pool) -> Cut {
         if let Some(admitted) = pool.admitted().filter(|_| !self.adaptive) {
-            let why = format!("the threshold is fixed at distance {}, before reranking", figure(self.configured));
-            return Cut::new("max_gap", pool, admitted.total(), why)
+            return Cut::new("max_gap", pool, admitted.total(), self.fixed_reason(pool, admitted.total()))
                 .with_distance_threshold(self.configured)
                 .with("threshold_on", "raw_distance")
                 .with("threshold_method", "configured")
@@ -71,16 +71,27 @@ impl Rule for MaxGap {
         }
         let distances = pool.as_distances();
         let gap = largest_gap(&distances);
-        let (method, wanted, why) = self.threshold(&distances, gap);
+        let (method, wanted) = self.threshold(&distances, gap);
         let threshold = if self.adaptive { wanted.max(self.floor).min(self.ceiling) } else { wanted };
         let clamped = threshold != wanted;
 
         let keep = distances.partition_point(|&distance| distance <= threshold);
-        let reason = if clamped {
-            let bound = if threshold < wanted { "ceiling" } else { "floor" };
-            format!("{why}, which the {bound} limits to {}", figure(threshold))
-        } else {
-            why
+        let after_gap = gap.map_or(0, |(index, _)| distances.len() - index - 1);
+        let reason = match method {
+            _ if pool.is_empty() => NO_CANDIDATES.to_string(),
+            _ if !self.adaptive => self.fixed_reason(pool, keep),
+            _ if keep == 0 => NOTHING_CLOSE.to_string(),
+            "percentile" if keep == pool.len() => "too few to look for a gap".to_string(),
+            "percentile" => {
+                format!("too few to look for a gap, so the nearest {} count", percent(self.fallback_percentile))
+            }
+            "adaptive" if !clamped && after_gap == 1 => {
+                format!("the largest gap comes after {}, with only 1 candidate beyond", them(keep))
+            }
+            "adaptive" if !clamped => format!("the largest gap comes after {}", them(keep)),
+            "adaptive" if keep == pool.len() => "all are close enough".to_string(),
+            "adaptive" => "the rest are too far away".to_string(),
+            _ => format!("no clear gap, so those within distance {} are kept", figure(threshold)),
         };
         let cut = Cut::new("max_gap", pool, keep, reason)
             .with_distance_threshold(threshold)
@@ -96,48 +107,29 @@ impl Rule for MaxGap {
 }
 
 impl MaxGap {
-    /// The threshold before clamping, how it was found, and why.
-    fn threshold(&self, distances: &[f64], gap: Option<(usize, f64)>) -> (&'static str, f64, String) {
-        let configured = figure(self.configured);
+    /// The threshold before clamping, and how it was found.
+    fn threshold(&self, distances: &[f64], gap: Option<(usize, f64)>) -> (&'static str, f64) {
         if !self.adaptive {
-            let why = format!("the threshold is fixed at distance {configured}");
-            return ("configured", self.configured, why);
+            return ("configured", self.configured);
         }
         let (Some((index, size)), Some(fallback)) = (gap, value_at_share(distances, self.fallback_percentile)) else {
-            // One candidate has no gap; none has no percentile either.
-            return match distances.first() {
-                Some(&only) => ("percentile", only, format!("the only candidate sets the threshold, {}", figure(only))),
-                None => ("configured", self.configured, "there are no candidates".to_string()),
-            };
+            // One candidate has no gap; an empty list has no percentile either.
+            return distances.first().map_or(("configured", self.configured), |&only| ("percentile", only));
         };
         if distances.len() < self.min_candidates_for_gap {
-            let why = format!(
-                "{} are too few to look for a gap, so the threshold is the distance at {}% of the list, {}",
-                candidates(distances.len()),
-                figure(100.0 * self.fallback_percentile),
-                figure(fallback),
-            );
-            return ("percentile", fallback, why);
+            return ("percentile", fallback);
         }
-        if size < self.min_gap {
-            let why = format!(
-                "the largest gap, {}, is below {} and marks no end, so the threshold is the configured distance {configured}",
-                figure(size),
-                figure(self.min_gap),
-            );
-            return ("configured", self.configured, why);
+        if size < self.min_gap { ("configured", self.configured) } else { ("adaptive", distances[index]) }
+    }
+
+    /// The reason of a fixed threshold.
+    fn fixed_reason(&self, pool: &Pool, keep: usize) -> String {
+        let distance = figure(self.configured);
+        match keep {
+            0 => format!("nothing is within distance {distance}"),
+            all if all == pool.len() => format!("all are within distance {distance}"),
+            _ => format!("the rest are beyond distance {distance}"),
         }
-        let before = distances[index];
-        let beyond = match distances.len() - index - 1 {
-            1 => "only 1 candidate lies",
-            count => &format!("{count} candidates lie"),
-        };
-        let why = format!(
-            "the largest gap, {}, comes after distance {} and {beyond} beyond it",
-            figure(size),
-            figure(before)
-        );
-        ("adaptive", before, why)
     }
 }
 
@@ -216,7 +208,7 @@ mod tests {
         near.push(1.1);
         let near = cut(&near);
         assert_eq!(near.keep, 10);
-        assert!(near.reason.contains("only 1 candidate lies beyond"), "{}", near.reason);
+        assert_eq!(near.reason, "the largest gap comes after them, with only 1 candidate beyond");
     }
 
     #[test]

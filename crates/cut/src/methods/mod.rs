@@ -1,14 +1,82 @@
-//! The cut methods, one file each.
+//! The registry of cut methods: one file and one line each.
 
-pub(crate) mod adaptive_k;
-pub(crate) mod autocut;
-pub(crate) mod background;
-pub(crate) mod elbow;
-pub(crate) mod fixed;
-pub(crate) mod kneedle;
-pub(crate) mod language;
-pub(crate) mod max_gap;
-pub(crate) mod otsu;
-pub(crate) mod percentile;
-pub(crate) mod relative;
-pub(crate) mod top_score;
+use crate::error::RuleError;
+use crate::method::Method;
+use crate::rule::Rule;
+use crate::value::Value;
+
+/// Makes a rule from settings by name.
+type Build = fn(&[(&str, Value)]) -> Result<Box<dyn Rule>, RuleError>;
+
+/// A method with its builder.
+#[derive(Clone, Copy)]
+pub(crate) struct Registered {
+    pub(crate) method: &'static Method,
+    pub(crate) build: Build,
+}
+
+/// Declares the module of each method, exports its rule (named first) and other public items, and lists it.
+macro_rules! methods {
+    ($($module:ident::{$rule:ident $(, $item:ident)*};)*) => {
+        $(
+            mod $module;
+            pub use $module::{$rule $(, $item)*};
+        )*
+
+        /// Every method, in the order of the documentation.
+        pub static METHODS: &[&Method] = &[$(&$rule::METHOD),*];
+
+        const REGISTERED: &[Registered] = &[$(Registered {
+            method: &$rule::METHOD,
+            build: |settings| Ok(Box::new($rule::with_settings(settings)?)),
+        }),*];
+    };
+}
+
+methods! {
+    auto::{Auto, Basis, JudgedPool, Profile, Relevance, coverage_drop};
+    background::{BackgroundShare};
+    max_gap::{MaxGap};
+    language::{LanguageThreshold};
+    top_score::{TopScore, SourceTable};
+    kneedle::{Kneedle, Knees, Pick};
+    autocut::{Autocut};
+    adaptive_k::{AdaptiveK};
+    otsu::{Otsu};
+    elbow::{Elbow};
+    relative::{Relative};
+    percentile::{Percentile};
+    fixed::{Fixed};
+}
+
+/// Every method with its builder.
+pub(crate) fn registered() -> impl Iterator<Item = Registered> {
+    REGISTERED.iter().copied()
+}
+
+/// The method of that name.
+pub fn method(name: &str) -> Option<&'static Method> {
+    METHODS.iter().copied().find(|method| method.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_is_listed_once_with_a_summary_and_documented_parameters() {
+        for (index, method) in METHODS.iter().enumerate() {
+            assert!(METHODS[..index].iter().all(|other| other.name != method.name), "{} twice", method.name);
+            assert!(!method.summary.is_empty() && !method.summary.contains('\n'));
+            for parameter in method.parameters {
+                assert!(!parameter.doc.is_empty(), "{}:{}", method.name, parameter.name);
+                assert!(!parameter.doc.starts_with(' '));
+                let default = parameter.default();
+                assert!(parameter.range.contains(&default), "{}:{}={default}", method.name, parameter.name);
+            }
+            for (low, high) in method.ordered {
+                assert!(method.parameter(low).is_some() && method.parameter(high).is_some());
+            }
+        }
+    }
+}

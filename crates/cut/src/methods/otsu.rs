@@ -1,19 +1,18 @@
 //! `otsu`: the split into two classes that differ most.
 
 use crate::cut::Cut;
-use crate::method::declare;
-use crate::pool::{Orientation, Pool};
+use crate::declare::declare;
+use crate::pool::Pool;
+use crate::reason::{ALL_EQUAL, them, too_few};
 use crate::rule::Rule;
 use crate::shape::unit;
-use crate::text::{candidates, figure};
 
 declare! {
     /// Keeps the upper of the two classes into which the values split best.
     ///
-    /// Of all thresholds between two different values the one with the largest between-class variance,
-    /// w₁ · w₂ · (μ₁ − μ₂)², is taken; the first (keeping fewest) of equal ones. It is found exactly, over the values
-    /// themselves and not over a histogram, and equals the best partition into two in the sense of least squares.
-    /// When all values are equal there is one class and everything is kept. O(n).
+    /// The threshold between two different values with the largest between-class variance, w₁ · w₂ · (μ₁ − μ₂)², wins; of
+    /// equal ones the first, which keeps fewest. The search is exact, over the values and not over a histogram, and equals
+    /// the best partition into two by least squares. Equal values form one class, and everything is kept. O(n).
     ///
     /// Source: Otsu, "A Threshold Selection Method from Gray-Level Histograms", IEEE Transactions on Systems, Man, and
     /// Cybernetics 9(1), 1979.
@@ -23,25 +22,12 @@ declare! {
 impl Rule for Otsu {
     fn cut(&self, pool: &Pool) -> Cut {
         let Some((keep, separability)) = unit(&pool.descending()).and_then(|values| best_split(&values)) else {
-            let reason = match pool.len() {
-                0 => "there are no candidates",
-                1 => "there is only one candidate",
-                _ => "all values are equal, so there is one class",
-            };
+            let reason = if pool.len() < 2 { too_few(pool.len()) } else { ALL_EQUAL };
             return Cut::new("otsu", pool, pool.len(), reason);
         };
-        let threshold = pool.values()[keep - 1];
-        let reason = format!(
-            "the values split best after {}, at {}, which explains {}% of their variance",
-            candidates(keep),
-            figure(threshold),
-            figure((1000.0 * separability).round() / 10.0)
-        );
+        let reason = format!("the scores split into a high and a low group after {}", them(keep));
         let cut = Cut::new("otsu", pool, keep, reason).with("separability", separability);
-        match pool.orientation() {
-            Orientation::Score => cut.with_score_threshold(threshold),
-            Orientation::Distance => cut.with_distance_threshold(threshold),
-        }
+        cut.with_threshold(pool.values()[keep - 1], pool.orientation())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a budget buys: precision and recall of keeping the same number for every query, and where the methods lie.
+//! Precision and recall by budget: the curve of fixed numbers, with the methods as points.
 
 use super::canvas::{Anchor, Axis, Canvas, Ink, Panel, themed};
 use super::{clipped, spread};
@@ -10,7 +10,7 @@ const HEIGHT: f64 = 230.0;
 const LABELS: f64 = 140.0;
 
 /// One metric against the mean number of documents kept, or of characters: the curve of fixed numbers, and a labelled
-/// point for each method. A method above the curve spends its budget better than any fixed number does.
+/// point for each method. A method above the curve spends its budget better than any fixed number.
 pub(crate) fn budget(collection: &CollectionReport, metric: Metric, characters: bool) -> String {
     let spent = |point: &BudgetPoint| if characters { point.characters } else { point.documents as f64 };
     let gained = |point: &BudgetPoint| if metric == Metric::Recall { point.recall } else { point.precision };
@@ -24,7 +24,7 @@ pub(crate) fn budget(collection: &CollectionReport, metric: Metric, characters: 
             Some((method.name.as_str(), method.reference, *spent, *gained))
         })
         .collect();
-    // Twice as far as any method goes: the rest of the pool has nothing to tell.
+    // Up to twice the most that any method keeps; nothing happens beyond.
     let farthest = methods.iter().map(|method| method.2).fold(1.0, f64::max) * 2.0;
     let points: Vec<&BudgetPoint> = collection.budget.iter().filter(|point| spent(point) <= farthest).collect();
 
@@ -36,7 +36,7 @@ pub(crate) fn budget(collection: &CollectionReport, metric: Metric, characters: 
     let x_label = if characters { "mean characters kept" } else { "mean documents kept" };
     panel.frame(x_label, metric.label());
     canvas.line(points.iter().map(|point| panel.at(spent(point), gained(point))), Ink::Reference, 1.75, 1.0);
-    // Precision falls from its start and recall rises to its end: above these the line does not go.
+    // Precision falls from its start and recall rises to its end, so labels above these never cover the line.
     let labelled = match metric {
         Metric::Recall => points.last().map(|point| (point, -4.0, Anchor::Right)),
         _ => points.first().map(|point| (point, 4.0, Anchor::Left)),

@@ -1,4 +1,4 @@
-//! What all plots draw on: an SVG of fixed size with two scales, in colours that the page decides.
+//! The canvas of all plots: an SVG of fixed size with two scales, in colours that the page decides.
 
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
@@ -7,11 +7,11 @@ use plotters::element::{Circle, PathElement, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBAColor, RGBColor, TextStyle};
 
-/// A colour of the page, light or dark. In the drawing each is a colour that nothing else has, and
-/// [`Canvas::finish`] puts the style sheet's variable in its place.
+/// A colour of the page, light or dark. Each has a unique colour in the drawing, which [`themed`] replaces with the style
+/// sheet's variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
-    /// Text and points of no method.
+    /// Text, and points that belong to no method.
     Text,
     /// Axes and secondary text.
     Muted,
@@ -21,7 +21,7 @@ pub(crate) enum Ink {
     Given,
     /// The reference methods.
     Reference,
-    /// What is relevant.
+    /// Relevant documents.
     Relevant,
 }
 
@@ -40,12 +40,12 @@ impl Ink {
     }
 }
 
-/// How numbers lie along an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scale {
-    /// Evenly.
+    /// Linear.
     Linear,
-    /// By the logarithm of one more than the number, so that 0 has a place.
+    /// Logarithm of one more than the number, so that 0 has a place.
     Log,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Axis {
 
 impl Axis {
     pub(crate) fn linear(from: f64, to: f64) -> Self {
-        // Where all numbers are one, it lies in the middle.
+        // A single number lies in the middle.
         let (from, to) = if to > from { (from, to) } else { (from - 0.5, to + 0.5) };
         Axis { scale: Scale::Linear, from, to }
     }
@@ -68,7 +68,7 @@ impl Axis {
         Axis { scale: Scale::Log, from: 0.0, to: to.max(1.0) }
     }
 
-    /// Where a number lies, 0 at the start and 1 at the end.
+    /// Place of a number, 0 at the start and 1 at the end.
     fn place(self, value: f64) -> f64 {
         let along = |value: f64| match self.scale {
             Scale::Linear => value,
@@ -114,7 +114,7 @@ pub(crate) fn tick_label(value: f64) -> String {
     }
 }
 
-/// Where a text stands to its point.
+/// Alignment of a text to its point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Anchor {
     Left,
@@ -122,8 +122,8 @@ pub(crate) enum Anchor {
     Right,
 }
 
-/// An SVG being drawn. All lengths are in units of the page; inside everything is four times as large, since the drawing
-/// library knows whole numbers only.
+/// An SVG drawing. Lengths are in units of the page. Inside, everything is four times as large, since the drawing library
+/// takes whole numbers only.
 pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
@@ -171,7 +171,7 @@ impl<'a> Canvas<'a> {
         self.drawn(self.area.draw(&Text::new(text.to_owned(), fine(at), style)));
     }
 
-    /// Drawing into memory has nothing that can fail.
+    /// Drawing into memory cannot fail.
     fn drawn<E: std::error::Error>(&self, outcome: Result<(), E>) {
         debug_assert!(outcome.is_ok(), "drawing failed: {outcome:?}");
     }
@@ -182,7 +182,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// The drawing with the page's colours and with its size left to the page, and a description for those who cannot see it.
+/// The drawing with the page's colours, a flexible size, and a description for screen readers.
 pub(crate) fn themed(svg: &str, description: &str) -> String {
     let mut themed = svg.to_owned();
     for (ink, name) in Ink::ALL {
@@ -190,7 +190,7 @@ pub(crate) fn themed(svg: &str, description: &str) -> String {
         themed = themed.replace(&format!("\"#{red:02X}{green:02X}{blue:02X}\""), &format!("\"var(--{name})\""));
     }
     let themed = themed.replace(" font-family=\"sans-serif\"", "").replace(" opacity=\"1\"", "");
-    // Width and height come first; the view box that follows has the same.
+    // Width and height come first; the view box after them repeats them.
     let opening = format!("<svg role=\"img\" aria-label=\"{}\" ", super::escape(description));
     match themed.find("viewBox") {
         Some(at) => format!("{opening}{}", &themed[at..]),
@@ -218,12 +218,12 @@ pub(crate) struct Panel<'a, 'b> {
 }
 
 impl Panel<'_, '_> {
-    /// The point of the canvas where two numbers lie.
+    /// The point of the canvas for two numbers.
     pub(crate) fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.left + self.x.place(x) * self.width, self.top + (1.0 - self.y.place(y)) * self.height)
     }
 
-    /// Grid lines and their numbers, and what the axes are.
+    /// Grid lines with their numbers, and the labels of the axes.
     pub(crate) fn frame(&self, x_label: &str, y_label: &str) {
         let (right, bottom) = (self.left + self.width, self.top + self.height);
         for tick in self.x.ticks((self.width / 34.0) as usize) {

@@ -1,4 +1,4 @@
-//! A query's scores by rank, what is relevant among them, and where each method cuts.
+//! A query's scores by rank, with its relevant documents and the cut of each method.
 
 use super::canvas::{Anchor, Axis, Canvas, Ink, Panel, themed};
 use super::clipped;
@@ -9,9 +9,9 @@ const ROW: f64 = 13.0;
 const LABELS: f64 = 124.0;
 const CURVE: f64 = 120.0;
 
-/// The curve above, and below it a row for each method: a bar over what it keeps, from the best rank to its last.
+/// The curve, and below it a row for each method: a bar over the ranks it keeps.
 ///
-/// A method with an order of its own has its bar as long as what it keeps, though these are not the first of this order.
+/// The bar of a method with an order of its own has the length of its kept set, whose documents may have other ranks here.
 pub(crate) fn curves(collection: &CollectionReport, sample: &Sample) -> String {
     let methods: Vec<(&str, bool, usize)> = collection
         .methods
@@ -21,7 +21,7 @@ pub(crate) fn curves(collection: &CollectionReport, sample: &Sample) -> String {
         .collect();
     let kept = methods.iter().map(|method| method.2).max().unwrap_or(0);
     let relevant = sample.relevant.last().map_or(0, |last| last + 1);
-    // As far as anything happens and a little on.
+    // Up to the last kept or relevant rank, and a little further.
     let shown = (kept.max(relevant) * 5 / 4 + 3).min(sample.scores.len()).max(1);
     let scores = &sample.scores[..shown];
 

@@ -1,4 +1,4 @@
-//! Every method's difference to the baseline, with its interval.
+//! Every method's difference from the baseline, with its interval.
 
 use super::canvas::{Anchor, Axis, Canvas, Ink, Panel, themed};
 use super::clipped;
@@ -10,7 +10,7 @@ const WIDTH: f64 = 470.0;
 const ROW: f64 = 17.0;
 const LABELS: f64 = 160.0;
 
-/// A row for each method over all collections, best first; nothing where no method differs from the baseline.
+/// A row for each method over all collections, best first; `None` where no method differs from the baseline.
 pub(crate) fn differences(report: &Report, metric: Metric) -> Option<String> {
     let mut rows: Vec<(&Overall, Difference)> =
         report.overall.iter().filter_map(|method| Some((method, *method.differences.get(&metric)?))).collect();

@@ -1,4 +1,4 @@
-//! How many documents a method keeps against how many are relevant.
+//! The number of documents a method keeps against the number that are relevant.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::report::{CollectionReport, MethodReport};
 
 const SIDE: f64 = 150.0;
 
-/// One dot for each pair of numbers, as large as it is frequent, on the diagonal where as many are kept as are relevant.
-/// Queries without a relevant document stand at 0.
+/// One dot for each pair of numbers, larger where it is more frequent. On the diagonal, as many are kept as are relevant.
+/// Queries without a relevant document are at 0.
 pub(crate) fn kept(collection: &CollectionReport, method: &MethodReport) -> String {
     let mut counts: BTreeMap<(usize, usize, bool), usize> = BTreeMap::new();
     for (query, &keep) in collection.queries.iter().zip(&method.kept.documents) {
@@ -29,7 +29,7 @@ pub(crate) fn kept(collection: &CollectionReport, method: &MethodReport) -> Stri
     canvas.text((34.0, 9.0), &clipped(&method.name, 26), Ink::Text, 11.0, Anchor::Left);
     panel.frame("relevant", "kept");
     canvas.line([panel.at(0.0, 0.0), panel.at(most as f64, most as f64)], Ink::Muted, 1.0, 0.8);
-    // Each kind by itself: a collection can have ten times as many queries without an answer.
+    // Frequencies count within each kind, since a collection can have ten times as many queries without an answer.
     let highest = |kind: bool| {
         let of_kind = counts.iter().filter(|((_, _, answerable), _)| *answerable == kind);
         of_kind.map(|(_, &count)| count).max().unwrap_or(1) as f64

@@ -1,4 +1,4 @@
-//! The plots of a report, each a whole SVG element to be put into a page.
+//! The plots of a report, each a complete SVG element for a page.
 
 mod budget;
 mod canvas;
@@ -13,7 +13,7 @@ pub(crate) use differences::differences;
 pub(crate) use kept::kept;
 pub(crate) use reliability::{reliability, roc};
 
-/// Text for the inside of an element or of an attribute in double quotes.
+/// Text escaped for an element or an attribute in double quotes.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -23,7 +23,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Characters that no page may hold.
+            // Characters that XML forbids.
             '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}' => escaped.push('\u{fffd}'),
             other => escaped.push(other),
         }
@@ -41,12 +41,12 @@ pub(crate) fn clipped(text: &str, length: usize) -> String {
     }
 }
 
-/// Places labels of `height` along a line so that none covers another, each as near to where it wants to be as the others
-/// let it, all within `from..=to` as long as they fit. Returns the places in the order given.
+/// Places labels of `height` along a line without overlap, each as near to its wanted place as the others allow, all within
+/// `from..=to` if they fit. Returns the places in the order given.
 pub(crate) fn spread(wanted: &[f64], height: f64, from: f64, to: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
-    // Runs of labels that touch, each with its first place and its members; a run lies at the mean of what they want.
+    // Runs of touching labels, each with its first place and its members. A run lies at the mean of the wanted places.
     let mut runs: Vec<(f64, Vec<usize>)> = Vec::new();
     let place = |members: &[usize]| {
         let wish = |(at, &label): (usize, &usize)| wanted[label] - at as f64 * height;

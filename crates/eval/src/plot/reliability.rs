@@ -1,4 +1,4 @@
-//! Whether probabilities can be believed, and whether evidence tells queries with an answer from those without.
+//! Reliability diagrams of probabilities, and ROC curves of evidence.
 
 use super::canvas::{Anchor, Axis, Canvas, Ink, Panel, themed};
 use super::clipped;
@@ -7,7 +7,7 @@ use crate::report::MethodReport;
 
 const SIDE: f64 = 190.0;
 
-/// Share relevant against mean probability, a dot for each bin, as large as it has members; on the diagonal the
+/// Share relevant against mean probability, a dot for each bin, larger where it has more members. On the diagonal, the
 /// probabilities are right.
 pub(crate) fn reliability(method: &MethodReport) -> String {
     let mut buffer = String::new();
@@ -20,7 +20,7 @@ pub(crate) fn reliability(method: &MethodReport) -> String {
     canvas.line(points, Ink::Given, 1.5, 1.0);
     let most = method.reliability.iter().map(|bin| bin.count).max().unwrap_or(1) as f64;
     for bin in &method.reliability {
-        // By the logarithm: nearly all candidates of a pool are in the lowest bin.
+        // Logarithmic, since nearly all candidates of a pool are in the lowest bin.
         let radius = 1.5 + 4.5 * (bin.count as f64).ln_1p() / most.ln_1p();
         canvas.dot(panel.at(bin.mean, bin.relevant), radius, Ink::Given, 0.8);
     }

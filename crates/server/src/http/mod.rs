@@ -79,8 +79,8 @@ impl HttpOptions {
 /// How often it is looked whether the last calls are done.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long answers that are done may take to be sent, at the end.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Time allowed to send finished answers on shutdown.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Serves over HTTP until `stop`, then lets the calls that are worked on come to their end. `listening` is told the address.
 ///
@@ -132,7 +132,7 @@ pub async fn serve_http(
     // Nothing new comes in. Calls end first, then the streams that would never end by themselves.
     wait(options.grace, || server.load().calls() == 0 && links.count().1 == 0).await;
     protocol_end.cancel();
-    wait(LAST_WORDS, || links.count().0 == 0).await;
+    wait(DRAIN_TIMEOUT, || links.count().0 == 0).await;
     end.cancel();
     Ok(())
 }

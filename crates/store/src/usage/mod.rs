@@ -83,7 +83,7 @@ const PATIENT: Duration = Duration::from_secs(5);
 ///     similarity_mean: None,
 ///     similarity_deviation: None,
 ///     bm25_mean: Some(0.4),
-///     focus: Some(0.3),
+///     coverage_drop: Some(0.3),
 ///     evidence: Some(1.7),
 ///     candidates: vec![candidate("3f9a1c2b4d5e", 0.9), candidate("81b2c3d4e5f6", 0.4)],
 /// })?;

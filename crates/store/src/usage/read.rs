@@ -110,7 +110,7 @@ impl UsageLog {
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let rows = statement.query_map(rusqlite::params![namespace, model, limit], |row| {
-                Ok(PastQuery { focus: row.get(0)?, evidence: row.get(1)? })
+                Ok(PastQuery { coverage_drop: row.get(0)?, evidence: row.get(1)? })
             })?;
             rows.collect()
         })?;
@@ -183,7 +183,7 @@ fn search(row: &Row<'_>) -> rusqlite::Result<(i64, RecordedSearch)> {
         similarity_mean: row.get(14)?,
         similarity_deviation: row.get(15)?,
         bm25_mean: row.get(16)?,
-        focus: row.get(19)?,
+        coverage_drop: row.get(19)?,
         evidence: row.get(20)?,
         candidates,
     };

@@ -35,8 +35,8 @@ pub struct RecordedSearch {
     pub similarity_deviation: Option<f64>,
     /// Mean BM25 of a passage drawn at random.
     pub bm25_mean: Option<f64>,
-    /// How far the first candidate stands out of the next ones; `None` where that says nothing.
-    pub focus: Option<f64>,
+    /// Drop in coverage after the first candidate; `None` for too short a list. Its column has the older name `focus`.
+    pub coverage_drop: Option<f64>,
     /// What both legs found in absolute terms; `None` where one did not take part.
     pub evidence: Option<f64>,
     /// The pool, best first.
@@ -110,8 +110,8 @@ pub struct SearchSummary {
 /// What a past query says of the collection, without any judgement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PastQuery {
-    /// See [`RecordedSearch::focus`].
-    pub focus: Option<f64>,
+    /// See [`RecordedSearch::coverage_drop`].
+    pub coverage_drop: Option<f64>,
     /// See [`RecordedSearch::evidence`].
     pub evidence: Option<f64>,
 }

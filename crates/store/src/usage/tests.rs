@@ -31,7 +31,7 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         similarity_mean: Some(0.1),
         similarity_deviation: Some(0.05),
         bm25_mean: None,
-        focus: Some(0.25),
+        coverage_drop: Some(0.25),
         evidence: None,
         candidates: passages.iter().enumerate().map(candidate).collect(),
     }
@@ -250,21 +250,22 @@ proptest! {
 fn the_profile_counts_each_query_of_a_namespace_and_model_once_and_the_latest_first() {
     let directory = tempfile::tempdir().unwrap();
     let log = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
-    for (at, (query, focus, model)) in
+    for (at, (query, coverage_drop, model)) in
         [(1, 0.1, "a"), (2, 0.2, "a"), (1, 0.3, "a"), (3, 0.4, "b"), (4, 0.5, "a")].into_iter().enumerate()
     {
         let mut search = search(&format!("s{at}"), &[]);
-        (search.query_hash, search.focus, search.model) = ([query; 32], Some(focus), Some(model.to_owned()));
+        (search.query_hash, search.coverage_drop, search.model) =
+            ([query; 32], Some(coverage_drop), Some(model.to_owned()));
         log.record(&search).unwrap();
     }
-    let focus = |limit: usize| {
+    let coverage_drops = |limit: usize| {
         let past = log.profile(&search("s", &[]).namespace, Some("a"), limit).unwrap();
-        let mut focus: Vec<f64> = past.into_iter().filter_map(|query| query.focus).collect();
-        focus.sort_by(f64::total_cmp);
-        focus
+        let mut drops: Vec<f64> = past.into_iter().filter_map(|query| query.coverage_drop).collect();
+        drops.sort_by(f64::total_cmp);
+        drops
     };
-    assert_eq!(focus(100), [0.2, 0.3, 0.5]);
-    assert_eq!(focus(2), [0.3, 0.5]);
+    assert_eq!(coverage_drops(100), [0.2, 0.3, 0.5]);
+    assert_eq!(coverage_drops(2), [0.3, 0.5]);
     assert!(log.profile("elsewhere", Some("a"), 9).unwrap().is_empty());
     assert!(log.profile(&search("s", &[]).namespace, None, 9).unwrap().is_empty());
 }

@@ -59,7 +59,7 @@ impl UsageLog {
                     search.similarity_mean,
                     search.similarity_deviation,
                     search.bm25_mean,
-                    search.focus,
+                    search.coverage_drop,
                     search.evidence,
                     ids,
                     blob,

@@ -40,7 +40,7 @@ pub use sections::index::IndexConfig;
 pub use sections::mcp::McpConfig;
 pub use sections::memory::{DecayConfig, DecayMoves, MemoryConfig};
 pub use sections::notes::NoteConfig;
-pub use sections::rank::{Priors, RankConfig, RecencyUse, VariantConfig};
+pub use sections::rank::{RankFactors, RankConfig, RecencyUse, VariantConfig};
 pub use sections::search::{Mode, SearchConfig};
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
@@ -69,7 +69,7 @@ section! {
         /// `[rank]`, by language and age.
         pub rank: RankConfig;
         /// `[rank]`, by role and definition.
-        pub priors: Priors;
+        pub rank_factors: RankFactors;
         /// `[index]`.
         pub index: IndexConfig;
         /// `[import]`.

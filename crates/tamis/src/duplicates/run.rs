@@ -214,7 +214,7 @@ impl Index {
         let alike_enough = considered.iter().rposition(|one| one.likeness >= floor).map_or(0, |last| last + 1);
         cut.keep = cut.keep.min(alike_enough).max(settings.min_results).min(considered.len());
         cut.dropped = considered.len() - cut.keep;
-        cut.reason = format!("{nearest}; {}: {}", cut.method, cut.reason.trim_end_matches('.'));
+        cut.reason = format!("{nearest}; {}", cut.reason.trim_end_matches('.'));
         Ok(cut)
     }
 }

@@ -5,7 +5,7 @@ use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::feedback::PAST_QUERIES;
 use crate::index::{Index, Observer, Stage};
-use crate::search::Beliefs;
+use crate::search::RelevancePrior;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -56,13 +56,13 @@ pub struct LearningPoint {
 
 /// What is known of one answerable query.
 struct Known {
-    heights: Vec<f64>,
+    normalized_scores: Vec<f64>,
     /// The document of each candidate, as a number within the query.
     documents: Vec<usize>,
     relevant: Vec<bool>,
     judged_relevant: usize,
     best_f1: f64,
-    focus: Option<f64>,
+    coverage_drop: Option<f64>,
 }
 
 /// Measures how the cut `auto` learns on a collection: judged queries are drawn at random, and it decides on all others,
@@ -92,8 +92,8 @@ pub fn learning_curve(
     });
     let known: Vec<Known> = known.collect::<Result<_, _>>()?;
 
-    let past = known.iter().take(PAST_QUERIES).map(|known| (known.focus, None));
-    let prior = Beliefs::from(&Profile::of(past)).relevance;
+    let past = known.iter().take(PAST_QUERIES).map(|known| (known.coverage_drop, None));
+    let prior = RelevancePrior::from(&Profile::of(past)).relevance;
     let draws: Vec<Vec<usize>> = (0..learning.draws.max(1)).map(|draw| drawn(&queries, learning.seed, draw)).collect();
     let sizes: Vec<usize> = learning.judged.iter().copied().filter(|&size| size < known.len()).collect();
     let points = sizes.par_iter().map(|&size| point(&known, &draws, size, prior)).collect();
@@ -138,7 +138,7 @@ fn point(known: &[Known], draws: &[Vec<usize>], size: usize, prior: Relevance) -
 impl Known {
     fn of(index: &Index, query: &TestQuery, without: Option<&str>) -> Result<Self, EvaluationError> {
         let candidates = index.candidates(&query.text, index.config().search.pool, without)?;
-        let ordered = candidates.decide(&Fixed::default(), &Beliefs::default())?;
+        let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
         let mut names: Vec<&str> = Vec::new();
         let mut documents = Vec::with_capacity(ordered.passages.len());
         for passage in &ordered.passages {
@@ -153,13 +153,20 @@ impl Known {
         let found = prefix::cumulative(names.iter().map(|name| is_relevant(name)));
         let (_, best_f1) = prefix::best_prefix(&found, judged_relevant);
         let relevant = ordered.passages.iter().map(|passage| is_relevant(&passage.document)).collect();
-        let heights = ordered.heights.unwrap_or_default();
-        Ok(Known { heights, documents, relevant, judged_relevant, best_f1, focus: ordered.focus })
+        let normalized_scores = ordered.normalized_scores.unwrap_or_default();
+        Ok(Known {
+            normalized_scores,
+            documents,
+            relevant,
+            judged_relevant,
+            best_f1,
+            coverage_drop: ordered.coverage_drop,
+        })
     }
 
     fn judged(&self) -> JudgedPool {
         JudgedPool {
-            heights: self.heights.clone(),
+            normalized_scores: self.normalized_scores.clone(),
             relevant: self.relevant.iter().map(|&relevant| Some(relevant)).collect(),
         }
     }
@@ -167,7 +174,7 @@ impl Known {
     /// F1, in documents, of what `auto` keeps. A pool whose best does not stand out keeps nothing.
     fn f1(&self, relevance: Relevance) -> f64 {
         let scale = Background { mean: 0.0, deviation: 0.0, count: 0 };
-        let pool = Pool::scores(self.heights.iter().copied()).and_then(|pool| pool.with_background(scale));
+        let pool = Pool::scores(self.normalized_scores.iter().copied()).and_then(|pool| pool.with_background(scale));
         let keep = pool.map_or(0, |pool| Auto::default().cut(&pool.with_relevance(relevance)).keep);
         let mut kept = HashSet::new();
         let mut found = 0;
@@ -221,16 +228,16 @@ pub fn learning_table(curves: &[LearningCurve], judged: &[usize]) -> Table {
 mod tests {
     use super::*;
 
-    /// A query whose first `relevant` candidates are relevant, at falling heights.
+    /// A query whose first `relevant` candidates are relevant, with falling scores.
     fn known(relevant: usize) -> Known {
-        let heights: Vec<f64> = (0..20).map(|rank| 1.0 - 0.04 * f64::from(rank)).collect();
+        let normalized_scores: Vec<f64> = (0..20).map(|rank| 1.0 - 0.04 * f64::from(rank)).collect();
         Known {
             documents: (0..20).collect(),
             relevant: (0..20).map(|rank| rank < relevant).collect(),
-            heights,
+            normalized_scores,
             judged_relevant: relevant,
             best_f1: 1.0,
-            focus: None,
+            coverage_drop: None,
         }
     }
 

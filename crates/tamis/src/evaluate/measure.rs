@@ -5,7 +5,7 @@ use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::feedback::PAST_QUERIES;
 use crate::index::{Index, Observer, Stage};
-use crate::search::{Beliefs, Candidates, CutReport, Ordered, OrderedPassage, SearchRequest};
+use crate::search::{Candidates, CutReport, Ordered, OrderedPassage, RelevancePrior, SearchRequest};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
@@ -96,22 +96,22 @@ pub fn measure(
             Found::of(&index, queries[at], measurement, &own_documents)
         });
         let found: Vec<Found> = found.collect::<Result<_, _>>()?;
-        let beliefs: Vec<Beliefs> = block
+        let priors: Vec<RelevancePrior> = block
             .iter()
             .zip(&found)
             .map(|(&at, found)| {
-                let beliefs = Beliefs::from(&Profile::of(past.iter().copied()));
+                let prior = RelevancePrior::from(&Profile::of(past.iter().copied()));
                 if !measurement.cold && queries[at].kind != QueryKind::Foreign {
-                    past.push_back((found.focus, found.evidence));
+                    past.push_back((found.coverage_drop, found.evidence));
                     if past.len() > PAST_QUERIES {
                         past.pop_front();
                     }
                 }
-                beliefs
+                prior
             })
             .collect();
-        let decided = block.par_iter().zip(found).zip(beliefs).map(|((&at, found), beliefs)| {
-            let decided = found.decide(queries[at], measurement, &beliefs);
+        let decided = block.par_iter().zip(found).zip(priors).map(|((&at, found), prior)| {
+            let decided = found.decide(queries[at], measurement, &prior);
             observer.advance(1);
             decided
         });
@@ -167,7 +167,7 @@ struct Found<'a> {
     shallower: Vec<(usize, Candidates<'a>)>,
     documents: Vec<PooledDocument>,
     beyond: Vec<String>,
-    focus: Option<f64>,
+    coverage_drop: Option<f64>,
     evidence: Option<f64>,
 }
 
@@ -185,30 +185,37 @@ impl<'a> Found<'a> {
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
         // The order of the search's own fusion, which every rule on the fused score shares.
-        let ordered = candidates.decide(&Fixed::default(), &Beliefs::default())?;
+        let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
         let documents = documents(ordered.passages);
         let beyond = match query.kind {
             QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
             _ => Vec::new(),
         };
-        Ok(Found { candidates, shallower, documents, beyond, focus: ordered.focus, evidence: ordered.evidence })
+        Ok(Found {
+            candidates,
+            shallower,
+            documents,
+            beyond,
+            coverage_drop: ordered.coverage_drop,
+            evidence: ordered.evidence,
+        })
     }
 
     fn decide(
         self,
         query: &TestQuery,
         measurement: &Measurement,
-        beliefs: &Beliefs,
+        prior: &RelevancePrior,
     ) -> Result<(QueryPool, Vec<Decision>), EvaluationError> {
         let positions: HashMap<String, usize> =
             self.documents.iter().enumerate().map(|(position, document)| (document.id.clone(), position)).collect();
         let mut decisions = Vec::with_capacity(measurement.cuts.len());
         for cut in &measurement.cuts {
-            let ordered = self.candidates.decide(&*cut.rule, beliefs)?;
+            let ordered = self.candidates.decide(&*cut.rule, prior)?;
             let mut decision = decision(&ordered, &positions);
             decision.microseconds = measurement.timings.then_some(ordered.microseconds);
             for (depth, candidates) in &self.shallower {
-                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule, beliefs)?)));
+                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule, prior)?)));
             }
             decisions.push(decision);
         }
@@ -239,7 +246,8 @@ fn beyond(
         if known.len() + found.len() >= RANKED {
             break;
         }
-        let ordered = index.candidates(&query.text, deeper, without)?.decide(&Fixed::default(), &Beliefs::default())?;
+        let ordered =
+            index.candidates(&query.text, deeper, without)?.decide(&Fixed::default(), &RelevancePrior::default())?;
         // The whole collection was found before.
         if ordered.passages.len() == passages {
             break;
@@ -290,11 +298,12 @@ fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     Decision { keep, ranking, probabilities, evidence: evidence(&ordered.cut), ..Decision::default() }
 }
 
-/// The gate's evidence as a multiple of what it needs, so that 1 is where it opens whatever legs took part.
+/// The gate's evidence as a multiple of what it needs, so that 1 is where it opens whatever legs took part. Its figures have
+/// a prefix where a rule decided after it; no rule has figures of these names.
 fn evidence(cut: &CutReport) -> Option<f64> {
     let figure = |name: &str| {
         let value = cut.diagnostics.get(&format!("gate_{name}"));
-        value.or_else(|| cut.diagnostics.get(name).filter(|_| cut.method == "gate"))?.as_f64()
+        value.or_else(|| cut.diagnostics.get(name))?.as_f64()
     };
     let (found, needed) = (figure("evidence")?, figure("needed")?);
     Some(found / needed).filter(|ratio| ratio.is_finite())

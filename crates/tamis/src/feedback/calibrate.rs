@@ -1,31 +1,30 @@
 //! From judged searches to a guarantee for the present one.
 //!
-//! The threshold is put on how far a candidate's score is on the way from the background to the best. Probabilities would
+//! The threshold applies to the normalized score, 0 at the background and 1 at the best. Probabilities would
 //! not do: those of the cut `auto` move with every query and are fitted to the judged ones, so that the judged queries and
-//! the next one are not exchangeable, which is all that the guarantee assumes. They are in the order of these heights anyway.
+//! the next one are not exchangeable, which is all that the guarantee assumes. They are in the order of these scores anyway.
 //!
-//! Only searches whose heights are the same thing count: of the same model, mode and scale of scores. Judgements of the same
+//! Only searches with comparable scores count: of the same model, mode and scale of scores. Judgements of the same
 //! query given at several searches count as one query.
 
-use super::judged::{JudgedQuery, heights, judged_queries, pool};
+use super::judged::{JudgedQuery, judged_queries, normalized_scores, pool};
 use crate::Error;
 use crate::index::Index;
 use crate::search::CutReport;
 use tamis_cut::{CalibrationQuery, Guarantee};
 use tamis_store::{JudgedSearch, RecordedSearch};
 
-/// What people read of the values.
-const VALUE: &str = "height (0: the background, 1: the best)";
+/// Name of the values in the diagnostics.
+const VALUE: &str = "normalized_score";
 
-/// How far each candidate is on the way from the background to the best, at least 0: all are 0 where the best does not
-/// stand out.
+/// The normalized score of each candidate, at least 0: all are 0 where the best does not stand out from the background.
 fn values(search: &RecordedSearch) -> Vec<f64> {
-    let above = |heights: Vec<f64>| heights.into_iter().map(|height| height.max(0.0)).collect();
+    let above = |scores: Vec<f64>| scores.into_iter().map(|score| score.max(0.0)).collect();
     let none = || search.candidates.iter().map_while(|candidate| candidate.score).map(|_| 0.0).collect();
-    heights(search).map_or_else(none, above)
+    normalized_scores(search).map_or_else(none, above)
 }
 
-/// Whether the heights of two searches are the same thing.
+/// Whether the scores of two searches are comparable.
 fn comparable(one: &RecordedSearch, other: &RecordedSearch) -> bool {
     one.mode == other.mode && one.model == other.model && one.scale == other.scale && one.namespace == other.namespace
 }
@@ -99,7 +98,7 @@ mod tests {
             similarity_mean: None,
             similarity_deviation: None,
             bm25_mean: None,
-            focus: None,
+            coverage_drop: None,
             evidence: None,
             candidates: scores.iter().enumerate().map(candidate).collect(),
         }

@@ -54,11 +54,11 @@ impl<'a> JudgedQuery<'a> {
     }
 }
 
-/// How far each candidate of a search stands between the background and the best, ending before the first without a
-/// score; `None` where the best does not stand out. Not increasing.
-pub(super) fn heights(search: &RecordedSearch) -> Option<Vec<f64>> {
+/// The normalized score of each candidate of a search, ending before the first without a score; `None` where the best does
+/// not stand out from the background. Not increasing.
+pub(super) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
     let background = Background { mean: search.score_background?, deviation: 0.0, count: search.passages as usize };
-    pool(search).ok()?.with_background(background).ok()?.heights()
+    pool(search).ok()?.with_background(background).ok()?.normalized_scores()
 }
 
 /// The scores that a cut read at a search. What a log gives is taken as it is, also where it is out of order.

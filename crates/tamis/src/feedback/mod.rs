@@ -6,14 +6,14 @@
 //! [`SearchRequest::guarantee`](crate::SearchRequest::guarantee) asks for an answer that keeps a promise calibrated on
 //! both. Nothing leaves the machine.
 
-mod beliefs;
 mod calibrate;
 mod import;
 mod judged;
+mod relevance_prior;
 mod usage;
 
-pub(crate) use beliefs::{Fitted, PAST_QUERIES};
 pub use import::ImportReport;
+pub(crate) use relevance_prior::{Fitted, PAST_QUERIES};
 pub(crate) use usage::Usage;
 
 use crate::Error;

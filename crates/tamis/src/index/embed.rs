@@ -19,10 +19,10 @@ const TEXTS_A_SLOW_BATCH: usize = 64;
 /// The same where nobody is to notice.
 const TEXTS_A_SMALL_STEP: usize = 4;
 
-/// Vectors that are kept back, and for how long, where nobody is to notice: after each commit the next search has to find out
-/// anew what the database holds.
-const KEPT_BACK: usize = 512;
-const KEPT_BACK_FOR: Duration = Duration::from_secs(20);
+/// Vectors to collect before a commit, and the longest wait, in the background: after each commit the next search has to read
+/// the database anew.
+const COMMIT_SIZE: usize = 512;
+const COMMIT_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Embeds what has no vector yet: the first model always, each other one if it lacks no more than is allowed. What the
 /// cache knows is no work and taken in any case. What a model that cannot be used lacks stays pending.
@@ -216,7 +216,7 @@ impl<'a> ModelRun<'a> {
                     }
                 }
                 observer.advance(part.len() as u64);
-                if kept.len() >= KEPT_BACK || since.elapsed() >= KEPT_BACK_FOR {
+                if kept.len() >= COMMIT_SIZE || since.elapsed() >= COMMIT_INTERVAL {
                     self.keep(std::mem::take(&mut kept), observer)?;
                     since = Instant::now();
                 }

@@ -104,7 +104,7 @@ impl Asked {
     /// An aim that the rule has not, or whose value is out of range.
     pub fn new(rule: &dyn Rule, want: Want, aim: &Aim) -> Result<Self, AimError> {
         let rule = aim.set(rule)?;
-        Ok(match want.tune(rule.as_ref()) {
+        Ok(match rule.tuned(want) {
             Some((rule, set)) => Asked { rule, want, set: Some(set) },
             None => Asked { rule, want, set: None },
         })
@@ -127,8 +127,8 @@ impl Asked {
         let rule = self.rule.name();
         Some(match &self.set {
             _ if self.want == Want::Auto => return None,
-            None => format!("cut {rule} has no strictness: want={want} has no effect"),
-            Some(_) if method != rule => format!("the {method} decides: want={want} has no effect"),
+            None => format!("want={want} has no effect on the cut {rule}"),
+            Some(_) if method != rule => format!("want={want} has no effect here"),
             Some(set) if set.starts_with("want=") => format!("wanted: {want}"),
             Some(set) => format!("wanted: {want} ({set})"),
         })
@@ -204,9 +204,9 @@ mod tests {
         };
         assert_eq!(note("auto", Want::All, "auto").as_deref(), Some("wanted: all"));
         assert_eq!(note("autocut", Want::Some, "autocut").as_deref(), Some("wanted: some (jumps=2)"));
-        let otsu = "cut otsu has no strictness: want=one has no effect";
+        let otsu = "want=one has no effect on the cut otsu";
         assert_eq!(note("otsu", Want::One, "otsu").as_deref(), Some(otsu));
-        let gate = "the gate decides: want=one has no effect";
+        let gate = "want=one has no effect here";
         assert_eq!(note("background", Want::One, "gate").as_deref(), Some(gate));
     }
 

@@ -96,7 +96,7 @@ pub struct CutReport {
     pub keep: usize,
     /// The value at or above which (for distances: at or below which) candidates are kept, if the method has one.
     pub threshold: Option<f64>,
-    /// One sentence for people.
+    /// A short clause in plain words that completes "Kept 4 of 150: …".
     pub reason: String,
     /// Candidates in the pool.
     pub candidates: usize,

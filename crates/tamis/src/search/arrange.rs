@@ -6,7 +6,7 @@
 //! saying the same: both are kept, since the answer may be in what only one of them holds, and the second stands further down.
 
 use super::candidate::Ranked;
-use super::fading::Fading;
+use super::decay::SearchDecay;
 use crate::Error;
 use crate::index::Index;
 use crate::words::words_of;
@@ -17,7 +17,7 @@ use tamis_store::{PassageId, Store};
 
 /// How what is kept is to be ordered.
 pub(super) struct Arrangement<'a> {
-    pub fading: Fading<'a>,
+    pub decay: SearchDecay<'a>,
     /// How much relevance counts against diversity; `None`: relevance alone counts.
     pub lambda: Option<f64>,
     /// How many are shown.
@@ -38,9 +38,9 @@ pub(super) struct Placed {
 impl Index {
     /// The kept candidates that are shown, in their order.
     pub(super) fn arranged(&self, kept: &[Ranked], by: &Arrangement<'_>) -> Result<Vec<Placed>, Error> {
-        let scores: Vec<f64> = kept.iter().map(|ranked| by.fading.aged(ranked)).collect();
+        let scores: Vec<f64> = kept.iter().map(|ranked| by.decay.aged(ranked)).collect();
         // Several phrasings order by other values than the scores, and nothing but age may change that order.
-        let aged = by.fading.is_on() && !by.fading.before_cut();
+        let aged = by.decay.is_on() && !by.decay.before_cut();
         let mut positions: Vec<usize> = if aged { order(&scores) } else { (0..kept.len()).collect() };
         if let Some(lambda) = by.lambda {
             let kept: Vec<&Ranked> = positions.iter().map(|&position| &kept[position]).collect();

@@ -36,7 +36,7 @@ pub(super) struct Ranked {
     pub passage: StoredPassage,
     /// What moved it besides the query.
     pub adjustment: Adjustment,
-    /// What age leaves of its value, in (0, 1].
-    pub left: f64,
+    /// The decay factor of its age, in (0, 1].
+    pub decay: f64,
     pub score: f64,
 }

@@ -1,16 +1,18 @@
 //! From a gathered pool to its order and its end.
 
 use super::answer::CutReport;
-use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
-use super::fading::Fading;
+use super::decay::SearchDecay;
 use super::gather::Gathered;
-use super::priors::{Priors, lowered};
+use super::rank_factors::{RankFactors, lowered};
+use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::variants::Phrased;
 use crate::Error;
 use std::collections::HashMap;
-use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, focus};
+use tamis_cut::{
+    Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop,
+};
 use tamis_rank::{
     Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
     merged_ranks, order,
@@ -48,11 +50,11 @@ impl Fusions {
 /// What a list is made by, besides the candidates.
 pub(super) struct Steps<'a> {
     pub fusions: Fusions,
-    pub priors: &'a Priors,
+    pub rank_factors: &'a RankFactors,
     /// The names that the query can mean.
     pub names: &'a QueryNames,
     pub rerank: Rerank,
-    pub fading: Fading<'a>,
+    pub decay: SearchDecay<'a>,
     /// The tables of collections that have one of their own, for a rule that reads them.
     pub tables: &'a [(&'static str, TopScore)],
 }
@@ -71,7 +73,7 @@ pub(super) struct Listed {
     pub source_tables: Vec<SourceTable>,
 }
 
-/// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the priors make of each
+/// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the rank factors make of each
 /// passage, best first; equals by passage. `passages` are those of the candidates, in their order; `threshold` gives the
 /// similarity that each must have for a rule that asks for one.
 pub(super) fn list(
@@ -82,20 +84,20 @@ pub(super) fn list(
     threshold: impl Fn(&StoredPassage) -> Option<f64>,
 ) -> Listed {
     let adjustments: Vec<Adjustment> = passages.iter().map(|passage| steps.rerank.of(passage)).collect();
-    let factors = steps.priors.factors(steps.names, &passages);
+    let factors = steps.rank_factors.factors(steps.names, &passages);
     let weighed = |scores: Vec<f64>| -> Vec<f64> {
         scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
     };
     let Fusions { order: ordering, cut } = steps.fusions;
     let fused = Fused::of(gathered, &adjustments, cut);
-    let left: Vec<f64> = passages.iter().map(|passage| steps.fading.factor(passage)).collect();
+    let decay: Vec<f64> = passages.iter().map(|passage| steps.decay.factor(passage)).collect();
     let mut values = weighed(fused.values);
-    if steps.fading.before_cut() {
-        values.iter_mut().zip(&left).for_each(|(value, &left)| *value = Decay::apply(*value, left));
+    if steps.decay.before_cut() {
+        values.iter_mut().zip(&decay).for_each(|(value, &factor)| *value = Decay::apply(*value, factor));
     }
     let scores = match ordering {
-        // Ranks say nothing of how much is left: what fades is ordered by its values.
-        _ if !gathered.phrased.is_empty() && !steps.fading.is_on() => {
+        // Ranks carry no decay: values order candidates that decay.
+        _ if !gathered.phrased.is_empty() && !steps.decay.is_on() => {
             weighed(Fused::ranks(gathered, &adjustments, ordering))
         }
         same if same == cut => values.clone(),
@@ -126,7 +128,7 @@ pub(super) fn list(
             candidate: gathered.candidates[position].clone(),
             passage: passages[position].take()?,
             adjustment: adjustments[position],
-            left: left[position],
+            decay: decay[position],
             score: scores[position],
         })
     });
@@ -224,7 +226,7 @@ pub(super) struct Decision {
     /// The values that the rule read, with their background.
     pub pool: Pool,
     /// How far the first candidate stands out of the next ones.
-    pub focus: Option<f64>,
+    pub coverage_drop: Option<f64>,
     /// The gate's evidence, where both legs took part.
     pub evidence: Option<f64>,
 }
@@ -234,17 +236,17 @@ pub(super) struct Grounds<'a> {
     pub gate: Option<&'a Gate>,
     /// The similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub beliefs: Beliefs,
+    pub prior: RelevancePrior,
 }
 
 /// The pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (of `count`
-/// passages), what was admitted, what is believed.
+/// passages), what was admitted, the relevance prior.
 pub(super) fn pool(
     values: Vec<f64>,
     background: Option<f64>,
     count: u64,
     admitted: Option<Admitted>,
-    beliefs: &Beliefs,
+    prior: &RelevancePrior,
 ) -> Result<Pool, Error> {
     let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
     if let Some(mean) = background {
@@ -256,7 +258,7 @@ pub(super) fn pool(
     if let Some(admitted) = admitted {
         pool = pool.with_admitted(admitted);
     }
-    Ok(pool.with_relevance(beliefs.relevance))
+    Ok(pool.with_relevance(prior.relevance))
 }
 
 /// Decides how many of the listed candidates are relevant.
@@ -267,16 +269,15 @@ pub(super) fn decide(
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
     let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, .. } = listed;
-    let &Grounds { gate, reference, beliefs } = grounds;
+    let &Grounds { gate, reference, prior } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-    let mut pool =
-        pool(values, background, count, admitted, &beliefs)?.with_source_tables(std::mem::take(source_tables));
+    let mut pool = pool(values, background, count, admitted, &prior)?.with_source_tables(std::mem::take(source_tables));
     if rule.reads_sizes() {
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
-    let known = known(gathered, reference, beliefs.usual_evidence);
+    let known = known(gathered, reference, prior.usual_evidence);
     let cut = match gate {
         Some(gate) => gate.cut(&known, rule, &pool),
         None => rule.cut(&pool),
@@ -284,7 +285,7 @@ pub(super) fn decide(
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
     let report = CutReport::from(cut);
     let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
-    Ok(Decision { report, probabilities, pool, focus: focus(&coverages), evidence: known.sum() })
+    Ok(Decision { report, probabilities, pool, coverage_drop: coverage_drop(&coverages), evidence: known.sum() })
 }
 
 /// What is known of the best candidates in absolute terms, of whatever phrasing.

@@ -107,7 +107,7 @@ impl Index {
             probabilities,
             pool,
             // What is asked of evidence says nothing of what is asked of everything else.
-            focus: None,
+            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,
@@ -168,10 +168,10 @@ impl Index {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
                 let pool = decide::pool(take(&mut listed.values), None, 0, None, &Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool, focus: None, evidence: None });
+                return Ok(Decision { report: cut, probabilities: None, pool, coverage_drop: None, evidence: None });
             }
         };
-        let grounds = Grounds { gate, reference, beliefs: Default::default() };
+        let grounds = Grounds { gate, reference, prior: Default::default() };
         decide::decide(rule, &grounds, &retrieved.gathered, listed)
     }
 
@@ -244,7 +244,7 @@ fn listed(
     let candidates = take(&mut retrieved.gathered.candidates);
     let ranked = candidates.into_iter().zip(passages).filter_map(|(candidate, passage)| {
         let score = candidate.similarity.filter(|similarity| similarity.is_finite())?;
-        let ranked = Ranked { candidate, passage, adjustment: Adjustment::of(1.0, 1.0), left: 1.0, score };
+        let ranked = Ranked { candidate, passage, adjustment: Adjustment::of(1.0, 1.0), decay: 1.0, score };
         places.contains_key(&ranked.passage.document).then_some(ranked)
     });
     let mut ranked: Vec<Ranked> = ranked.collect();

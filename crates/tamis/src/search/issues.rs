@@ -236,7 +236,7 @@ impl Index {
             rerank: Rerank::new(&self.config.rank, None, found.retrieved.question.now_ns, &*self.config.search.cut),
             probabilities: None,
             pool: Pool::scores(values).ok()?,
-            focus: None,
+            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,
@@ -277,7 +277,7 @@ impl FoundIssue {
             candidate: self.best.clone(),
             passage: self.passage.clone(),
             adjustment: Adjustment::of(1.0, 1.0),
-            left: 1.0,
+            decay: 1.0,
             score: self.rrf,
         }
     }

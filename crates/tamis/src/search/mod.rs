@@ -3,20 +3,20 @@
 mod aim;
 mod answer;
 mod arrange;
-mod beliefs;
 mod candidate;
+mod decay;
 mod decide;
 mod evidence;
-mod fading;
 mod gather;
 mod hint;
 mod issues;
 mod metadata;
 mod pages;
-mod priors;
 mod query;
 mod question;
+mod rank_factors;
 mod record;
+mod relevance_prior;
 mod repeated;
 mod replayed;
 mod rerank;
@@ -29,13 +29,13 @@ mod variants;
 
 pub use aim::{Aim, AimError, Asked};
 pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
-pub(crate) use beliefs::Beliefs;
 pub(crate) use evidence::{End, EvidenceQuery, FoundRecord};
 pub(crate) use issues::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub use metadata::MetadataFilter;
 pub(crate) use pages::{FoundPage, FoundPages};
-pub use priors::Priors;
 pub use query::{MAX_VARIANTS, Mode, SearchRequest};
+pub use rank_factors::RankFactors;
+pub(crate) use relevance_prior::RelevancePrior;
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scale_under};
 pub(crate) use scope::Scope;
@@ -47,7 +47,7 @@ use crate::index::{Freshness, Index};
 use crate::telemetry::Served;
 use arrange::{Arrangement, Placed};
 use candidate::Ranked;
-use fading::Fading;
+use decay::SearchDecay;
 use question::Question;
 use rerank::Rerank;
 use retrieve::{Decided, Retrieved};
@@ -93,15 +93,15 @@ impl Index {
         }
         asked.explain(&mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
-        let fading = self.fading(&retrieved.question);
-        fading.explain(&mut decided.cut, &decided.ranked);
+        let decay = self.decay(&retrieved.question);
+        decay.explain(&mut decided.cut, &decided.ranked);
 
         let Decided { ranked, cut, mode, rerank, replaced, warning, .. } = decided;
         let limit = request.limit.unwrap_or(self.config.search.top_k).min(cut.keep);
         let placed = self.arranged(
             &ranked[..cut.keep.min(ranked.len())],
             &Arrangement {
-                fading,
+                decay,
                 lambda: request.diversity.or(self.config.memory.diversity().filter(|_| request.memory)),
                 limit,
                 model: retrieved.model.as_deref().map(|model| model.model().id.as_str()),
@@ -119,7 +119,7 @@ impl Index {
             present(rank, &ranked[position], score, known, &question, highlighter.as_ref(), lines)
         };
         let results = placed.iter().zip(known).zip(1..).map(present).collect();
-        let pool = request.explain.then(|| entries(&ranked, cut.keep, &placed, &rerank, &fading, question.now_ns));
+        let pool = request.explain.then(|| entries(&ranked, cut.keep, &placed, &rerank, &decay, question.now_ns));
         clock.lap("present");
 
         let fallback_reason = retrieve::joined(fallback_reason, replaced);
@@ -172,9 +172,9 @@ impl Index {
         Ok(self.store.coverage("", &filter)?.passages)
     }
 
-    /// How what is asked of memories fades.
-    fn fading(&self, question: &Question) -> Fading<'_> {
-        if question.memory { Fading::new(&self.config.memory.decay, question.now_ns) } else { Fading::NONE }
+    /// The decay of this search: that of memories, or none.
+    fn decay(&self, question: &Question) -> SearchDecay<'_> {
+        if question.memory { SearchDecay::new(&self.config.memory.decay, question.now_ns) } else { SearchDecay::NONE }
     }
 
     pub(crate) fn filter(&self, request: &SearchRequest) -> Filter {
@@ -234,13 +234,13 @@ fn entries(
     keep: usize,
     placed: &[Placed],
     rerank: &Rerank,
-    fading: &Fading<'_>,
+    decay: &SearchDecay<'_>,
     now_ns: i64,
 ) -> Vec<PoolEntry> {
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
     let date = |passage: &StoredPassage| match rerank.by_age() {
         true => Rerank::date(passage),
-        false => fading.date(passage),
+        false => decay.date(passage),
     };
     let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
         kept: at < keep,
@@ -248,7 +248,7 @@ fn entries(
         namespace: hit.passage.namespace.clone(),
         distance_factor: hit.adjustment.factor,
         age_days: date(&hit.passage).map(days),
-        decay: hit.left,
+        decay: hit.decay,
         path: hit.passage.path.clone(),
         start_line: hit.passage.start_line,
         symbol: hit.passage.symbol.clone(),

@@ -2,7 +2,7 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
-use super::fading::Fading;
+use super::decay::SearchDecay;
 use super::replayed::MEMORIES;
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
@@ -46,7 +46,7 @@ impl Index {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            focus: decided.focus,
+            coverage_drop: decided.coverage_drop,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
         }
@@ -76,12 +76,12 @@ impl Index {
         fusion: Fusion,
         rerank: &Rerank,
         memory: bool,
-        fading: &Fading<'_>,
+        decay: &SearchDecay<'_>,
         phrasings: usize,
     ) -> String {
         let asked = if memory { MEMORIES } else { "" };
-        let moved = format!("{asked}{}{}", rerank.scale(), fading.scale());
+        let moved = format!("{asked}{}{}", rerank.scale(), decay.scale());
         let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
-        format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.priors.describe(), self.config.search.pool)
+        format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.rank_factors.describe(), self.config.search.pool)
     }
 }

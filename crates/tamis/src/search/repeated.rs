@@ -2,9 +2,9 @@
 //! which is what an evaluation has to measure.
 
 use super::answer::CutReport;
-use super::beliefs::Beliefs;
 use super::gather::Gathered;
 use super::query::SearchRequest;
+use super::relevance_prior::RelevancePrior;
 use super::retrieve::{Decided, Retrieved};
 use super::{Clock, candidate::Candidate};
 use crate::Error;
@@ -28,10 +28,10 @@ pub(crate) struct Ordered {
     pub cut: CutReport,
     /// The probability of relevance of each of `passages`, where the rule gives one.
     pub probabilities: Option<Vec<f64>>,
-    /// How far each of `passages` stands between the background and the best.
-    pub heights: Option<Vec<f64>>,
+    /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
+    pub normalized_scores: Option<Vec<f64>>,
     /// What the query adds to the collection's profile.
-    pub focus: Option<f64>,
+    pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
     /// How long the decision took: ordering, gate and rule.
     pub microseconds: f64,
@@ -102,12 +102,12 @@ impl Candidates<'_> {
     }
 
     /// Orders and cuts the candidates as a search with this rule would, its gate included.
-    pub fn decide(&self, rule: &dyn Rule, beliefs: &Beliefs) -> Result<Ordered, Error> {
+    pub fn decide(&self, rule: &dyn Rule, prior: &RelevancePrior) -> Result<Ordered, Error> {
         let passages = self.passages.clone();
         let started = Instant::now();
-        let decided = self.index.decide(&self.retrieved, passages, rule, Some(*beliefs), &mut Clock::start())?;
-        let Decided { ranked, cut, probabilities, pool, focus, evidence, .. } = decided;
-        let heights = pool.heights();
+        let decided = self.index.decide(&self.retrieved, passages, rule, Some(*prior), &mut Clock::start())?;
+        let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
+        let normalized_scores = pool.normalized_scores();
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
             characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
@@ -115,7 +115,7 @@ impl Candidates<'_> {
             score: ranked.score,
         };
         let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered { passages, cut, probabilities, heights, focus, evidence, microseconds })
+        Ok(Ordered { passages, cut, probabilities, normalized_scores, coverage_drop, evidence, microseconds })
     }
 }
 

@@ -1,8 +1,8 @@
 //! A recorded search, decided again by another rule: what the search itself would have kept, from what was taken down of its
 //! candidates.
 
-use super::beliefs::Beliefs;
 use super::decide::{Fusions, pool};
+use super::relevance_prior::RelevancePrior;
 use crate::Error;
 use std::ops::RangeInclusive;
 use tamis_cut::{Admission, Background, Gate, RawScores, Rule};
@@ -15,7 +15,7 @@ pub(crate) struct ReplayGrounds<'a> {
     pub configured: Configured,
     /// The similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub beliefs: Beliefs,
+    pub prior: RelevancePrior,
 }
 
 /// The fusions of the configuration.
@@ -79,7 +79,7 @@ pub(crate) fn replayed(
         order.sort_by_key(|&place| admissions[place] == Admission::Refused);
         admissions.into_iter().collect()
     });
-    let pool = pool(values, list.background, search.passages, admitted, &grounds.beliefs)?;
+    let pool = pool(values, list.background, search.passages, admitted, &grounds.prior)?;
     let cut = match grounds.gate {
         Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
         None => rule.cut(&pool),
@@ -165,7 +165,7 @@ fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evi
         best_similarity: best(&mut candidates.iter().map(|candidate| candidate.similarity)),
         background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
         reference: grounds.reference,
-        usual: grounds.beliefs.usual_evidence,
+        usual: grounds.prior.usual_evidence,
     }
 }
 
@@ -201,8 +201,12 @@ mod tests {
         Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5, memory_weight: 0.7 };
 
     fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
-        let grounds =
-            ReplayGrounds { gate: None, configured: CONFIGURED, reference: Some(0.5), beliefs: Beliefs::default() };
+        let grounds = ReplayGrounds {
+            gate: None,
+            configured: CONFIGURED,
+            reference: Some(0.5),
+            prior: RelevancePrior::default(),
+        };
         replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
     }
 

@@ -32,7 +32,7 @@ impl Rerank {
         let aged = match config.use_recency {
             RecencyUse::On => true,
             RecencyUse::Off => false,
-            RecencyUse::Auto => rule.is_of_aged_distances(),
+            RecencyUse::Auto => rule.reads_aged_distances(),
         };
         Rerank { hint, now_ns: aged.then_some(now_ns), config: *config }
     }
@@ -69,7 +69,7 @@ impl Rerank {
         self.now_ns.is_some()
     }
 
-    /// Adds to a cut that kept nothing that age alone put the nearest candidate beyond it.
+    /// Adds to the reason of an empty cut that age alone put the nearest candidate beyond it.
     pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
         let distances = ranked.iter().filter_map(|ranked| {
             let similarity = ranked.candidate.similarity?;
@@ -82,9 +82,9 @@ impl Rerank {
             && raw <= threshold
         {
             let reason = cut.reason.trim_end_matches('.');
-            cut.reason = format!(
-                "{reason}; age moved the nearest candidate from distance {raw:.2} to {moved:.2} (rank.recency)"
-            );
+            cut.reason = format!("{reason}; the nearest match is too old (rank.recency)");
+            cut.diagnostics.insert("nearest_before_age".into(), raw.into());
+            cut.diagnostics.insert("nearest_after_age".into(), moved.into());
         }
     }
 

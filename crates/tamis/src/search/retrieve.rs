@@ -4,12 +4,12 @@
 
 use super::Clock;
 use super::answer::CutReport;
-use super::beliefs::Beliefs;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions, Listed, Steps};
 use super::gather::{Asked, Gathered, Leg, LegError, SemanticQuery, complete};
 use super::query::{Mode, SearchRequest};
 use super::question::Question;
+use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::shared::gather_within;
 use super::variants::{Phrased, merge};
@@ -63,7 +63,7 @@ pub(super) struct Decided {
     pub pool: Pool,
     /// How far the first candidate stands out of the next ones, and the gate's evidence: what a collection's profile is
     /// made from.
-    pub focus: Option<f64>,
+    pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
     /// That another rule, or fewer legs, decided, and why.
     pub replaced: Option<String>,
@@ -169,13 +169,13 @@ impl Index {
     }
 
     /// Orders what was retrieved as the rule wants it and decides where it ends. `passages` are those of the
-    /// candidates, in their order. `beliefs`: where relevance is expected to end; `None`: by the index's own past.
+    /// candidates, in their order. `prior`: where relevance is expected to end; `None`: by the index's own past.
     pub(super) fn decide(
         &self,
         retrieved: &Retrieved,
         passages: Vec<StoredPassage>,
         rule: &dyn Rule,
-        beliefs: Option<Beliefs>,
+        prior: Option<RelevancePrior>,
         clock: &mut Clock,
     ) -> Result<Decided, Error> {
         let replacement = self.replacement(rule, retrieved.mode)?;
@@ -191,9 +191,9 @@ impl Index {
         let fusions = self.fusions(rule, model, *memory)?;
         let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
         let rerank = if *memory { rerank.unaged() } else { rerank };
-        let fading = self.fading(&retrieved.question);
+        let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
-        let steps = Steps { fusions, priors: &self.config.priors, names, rerank, fading, tables: &tables };
+        let steps = Steps { fusions, rank_factors: &self.config.rank_factors, names, rerank, decay, tables: &tables };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -201,22 +201,35 @@ impl Index {
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
 
-        let scale = self.scale(fusions.cut, &rerank, *memory, &fading, retrieved.gathered.phrased.len());
+        let scale = self.scale(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let namespace = scope.label(&self.namespace);
-        let own_past = || self.beliefs(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
-        let beliefs = beliefs.unwrap_or_else(own_past);
-        clock.lap("beliefs");
-        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), beliefs };
+        let own_past =
+            || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
+        let prior = prior.unwrap_or_else(own_past);
+        clock.lap("relevance_prior");
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: cut, probabilities, pool, focus, evidence } = decision;
+        let decide::Decision { report: cut, probabilities, pool, coverage_drop, evidence } = decision;
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
         let ranked = listed.ranked;
-        Ok(Decided { ranked, cut, mode, scale, rerank, probabilities, pool, focus, evidence, replaced, warning })
+        Ok(Decided {
+            ranked,
+            cut,
+            mode,
+            scale,
+            rerank,
+            probabilities,
+            pool,
+            coverage_drop,
+            evidence,
+            replaced,
+            warning,
+        })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.

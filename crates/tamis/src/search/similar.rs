@@ -3,8 +3,8 @@
 
 use super::answer::CutReport;
 use super::candidate::Candidate;
+use super::decay::SearchDecay;
 use super::decide::{self, Grounds, Steps};
-use super::fading::Fading;
 use super::gather::Gathered;
 use super::metadata::MetadataFilter;
 use super::query::SearchRequest;
@@ -75,21 +75,21 @@ impl Index {
         let asked = request.asked(&self.config)?;
         let rule = asked.rule();
         let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
-        let thresholds = (rule.name() == "language").then(|| self.thresholds(Some(&info))).transpose()?;
+        let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
         let names = QueryNames::default();
         let steps = Steps {
             fusions: self.fusions(rule, Some(&info), false)?,
-            priors: &self.config.priors,
+            rank_factors: &self.config.rank_factors,
             names: &names,
             rerank: Rerank::new(&self.config.rank, None, now_ns, rule),
-            fading: Fading::NONE,
+            decay: SearchDecay::NONE,
             tables: &self.source_tables(rule)?,
         };
         let threshold = |passage: &StoredPassage| {
             thresholds.as_ref().map(|thresholds| thresholds.of(steps.rerank.language_of(passage)))
         };
         let mut listed = decide::list(&gathered, passages, rule, &steps, threshold);
-        let grounds = Grounds { gate: None, reference: None, beliefs: Default::default() };
+        let grounds = Grounds { gate: None, reference: None, prior: Default::default() };
         let decision = decide::decide(rule, &grounds, &gathered, &mut listed)?;
         let similarity =
             |ranked: super::candidate::Ranked| (ranked.passage, ranked.candidate.similarity.unwrap_or(0.0));

@@ -265,7 +265,7 @@ mod tests {
             similarity_mean: None,
             similarity_deviation: None,
             bm25_mean: None,
-            focus: None,
+            coverage_drop: None,
             evidence: None,
             candidates: Vec::new(),
         }

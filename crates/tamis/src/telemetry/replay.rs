@@ -10,7 +10,7 @@ use super::comparison::{Compared, Comparison, CutSummary, Example, Outcome, Said
 use crate::Error;
 use crate::index::Index;
 use crate::models;
-use crate::search::{Asked, Beliefs, Configured, Mode, ReplayGrounds, replayed, scale_under};
+use crate::search::{Asked, Configured, Mode, RelevancePrior, ReplayGrounds, replayed, scale_under};
 use serde::Serialize;
 use std::collections::HashMap;
 use tamis_cut::Rule;
@@ -103,9 +103,9 @@ impl Index {
             }
             compared.add(&search, &said(&search, &judgements), outcomes);
         }
-        let auto = cuts.iter().any(|cut| cut.rule.name() == "auto");
+        let learns = cuts.iter().any(|cut| cut.rule.reads_relevance());
         let tables = |cut: &Named| self.config.source_tables(cut.rule.as_ref()).is_ok_and(|tables| !tables.is_empty());
-        let notes = notes(&cuts, auto && compared.judged() > 0, cuts.iter().any(tables), unreadable);
+        let notes = notes(&cuts, learns && compared.judged() > 0, cuts.iter().any(tables), unreadable);
         Ok(compared.finish(unreadable, notes))
     }
 
@@ -139,7 +139,7 @@ fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
 
 fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<String> {
     let mut notes = Vec::new();
-    if cuts.iter().any(|cut| cut.rule.name() == "auto") {
+    if cuts.iter().any(|cut| cut.rule.reads_relevance()) {
         notes.push("auto decides by what it knows of the collection now, not by what it knew then".to_owned());
     }
     if learnt {
@@ -148,7 +148,7 @@ fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<Str
                 .to_owned(),
         );
     }
-    if cuts.iter().any(|cut| cut.rule.name() == "language") {
+    if cuts.iter().any(|cut| cut.rule.reads_thresholds()) {
         notes.push(
             "the thresholds of languages are not recorded: language is replayed with its default alone".to_owned(),
         );
@@ -166,16 +166,16 @@ fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<Str
 struct Grounds<'a> {
     index: &'a Index,
     built_in: [ModelInfo; 2],
-    beliefs: HashMap<BeliefKey, Beliefs>,
+    priors: HashMap<PriorKey, RelevancePrior>,
 }
 
-/// What beliefs belong to: model, mode and scale.
-type BeliefKey = (String, Option<String>, String, String);
+/// The key of a prior: namespace, model, mode and scale.
+type PriorKey = (String, Option<String>, String, String);
 
 impl<'a> Grounds<'a> {
     fn new(index: &'a Index) -> Self {
         let built_in = [StaticModel::built_in().model().clone(), MiniLm::info()];
-        Grounds { index, built_in, beliefs: HashMap::new() }
+        Grounds { index, built_in, priors: HashMap::new() }
     }
 
     /// What a rule keeps of a search.
@@ -194,17 +194,17 @@ impl<'a> Grounds<'a> {
             .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
         let reference = model.and_then(models::reference);
         let configured = Configured { fusion, weight, memory_weight: index.config.memory.fusion_weight };
-        let beliefs = self.beliefs(search, mode, scale_under(search, rule, configured));
+        let prior = self.prior(search, mode, scale_under(search, rule, configured));
         let gate = settings.gate.then_some(&index.config.gate);
-        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, beliefs })?;
+        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, prior })?;
         Ok(Outcome::new(decided.kept, &decided.method))
     }
 
-    fn beliefs(&mut self, search: &RecordedSearch, mode: Mode, scale: String) -> Beliefs {
+    fn prior(&mut self, search: &RecordedSearch, mode: Mode, scale: String) -> RelevancePrior {
         let index = self.index;
         let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scale);
         let believed =
-            |(namespace, model, _, scale): &BeliefKey| index.beliefs(namespace, model.as_deref(), mode, scale);
-        *self.beliefs.entry(key).or_insert_with_key(believed)
+            |(namespace, model, _, scale): &PriorKey| index.relevance_prior(namespace, model.as_deref(), mode, scale);
+        *self.priors.entry(key).or_insert_with_key(believed)
     }
 }

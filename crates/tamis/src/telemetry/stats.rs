@@ -19,7 +19,7 @@ const SLOWEST: usize = 5;
 
 /// The stages of a search in their order; others follow by name, and `total` is last.
 const STAGES: [&str; 10] =
-    ["query", "embed", "gather", "rank", "rerank", "beliefs", "cut", "guarantee", "present", "total"];
+    ["query", "embed", "gather", "rank", "rerank", "relevance_prior", "cut", "guarantee", "present", "total"];
 
 /// Which queries to look at.
 #[derive(Clone, Debug, Default)]
@@ -179,11 +179,16 @@ fn without_numbers(reason: &str) -> String {
     reason.split(' ').map(plain).collect::<Vec<_>>().join(" ")
 }
 
+/// The name of a stage. Older logs have another name for one of them.
+fn stage_name(stage: &str) -> &str {
+    if stage == "beliefs" { "relevance_prior" } else { stage }
+}
+
 fn latency(rows: &[QueryQuality]) -> Vec<Latency> {
     let mut stages: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for row in rows {
         for (stage, &milliseconds) in &row.milliseconds {
-            stages.entry(stage).or_default().push(milliseconds);
+            stages.entry(stage_name(stage)).or_default().push(milliseconds);
         }
         stages.entry("total").or_default().push(row.total_ms);
     }
@@ -204,7 +209,11 @@ fn slowest(rows: &[QueryQuality]) -> Vec<SlowQuery> {
     let query = |row: &QueryQuality| SlowQuery {
         at: moment(row.at_ms).to_string(),
         total_ms: row.total_ms,
-        stage: row.milliseconds.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stage, &ms)| (stage.clone(), ms)),
+        stage: row
+            .milliseconds
+            .iter()
+            .max_by(|a, b| a.1.total_cmp(b.1))
+            .map(|(stage, &ms)| (stage_name(stage).to_owned(), ms)),
         search_id: row.search_id.clone(),
         text: row.query_text.clone(),
     };
@@ -265,6 +274,18 @@ mod tests {
         assert_eq!(stages, ["gather", "cut", "odd", "total"]);
         let total = latency.last().expect("a total");
         assert_eq!((total.p50_ms, total.p95_ms, total.max_ms, total.queries), (8.0, 30.0, 30.0, 4));
+    }
+
+    #[test]
+    fn a_stage_of_an_older_log_has_its_present_name() {
+        let mut old = row(0, "auto", 2, 10.0);
+        old.milliseconds = [("beliefs".to_owned(), 4.0), ("cut".to_owned(), 1.0)].into();
+        let mut new = old.clone();
+        new.milliseconds = [("relevance_prior".to_owned(), 2.0)].into();
+        let rows = [old, new];
+        let latency = latency(&rows);
+        assert_eq!((latency[0].stage.as_str(), latency[0].queries, latency[0].max_ms), ("relevance_prior", 2, 4.0));
+        assert_eq!(slowest(&rows)[0].stage, Some(("relevance_prior".to_owned(), 4.0)));
     }
 
     #[test]

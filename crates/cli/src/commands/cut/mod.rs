@@ -80,13 +80,13 @@ fn reading(arguments: &CutArguments, input: &Input) -> Result<Reading> {
     Ok(Reading { orientation, sort: arguments.sort, weight: arguments.fusion_weight })
 }
 
-/// The gate's answer where `auto` has evidence to ask it, and otherwise the rule's.
+/// The gate's answer where the rule decides by relevance, and otherwise the rule's.
 fn decide(candidates: &Candidates, asked: &Asked, no_gate: bool) -> Cut {
     let Candidates { pool, evidence, values, .. } = candidates;
-    let asks = asked.rule().name() == "auto" && !no_gate;
+    let asks = asked.rule().reads_relevance() && !no_gate;
     let mut cut = if asks { Gate::default().cut(evidence, asked.rule(), pool) } else { asked.rule().cut(pool) };
     cut.diagnostics.insert("values".into(), Value::from(values.clone()));
-    if asks && cut.method != "gate" && !pool.is_empty() {
+    if asks && !cut.gated && !pool.is_empty() {
         // Without a figure to hold against a bound, the gate stayed open because it knew nothing.
         let known = cut.diagnostics.contains_key("gate_evidence");
         cut.diagnostics.insert("gate".into(), Value::from(if known { "open" } else { "not asked: nothing to go by" }));

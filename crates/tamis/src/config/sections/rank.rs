@@ -55,7 +55,7 @@ section! {
 section! {
     /// `[rank]`: factors on the ranking value of passages that tend to drown the answer.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    pub struct Priors {
+    pub struct RankFactors {
         /// By the passage's role in its project.
         pub roles: RolePrior;
         /// By whether it defines the name in the query, or only uses it.

@@ -1,11 +1,15 @@
 //! `top_score`: a threshold from the best score.
 
+mod source_table;
+
+pub use source_table::SourceTable;
+
 use crate::cut::Cut;
-use crate::method::{Range, declare};
+use crate::declare::declare;
+use crate::parameter::Range;
 use crate::pool::{Orientation, Pool};
+use crate::reason::{NO_CANDIDATES, figure, percent};
 use crate::rule::Rule;
-use crate::source_table::SourceTable;
-use crate::text::figure;
 use crate::value::Value;
 
 declare! {
@@ -18,11 +22,11 @@ declare! {
     /// | lower | `floor` | `low` |
     ///
     /// Negative, zero and above-one scores follow the same table. At the edge of a tier the threshold jumps: a best
-    /// score of 0.69 keeps from 0.414, one of 0.70 keeps from 0.35. The diagnostic `tier` says which side it was,
-    /// `seam_distance` how far the best score stands from the nearest edge (negative: below it) and `kept_on_other_side` how many
-    /// its other side would have kept; the reason says so too where that is near and another number.
+    /// score of 0.69 keeps from 0.414, one of 0.70 keeps from 0.35. The diagnostic `tier` names the tier, `seam_distance` the
+    /// distance of the best score from the nearest edge (negative: below it), and `kept_on_other_side` the number that the
+    /// tier beyond that edge would have kept. The reason mentions that number where the edge is near and the number differs.
     ///
-    /// The candidates of some sources of a merged list can be held to tables of their own
+    /// The candidates of some sources of a merged list can follow tables of their own
     /// ([`Pool::with_source_tables`](crate::Pool::with_source_tables)). Distances are read as 1 − distance. O(n).
     pub struct TopScore = "top_score" on Weighted, "keeps a share of the best score, by how good the best is"
     where low_bound <= high_bound
@@ -31,16 +35,16 @@ declare! {
         pub high_bound: f64 = 0.7, Range::Number { min: 0.0, max: 10.0 };
         /// Best score from which the middle tier applies.
         pub low_bound: f64 = 0.3, Range::Number { min: 0.0, max: 10.0 };
-        /// Share of the best score that the high tier asks for.
+        /// Least share of the best score in the high tier.
         pub high_multiplier: f64 = 0.5, Range::Number { min: 0.0, max: 1.0 };
-        /// Share of the best score that the middle tier asks for.
+        /// Least share of the best score in the middle tier.
         pub middle_multiplier: f64 = 0.6, Range::Number { min: 0.0, max: 1.0 };
-        /// Score that the low tier asks for.
+        /// Least score in the low tier.
         pub floor: f64 = 0.15, Range::Number { min: 0.0, max: 10.0 };
     }
 }
 
-/// Part of the table, by the best score.
+/// A row of the table, chosen by the best score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tier {
     High,
@@ -58,13 +62,13 @@ impl Tier {
     }
 }
 
-/// How near to a seam, in scores, the reason speaks of it.
+/// Distance from a seam, in scores, within which the reason mentions it.
 const NEAR: f64 = 0.05;
 
 impl TopScore {
     /// The score that a candidate must reach in a list whose best has `best`.
     ///
-    /// A merged list that holds its sources to tables of their own keeps a candidate by the line of its own source at the best
+    /// In a merged list whose sources have tables of their own, a candidate must reach the line of its own source at the best
     /// score of the whole list; see [`SourceTable`](crate::SourceTable).
     pub fn line(&self, best: f64) -> f64 {
         self.line_in(self.tier(best), best)
@@ -87,11 +91,11 @@ impl TopScore {
     }
 
     /// The line in words.
-    fn why(&self, best: f64) -> String {
+    fn line_in_words(&self, best: f64) -> String {
         match self.tier(best) {
-            Tier::High => format!("{}% of the best", figure(100.0 * self.high_multiplier)),
-            Tier::Middle => format!("{}% of the best", figure(100.0 * self.middle_multiplier)),
-            Tier::Low => "the floor".to_string(),
+            Tier::High => format!("{} of the best score", percent(self.high_multiplier)),
+            Tier::Middle => format!("{} of the best score", percent(self.middle_multiplier)),
+            Tier::Low => format!("a score of {}", figure(self.floor)),
         }
     }
 
@@ -102,7 +106,7 @@ impl TopScore {
     }
 }
 
-/// The candidates by the table that each is held to.
+/// The candidates by the table that each follows.
 struct Held<'a> {
     rule: &'a TopScore,
     /// All scores, descending.
@@ -125,14 +129,14 @@ impl<'a> Held<'a> {
         Held { rule, scores: pool.as_similarities(), sources: sources.collect() }
     }
 
-    /// The tables that candidates are held to: the rule's own, unless every candidate is of a source with another, and those.
+    /// The tables in use: those of the sources, and the rule's own unless every candidate belongs to a source with another.
     fn tables(&self) -> impl Iterator<Item = &'a TopScore> {
         let of_sources: usize = self.sources.iter().map(|(_, scores)| scores.len()).sum();
         let own = (of_sources < self.scores.len()).then_some(self.rule);
         own.into_iter().chain(self.sources.iter().map(|(source, _)| &source.table))
     }
 
-    /// How many candidates reach the line of their table.
+    /// Number of candidates that reach the line of their table.
     fn keep(&self, line: impl Fn(&TopScore) -> f64) -> usize {
         let own = line(self.rule);
         let reach = |scores: &[f64], line: f64| scores.iter().filter(|score| **score >= line).count();
@@ -143,7 +147,7 @@ impl<'a> Held<'a> {
         (all + with).saturating_sub(without)
     }
 
-    /// The one line that all candidates are held to, where there is but one.
+    /// The line of all candidates, where there is only one.
     fn common_line(&self, best: f64) -> Option<f64> {
         let mut lines = self.tables().map(|table| table.line(best));
         let first = lines.next()?;
@@ -165,36 +169,30 @@ impl Rule for TopScore {
     fn cut(&self, pool: &Pool) -> Cut {
         let held = Held::new(self, pool);
         let Some(&best) = held.scores.first() else {
-            return Cut::new("top_score", pool, 0, "there are no candidates");
+            return Cut::new("top_score", pool, 0, NO_CANDIDATES);
         };
         let keep = held.keep(|table| table.line(best));
         let tier = self.tier(best);
-        let mut reason = format!(
-            "the best score, {}, is in the {} tier, which keeps from {}: {}",
-            figure(best),
-            tier.name(),
-            figure(self.line(best)),
-            self.why(best)
-        );
+        let least = self.line_in_words(best);
+        let mut reason = match pool.len() - keep {
+            0 => format!("all have at least {least}"),
+            _ if keep == 0 => format!("nothing has at least {least}"),
+            _ => format!("the rest have less than {least}"),
+        };
         let apart = held.sources.iter().filter(|(source, _)| source.table.line(best) != self.line(best));
         for (source, _) in apart.clone() {
-            let line = figure(source.table.line(best));
-            reason = format!("{reason}; {} keep from {line}: {}", source.source, source.table.why(best));
+            reason = format!("{reason}; {} need {}", source.source, source.table.line_in_words(best));
         }
 
-        // As if the best had fallen on the other side of the nearest seam.
+        // The number kept if the best score had fallen on the other side of the nearest seam.
         let seam = held.seam(best);
         let above = best >= seam;
         let beyond = if above { seam.next_down() } else { seam };
         let other = held.keep(|table| table.line_in(table.tier(beyond), best));
         let distance = best - seam;
         if other != keep && distance.abs() <= NEAR {
-            let side = if above { "above" } else { "below" };
-            reason = format!(
-                "{reason}; it is {} {side} the seam at {}, on whose other side {other} would be kept, not {keep}",
-                figure(distance.abs()),
-                figure(seam)
-            );
+            let change = if above { "lower" } else { "higher" };
+            reason = format!("{reason}; a slightly {change} best score would have kept {other}");
         }
 
         let mut cut = Cut::new("top_score", pool, keep, reason)
@@ -268,14 +266,13 @@ mod tests {
         assert_eq!(below.diagnostics["kept_on_other_side"].as_integer(), Some(4), "0.345 and more");
         assert_eq!(below.diagnostics["seam"].as_number(), Some(0.7));
         assert!((below.diagnostics["seam_distance"].as_number().unwrap() + 0.01).abs() < 1e-12);
-        assert!(
-            below.reason.ends_with("0.01 below the seam at 0.7, on whose other side 4 would be kept, not 2"),
-            "{}",
-            below.reason
+        assert_eq!(
+            below.reason,
+            "the rest have less than 60% of the best score; a slightly higher best score would have kept 4"
         );
         let at = cut(&[0.70, 0.42, 0.41, 0.36, 0.34]);
         assert_eq!(at.diagnostics["kept_on_other_side"].as_integer(), Some(2), "0.42 and more");
-        assert!(at.reason.contains("0 above the seam at 0.7"), "{}", at.reason);
+        assert!(at.reason.ends_with("; a slightly lower best score would have kept 2"), "{}", at.reason);
         let low = cut(&[0.29, 0.16, 0.1]);
         assert_eq!((low.keep, low.diagnostics["kept_on_other_side"].as_integer()), (2, Some(1)), "0.174 and more");
         assert_eq!(low.diagnostics["seam"].as_number(), Some(0.3));
@@ -284,7 +281,7 @@ mod tests {
     #[test]
     fn the_reason_is_silent_where_the_seam_is_far_or_changes_nothing() {
         for scores in [&[0.9, 0.5][..], &[0.69, 0.1], &[0.71, 0.6]] {
-            assert!(!cut(scores).reason.contains("seam"), "{}", cut(scores).reason);
+            assert!(!cut(scores).reason.contains("slightly"), "{}", cut(scores).reason);
         }
     }
 
@@ -300,7 +297,7 @@ mod tests {
         let cut = with_table(&[0.8, 0.6, 0.5, 0.45, 0.3], strict.clone(), &[0.6, 0.5]);
         assert_eq!((cut.keep, cut.threshold), (2, None), "0.8 and 0.45");
         assert_eq!(cut.diagnostics["line_notes"].as_number(), Some(0.9 * 0.8));
-        assert!(cut.reason.contains("keeps from 0.4: 50% of the best; notes keep from 0.72: 90%"), "{}", cut.reason);
+        assert_eq!(cut.reason, "the rest have less than 50% of the best score; notes need 90% of the best score");
         // The best may itself be of the source, and all may be.
         assert_eq!(with_table(&[0.8, 0.6, 0.5, 0.45], strict.clone(), &[0.8, 0.6]).keep, 3);
         let all = with_table(&[0.8, 0.75, 0.5], strict, &[0.8, 0.75, 0.5]);

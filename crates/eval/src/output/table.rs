@@ -1,4 +1,4 @@
-//! Tables of a report, before they have a form: the command prints them its own way, Markdown and HTML theirs.
+//! Tables of a report, before Markdown, HTML or a terminal give them a form.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,21 @@ use crate::metric::Metric;
 use crate::report::{CollectionReport, Report};
 use crate::resample::Difference;
 
-/// What stands where there is no figure.
+/// The mark in place of a missing figure.
 pub const NO_FIGURE: &str = "–";
 
 /// A table of text: a name in the first column, figures in the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows, in a few words.
+    /// Title in a few words.
     pub title: String,
-    /// How to read it, in one or two sentences; may be empty.
+    /// One or two sentences on reading it; may be empty.
     pub note: String,
     /// Heads of the columns.
     pub header: Vec<String>,
     /// Rows as wide as the header.
     pub rows: Vec<Vec<String>>,
-    /// How many of the first rows are of given methods; the others are of reference methods, or there are none.
+    /// Number of first rows for given methods; the others are for reference methods.
     pub given: usize,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn markdown_cell(text: &str) -> String {
         };
         match character {
             '\n' | '\r' => cell.push(' '),
-            // Inside of a word it means nothing.
+            // Markdown ignores an underscore inside a word.
             '_' if within_word(characters.peek()) => cell.push('_'),
             '_' | '|' | '\\' | '`' | '*' | '<' | '>' | '[' | ']' | '&' => cell.extend(['\\', character]),
             other => cell.push(other),
@@ -65,11 +65,11 @@ pub(crate) fn markdown_cell(text: &str) -> String {
 }
 
 impl Report {
-    /// The collections: how many queries of each kind, and how well their pools are ordered.
+    /// The collections: the number of queries of each kind, and the quality of their pools' order.
     pub fn collection_table(&self) -> Table {
         let names: BTreeSet<&String> =
             self.collections.iter().flat_map(|collection| collection.ranking.keys()).collect();
-        // Depths in the order of their size, which is not that of their names.
+        // Depths sort by size, not by name.
         let mut names: Vec<&String> = names.into_iter().collect();
         names.sort_by_key(|name| {
             let (metric, depth) = name.rsplit_once("_at_").unwrap_or((name, "0"));
@@ -101,7 +101,7 @@ impl Report {
         }
     }
 
-    /// One metric of every method on every collection, its mean over them, and the difference of the mean to the baseline.
+    /// One metric of every method: on every collection, its mean, and the difference of the mean from the baseline.
     pub fn comparison_table(&self, metric: Metric) -> Table {
         let mut header = vec!["method".to_owned()];
         header.extend(self.collections.iter().map(|collection| collection.name.clone()));
@@ -170,7 +170,7 @@ impl Report {
         }
     }
 
-    /// The tables of the report: what Markdown and HTML show, in order. A table without a row is not among them.
+    /// The tables that Markdown and HTML show, in order, without empty ones.
     pub fn tables(&self) -> Vec<Table> {
         use Metric::*;
         let mut metrics = vec![RelativeF1, ShareOfBestF1, F1, Precision, Recall, PenalisedDcg, Kept, CharactersKept];
@@ -206,12 +206,12 @@ impl Report {
             ),
             self.mean_table(
                 "Probabilities",
-                "How far the probabilities of relevance can be believed; less is better.",
+                "Errors of the probabilities of relevance; less is better.",
                 &[CalibrationError, Brier, LogLoss],
             ),
             self.mean_table(
                 "Stability over retrieval depth",
-                "How much the number kept changes when less is retrieved than the most that was tried.",
+                "The change in the number kept when retrieval goes less deep than the deepest tried.",
                 &[DepthChange, DepthUnchanged],
             ),
             self.mean_table("Time", "Mean time of a decision in microseconds.", &[Microseconds]),

@@ -1,9 +1,4 @@
-//! What comes out of an evaluation, and its forms: JSON, CSV, Markdown and HTML.
-
-mod csv;
-mod html;
-mod markdown;
-mod table;
+//! The report of an evaluation, and its JSON form.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +13,16 @@ use crate::options::Options;
 use crate::prefix;
 use crate::resample::Difference;
 
-pub(crate) use table::difference_cell;
-pub use table::{NO_FIGURE, Table};
-
-/// Version of the report's JSON form. It grows by one when a reader of the last version would misread the next.
+/// Version of the report's JSON form. It rises by one when a reader of the last version would misread the next.
 pub const FORMAT: u32 = 1;
 
-/// An evaluation: every method on every collection, averaged and query by query. Serialised it is the JSON form.
+/// An evaluation: every method on every collection, averaged and query by query. It serializes to the JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
     /// [`FORMAT`] of the version that wrote it.
     pub format: u32,
-    /// How it was made.
+    /// The options it was made with.
     pub options: Options,
     /// The collections, in the order given.
     pub collections: Vec<CollectionReport>,
@@ -39,14 +32,15 @@ pub struct Report {
 
 /// A method averaged over collections, each collection counting the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Overall {
     /// Name of the method.
     pub name: String,
-    /// Whether it is one of the reference methods that every evaluation has.
+    /// True for a reference method, which every evaluation has.
     pub reference: bool,
     /// Mean of each metric over the collections that have it.
     pub figures: BTreeMap<Metric, f64>,
-    /// Over how many collections each mean is.
+    /// Number of collections that each mean covers.
     pub collections: BTreeMap<Metric, usize>,
     /// Difference of each paired metric to the baseline, over the collections that have both; none for the baseline itself.
     pub differences: BTreeMap<Metric, Difference>,
@@ -54,16 +48,17 @@ pub struct Overall {
 
 /// One collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CollectionReport {
     /// Its name.
     pub name: String,
-    /// What retrieved, where it is known.
+    /// The model or engine that retrieved, where it is known.
     pub model: Option<String>,
-    /// How many queries have a relevant document by the judgements.
+    /// Number of queries with a relevant document by the judgements.
     pub answerable: usize,
-    /// How many have none.
+    /// Number of queries without one.
     pub unanswerable: usize,
-    /// How many come from another collection.
+    /// Number of queries from another collection.
     pub foreign: usize,
     /// Ranking metrics of the pool's order, averaged over the answerable queries: `ndcg_at_10`, `recall_at_10`, …, `map`
     /// and `mrr`. Empty without such a query.
@@ -72,24 +67,25 @@ pub struct CollectionReport {
     pub queries: Vec<QueryReport>,
     /// The methods: the given ones in their order, then the reference methods.
     pub methods: Vec<MethodReport>,
-    /// What any budget buys, averaged over the answerable queries: one point per k.
+    /// Precision and recall by budget, averaged over the answerable queries: one point per k.
     pub budget: Vec<BudgetPoint>,
     /// Score curves of a few answerable queries, drawn at random.
     pub samples: Vec<Sample>,
 }
 
-/// What does not depend on the method, for one query.
+/// One query, independent of the method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct QueryReport {
     /// The query's identifier.
     pub id: String,
     /// Its kind; a judged query without a relevant document is unanswerable here.
     pub kind: QueryKind,
-    /// How many documents its pool has.
+    /// Number of documents in its pool.
     pub pool: usize,
-    /// How many are relevant by the judgements, found or not.
+    /// Number of relevant documents by the judgements, found or not.
     pub relevant: usize,
-    /// How many of those are in the pool.
+    /// Number of those in the pool.
     pub relevant_in_pool: usize,
     /// The best F1 over all prefixes of the pool's order.
     pub best_f1: f64,
@@ -97,27 +93,29 @@ pub struct QueryReport {
 
 /// One method on one collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MethodReport {
     /// Its name.
     pub name: String,
-    /// Whether it is one of the reference methods that every evaluation has.
+    /// True for a reference method, which every evaluation has.
     pub reference: bool,
-    /// The metrics. One that has nothing to average, such as calibration without probabilities, is not there.
+    /// The metrics, without those that have nothing to average, such as calibration without probabilities.
     pub figures: BTreeMap<Metric, f64>,
     /// Difference of each paired metric to the baseline, with its interval; none for the baseline itself.
     pub differences: BTreeMap<Metric, Difference>,
-    /// What was kept of each query.
+    /// The kept set of each query.
     pub kept: KeptColumns,
     /// Reliability of the probabilities in bins of equal width, where the method gives them; lowest first, none empty.
     pub reliability: Vec<Bin>,
     /// ROC curves of the evidence, where the method gives it and both sides have queries.
     pub roc: Vec<Roc>,
-    /// What is kept at each depth of the pool, where it was asked for; the shallowest first.
+    /// The kept numbers at each depth of the pool, where they were asked for; the shallowest first.
     pub depths: Vec<DepthReport>,
 }
 
-/// What a method keeps of each query: columns as long as [`CollectionReport::queries`], in the same order.
+/// The documents that a method keeps of each query: columns as long as [`CollectionReport::queries`], in the same order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct KeptColumns {
     /// Documents kept.
     pub documents: Vec<usize>,
@@ -129,13 +127,13 @@ pub struct KeptColumns {
     pub relative_f1: Vec<f64>,
     /// F1 as a share of the best F1 of the method's list.
     pub share_of_best_f1: Vec<f64>,
-    /// DCG with a penalty for what is not relevant.
+    /// DCG with a penalty for irrelevant documents.
     pub penalised_dcg: Vec<f64>,
 }
 
 impl KeptColumns {
-    /// The value that `metric` averages for the query at `position`; `None` where the query is not among those averaged,
-    /// the metric is not a mean per query, or there is no such position.
+    /// The value of the query at `position` that `metric` averages; `None` where the metric does not average this query, is
+    /// not a mean per query, or `position` is past the end.
     pub fn value(&self, metric: Metric, position: usize, query: &QueryReport, beta: f64) -> Option<f64> {
         let keep = *self.documents.get(position)?;
         let found = *self.relevant.get(position)?;
@@ -171,12 +169,13 @@ impl KeptColumns {
     }
 }
 
-/// What a method keeps when retrieval went to a depth.
+/// The documents that a method keeps when retrieval goes to one depth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DepthReport {
     /// The depth, in the unit of the decisions.
     pub depth: usize,
-    /// How many queries were decided at this depth.
+    /// Number of queries decided at this depth.
     pub queries: usize,
     /// Mean number kept.
     pub kept: f64,
@@ -186,6 +185,7 @@ pub struct DepthReport {
 
 /// Keeping the first `documents` of every query: means over the answerable queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BudgetPoint {
     /// The fixed k; a shorter pool is kept whole.
     pub documents: usize,
@@ -201,6 +201,7 @@ pub struct BudgetPoint {
 
 /// The score curve of one query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Sample {
     /// Position of the query in [`CollectionReport::queries`].
     pub query: usize,
@@ -218,18 +219,18 @@ impl CollectionReport {
 }
 
 impl Report {
-    /// The JSON form, on one line: made for [`from_json`](Self::from_json) and for other programs.
+    /// The JSON form, on one line, for [`from_json`](Self::from_json) and other programs.
     ///
     /// # Errors
-    /// Only when a figure cannot be written, which a report from [`evaluate`](crate::evaluate()) has none of.
+    /// A figure that JSON cannot hold. Reports from [`evaluate`](crate::evaluate()) have none.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
 
-    /// Reads the JSON form back. `file` is the name for the error.
+    /// Reads the JSON form. `file` is the name for the error.
     ///
     /// # Errors
-    /// Text that is no report, or one of another [`FORMAT`].
+    /// Text in another form, or a report of another [`FORMAT`].
     pub fn from_json(file: &str, text: &str) -> Result<Self, ReportError> {
         #[derive(Deserialize)]
         struct Version {

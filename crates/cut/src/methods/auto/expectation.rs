@@ -1,9 +1,9 @@
-//! What keeping the first k candidates is worth, for every k, when relevance is known only by probability.
+//! The worth of keeping the first k candidates, for every k, when relevance is known only by probability.
 
 use super::counts::Counts;
 
-/// Relevance as far as it is known: one probability a candidate, best first, independent of each other given the
-/// scenario, and how many relevant passages are expected outside the pool.
+/// One way relevance may be: a probability per candidate, best first, independent given the scenario, and the expected
+/// number of relevant passages outside the pool.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scenario {
     pub weight: f64,
@@ -14,21 +14,21 @@ pub(super) struct Scenario {
 /// The expectations of keeping the first k.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Expectation {
-    /// Expected F_β; where nothing is relevant, F is 1 for keeping nothing and 0 otherwise.
+    /// Expected F_β. Where nothing is relevant, F is 1 for keeping nothing and 0 otherwise.
     pub f: f64,
-    /// Expected share of the kept that is relevant; 1 for keeping nothing.
+    /// Expected share of the kept candidates that is relevant; 1 for keeping nothing.
     pub precision: f64,
-    /// Expected share of the relevant that is kept, where anything is relevant at all.
+    /// Expected share of the relevant passages that is kept, given that there are any.
     pub recall: f64,
 }
 
 /// Expectations for k = 0 to the number of candidates, over all scenarios.
 ///
-/// With R of all candidates relevant and A of the first k, E F_β = Σ (1 + β²) · E[A; R] / (k + β² R), and E[A; R] is the sum,
-/// over the first k, of the probability that the candidate is relevant and that R are. The count R is Poisson binomial;
-/// what each candidate adds is read off it by taking the candidate out of the count. So all k together cost O(n · w), with w the
-/// width of the count, which only undecided candidates widen, for any β; exact but for weights below 1e-12. Ye, Chai, Lee
-/// and Chieu, "Optimizing F-measures: a tale of two approaches", ICML 2012, give a method of O(n²) for whole β².
+/// Let R of all candidates be relevant, and A of the first k. Then E F_β = Σ (1 + β²) · E[A; R] / (k + β² R), where E[A; R]
+/// is the sum over the first k of the probability that the candidate is relevant and the count is R. R is Poisson binomial,
+/// and taking a candidate out of the count gives the part it adds. All k together cost O(n · w) for any β, with w the width of
+/// the count, which only undecided candidates widen; exact but for weights below 1e-12. Ye, Chai, Lee and Chieu, "Optimizing
+/// F-measures: a tale of two approaches", ICML 2012, give a method of O(n²) for whole β².
 pub(super) fn expectations(scenarios: &[Scenario], beta: f64) -> Vec<Expectation> {
     let candidates = scenarios.first().map_or(0, |scenario| scenario.probabilities.len());
     let mut total = vec![Expectation::default(); candidates + 1];
@@ -45,10 +45,10 @@ pub(super) fn expectations(scenarios: &[Scenario], beta: f64) -> Vec<Expectation
     total
 }
 
-/// Candidates whose parts of the count are reckoned side by side.
+/// Candidates whose parts of the count are computed side by side.
 const LANES: usize = 4;
 
-/// Adds one scenario with its weight. Returns the weight of there being anything relevant.
+/// Adds one scenario with its weight. Returns the weight of the case that anything is relevant.
 fn add(scenario: &Scenario, beta2: f64, total: &mut [Expectation]) -> f64 {
     let Scenario { weight, ref probabilities, outside } = *scenario;
     let mut relevant = Counts::poisson(outside);
@@ -56,7 +56,7 @@ fn add(scenario: &Scenario, beta2: f64, total: &mut [Expectation]) -> f64 {
     let nothing = relevant.zero();
     total[0].f += weight * nothing;
 
-    // By count: its share of β² in the denominator, and what one of so many is of recall.
+    // By count: its part of the denominator, and the recall that one candidate of so many gives.
     let counts = (relevant.first()..).take(relevant.mass().len()).map(|count| count as f64);
     let missable: Vec<f64> = counts.clone().map(|count| beta2 * count).collect();
     let each: Vec<f64> = counts.map(|count| if count > 0.0 { 1.0 / count } else { 0.0 }).collect();
@@ -66,7 +66,7 @@ fn add(scenario: &Scenario, beta2: f64, total: &mut [Expectation]) -> f64 {
     let one_side = |a: &f64, b: &f64| (*a > 0.5) == (*b > 0.5);
     for lanes in probabilities.chunk_by(one_side).flat_map(|run| run.chunks(LANES)) {
         let ranks: [f64; LANES] = std::array::from_fn(|lane| (kept + lane + 1) as f64);
-        // Where there are fewer candidates than lanes, the others do as the first one does and count for nothing.
+        // With fewer candidates than lanes, the other lanes repeat the first one and count for nothing.
         let counts = ranks.map(|rank| f64::from(u8::from(rank <= (kept + lanes.len()) as f64)));
         let (mut f, mut recalls) = ([0.0; LANES], [0.0; LANES]);
         relevant.joint(
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Over every combination of relevant and not.
+    /// Enumerates every combination of relevant and not.
     fn brute(scenario: &Scenario, beta: f64) -> Vec<Expectation> {
         let n = scenario.probabilities.len();
         let mut total = vec![Expectation::default(); n + 1];
@@ -128,7 +128,7 @@ mod tests {
         total
     }
 
-    /// Over the counts before and after every candidate, which is slow and has nothing to cancel.
+    /// Uses the counts before and after every candidate, which is slow and free of cancellation.
     fn direct(scenario: &Scenario, beta: f64) -> Vec<Expectation> {
         let counts = |probabilities: &[f64], counts: Counts| {
             probabilities.iter().fold(counts, |mut counts, &probability| {

@@ -1,9 +1,8 @@
-//! What an index's own past says of where relevance ends: its past queries, without any judgement, and those of them that
-//! people judged.
+//! The relevance prior of an index, from its past queries and their judgements.
 
-use super::judged::{JudgedQuery, heights, judged_queries};
+use super::judged::{JudgedQuery, judged_queries, normalized_scores};
 use crate::index::Index;
-use crate::search::{Beliefs, Mode};
+use crate::search::{Mode, RelevancePrior};
 use std::sync::Mutex;
 use tamis_cut::{JudgedPool, Profile, Relevance};
 use tamis_store::{RecordedSearch, UsageLog};
@@ -11,14 +10,14 @@ use tamis_store::{RecordedSearch, UsageLog};
 /// Past queries that make the profile.
 pub(crate) const PAST_QUERIES: usize = 500;
 
-/// Judged queries that are learnt from, the latest ones.
+/// Number of latest judged queries to learn from.
 const JUDGED_QUERIES: usize = 200;
 
-/// The relevance fitted last, and what it was fitted to.
+/// The relevance fitted last, with its key.
 #[derive(Debug, Default)]
 pub(crate) struct Fitted(Mutex<Option<(Key, Relevance)>>);
 
-/// Nothing is fitted anew while this stays.
+/// The inputs of a fit. An equal key needs no new fit.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     judgements: (i64, i64),
@@ -31,20 +30,26 @@ struct Key {
 }
 
 impl Index {
-    /// What is believed before the query is looked at. A log that cannot be read says nothing.
-    pub(crate) fn beliefs(&self, namespace: &str, model: Option<&str>, mode: Mode, scale: &str) -> Beliefs {
+    /// The prior for a search. A log that cannot be read leaves the built-in one.
+    pub(crate) fn relevance_prior(
+        &self,
+        namespace: &str,
+        model: Option<&str>,
+        mode: Mode,
+        scale: &str,
+    ) -> RelevancePrior {
         if !self.config.telemetry.record {
-            return Beliefs::default();
+            return RelevancePrior::default();
         }
-        let Ok(log) = self.usage.log() else { return Beliefs::default() };
-        let Ok(past) = log.profile(namespace, model, PAST_QUERIES) else { return Beliefs::default() };
-        let profile = Profile::of(past.into_iter().map(|query| (query.focus, query.evidence)));
-        let mut beliefs = Beliefs::from(&profile);
-        beliefs.relevance = self.fitted(log, beliefs.relevance, namespace, model, mode, scale);
-        beliefs
+        let Ok(log) = self.usage.log() else { return RelevancePrior::default() };
+        let Ok(past) = log.profile(namespace, model, PAST_QUERIES) else { return RelevancePrior::default() };
+        let profile = Profile::of(past.into_iter().map(|query| (query.coverage_drop, query.evidence)));
+        let mut prior = RelevancePrior::from(&profile);
+        prior.relevance = self.fitted(log, prior.relevance, namespace, model, mode, scale);
+        prior
     }
 
-    /// The relevance fitted to what people judged, with `prior` where they did not.
+    /// The relevance fitted to the judgements; `prior` without any.
     fn fitted(
         &self,
         log: &UsageLog,
@@ -85,12 +90,12 @@ impl Index {
     }
 }
 
-/// A judged query as heights with judgements; `None` where its best candidate does not stand out.
+/// A judged query as normalized scores with judgements; `None` where its best candidate does not stand out.
 fn pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
-    let heights = heights(query.search)?;
+    let normalized_scores = normalized_scores(query.search)?;
     // A collection that was judged elsewhere lists what is relevant; what it does not list is not. People say something
     // of what they looked at, and nothing of the rest.
     let unsaid = (query.search.entry_point == super::IMPORT).then_some(false);
-    let relevant = query.relevant(heights.len()).map(|relevant| relevant.or(unsaid)).collect();
-    Some(JudgedPool { heights, relevant })
+    let relevant = query.relevant(normalized_scores.len()).map(|relevant| relevant.or(unsaid)).collect();
+    Some(JudgedPool { normalized_scores, relevant })
 }

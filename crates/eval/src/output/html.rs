@@ -1,14 +1,14 @@
-//! The report as one page: tables and plots, no script, nothing from elsewhere.
+//! The report as one HTML page: tables and plots, without scripts or outside resources.
 
+use super::Table;
 use crate::metric::Metric;
 use crate::plot::{self, escape};
-use crate::report::{CollectionReport, MethodReport, Report, Table};
+use crate::report::{CollectionReport, MethodReport, Report};
 
 const STYLE: &str = include_str!("page.css");
 
 impl Report {
-    /// The page. It is self-contained, follows the reader's choice of light or dark, and has everything that came from data
-    /// escaped.
+    /// The page. It is self-contained, follows the reader's choice of light or dark, and escapes all text from the data.
     pub fn html(&self) -> String {
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -42,8 +42,8 @@ fn section(collection: &CollectionReport, page: &mut String) {
 
     if !collection.budget.is_empty() {
         page.push_str(
-            "<h3>Precision and recall against budget</h3>\n<p>The line is what keeping the same number for every query \
-             gives. A method above it spends its budget better than any fixed number does.</p>\n<div class=\"plots\">\n",
+            "<h3>Precision and recall against budget</h3>\n<p>The line keeps the same number for every query. A method \
+             above it spends its budget better than any fixed number.</p>\n<div class=\"plots\">\n",
         );
         let has_lengths = collection.methods.iter().any(|method| method.figures.contains_key(&Metric::CharactersKept));
         for characters in [false, true].into_iter().filter(|characters| has_lengths || !characters) {
@@ -57,8 +57,8 @@ fn section(collection: &CollectionReport, page: &mut String) {
     if !collection.samples.is_empty() {
         page.push_str(
             "<h3>Scores and cuts of a few queries</h3>\n<p>Queries drawn at random among those with something found. \
-             <span class=\"relevant\">●</span> marks what is relevant; below, a bar over what each method keeps, a ring \
-             where it keeps nothing.</p>\n<div class=\"plots\">\n",
+             <span class=\"relevant\">●</span> marks relevant documents; below, a bar covers the documents each method \
+             keeps, and a ring marks an empty answer.</p>\n<div class=\"plots\">\n",
         );
         for sample in &collection.samples {
             let query = &collection.queries[sample.query];
@@ -70,8 +70,8 @@ fn section(collection: &CollectionReport, page: &mut String) {
 
     let shown = |method: &&MethodReport| !method.reference || method.name == crate::FIXED_FITTED;
     page.push_str(
-        "<h3>Kept against relevant</h3>\n<p>A dot is as large as its numbers are frequent; on the line as many are kept as \
-         are relevant. Rings are queries without a relevant document.</p>\n<div class=\"plots\">\n",
+        "<h3>Kept against relevant</h3>\n<p>Larger dots are more frequent; on the line, as many are kept as are \
+         relevant. Rings are queries without a relevant document.</p>\n<div class=\"plots\">\n",
     );
     for method in collection.methods.iter().filter(shown) {
         page.push_str(&figure("small", &plot::kept(collection, method)));
@@ -83,7 +83,7 @@ fn section(collection: &CollectionReport, page: &mut String) {
     if !believed.is_empty() {
         page.push_str(
             "<h3>Reliability of the probabilities</h3>\n<p>A dot is a bin of equal width, larger where it has more \
-             candidates. On the diagonal the probabilities are right, below it too high.</p>\n<div class=\"plots\">\n",
+             candidates. On the diagonal the probabilities are right; below it they are too high.</p>\n<div class=\"plots\">\n",
         );
         believed.iter().for_each(|method| page.push_str(&figure("middle", &plot::reliability(method))));
         page.push_str("</div>\n");
@@ -91,7 +91,7 @@ fn section(collection: &CollectionReport, page: &mut String) {
     let gated: Vec<&MethodReport> = collection.methods.iter().filter(|method| !method.roc.is_empty()).collect();
     if !gated.is_empty() {
         page.push_str(
-            "<h3>Telling queries with an answer from those without</h3>\n<p>By the evidence of each method, or else its \
+            "<h3>Separating queries with an answer from those without</h3>\n<p>By the evidence of each method, or its \
              highest probability.</p>\n<div class=\"plots\">\n",
         );
         gated.iter().for_each(|method| page.push_str(&figure("middle", &plot::roc(method))));
@@ -135,7 +135,7 @@ fn rows(table: &Table) -> String {
     html
 }
 
-/// What stands between backquotes as code.
+/// Marks text between backquotes as code.
 fn code(escaped: &str) -> String {
     let parts = escaped.split('`').enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()

@@ -1,10 +1,10 @@
-//! What a passage is, whatever the query's words say of it: a factor on its ranking value.
+//! Rank factors: factors on a passage's ranking value for its role and its symbol.
 
-pub use crate::config::Priors;
+pub use crate::config::RankFactors;
 use tamis_rank::{QueryNames, RolePrior};
 use tamis_store::StoredPassage;
 
-impl Priors {
+impl RankFactors {
     /// The factor on each passage's value, in (0, 1].
     pub(super) fn factors(&self, names: &QueryNames, passages: &[StoredPassage]) -> Vec<f64> {
         let mut factors = self.definitions.factors(names, passages.iter().map(|passage| passage.symbol.as_deref()));
@@ -14,7 +14,7 @@ impl Priors {
         factors
     }
 
-    /// The priors in words, as a part of what scores are made by.
+    /// The factors as text, part of the description of a search's scores.
     pub(super) fn describe(&self) -> String {
         let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
         let usage = self.definitions.usage;
@@ -22,7 +22,7 @@ impl Priors {
     }
 }
 
-/// `value` ranked down by `factor`. What is not positive stays as it is, so that a factor never raises a value.
+/// `value` ranked down by `factor`. A value that is not positive stays as it is, so that a factor never raises it.
 pub(super) fn lowered(value: f64, factor: f64) -> f64 {
     if value > 0.0 { value * factor } else { value }
 }

@@ -1,11 +1,11 @@
-//! How many of a set of candidates are relevant, when each is with a probability of its own.
+//! The number of relevant candidates, when each is relevant with a probability of its own.
 
-/// Probabilities below this are left out of a distribution's ends: together they stay far below a rounding error of
-/// what is decided.
+/// Probabilities below this are dropped from the ends of a distribution. Together they stay far below a rounding error of
+/// the decision.
 pub(super) const NEGLIGIBLE: f64 = 1e-12;
 
-/// The distribution of a count: the sum of independent trials with unequal probabilities (Poisson binomial), held over
-/// the range of counts that have any weight.
+/// The distribution of a count, the sum of independent trials with unequal probabilities (Poisson binomial), over the
+/// range of counts that have weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Counts {
     first: usize,
@@ -18,7 +18,7 @@ impl Counts {
         Counts { first: 0, mass: vec![1.0] }
     }
 
-    /// A Poisson distribution with this mean: many trials of small probability, seen together (Le Cam 1960).
+    /// A Poisson distribution with this mean, for many trials of small probability (Le Cam 1960).
     pub fn poisson(mean: f64) -> Self {
         let mut counts = Counts::none();
         if mean > NEGLIGIBLE {
@@ -69,14 +69,13 @@ impl Counts {
         if self.first == 0 { self.mass[0] } else { 0.0 }
     }
 
-    /// For trials that are among those counted: the probability that each succeeds and that the count is so and so.
-    /// `receive` is given the place of the count in [`Counts::mass`], in one order or the other, and those probabilities.
-    /// O(width).
+    /// For each of these trials, which are among those counted, and each count: the joint probability that the trial
+    /// succeeds and the count is reached. `receive` gets the index of the count in [`Counts::mass`], in ascending or
+    /// descending order, and these probabilities. O(width).
     ///
-    /// A trial with probability p is taken out of the count again: with Q the distribution without it, P(t) = (1 − p) ·
-    /// Q(t) + p · Q(t − 1). The equation is solved from the low end where p is at most 1/2 and from the high end where it is
-    /// more, so that errors do not grow on the way. Trials of one call are solved side by side and must all be on one side
-    /// of 1/2.
+    /// Each trial, of probability p, is taken out of the count: with Q the distribution without it, P(t) = (1 − p) · Q(t) +
+    /// p · Q(t − 1). The equation is solved from the low end for p up to 1/2 and from the high end above, so that errors do
+    /// not grow on the way. The trials of one call are solved side by side, so all must lie on one side of 1/2.
     pub fn joint<const N: usize>(&self, probabilities: [f64; N], mut receive: impl FnMut(usize, &[f64; N])) {
         let mut joint = [0.0; N];
         if probabilities[0] > 0.5 {
@@ -147,7 +146,7 @@ mod tests {
             let mut joint = vec![0.0; all.mass().len()];
             all.joint([probability], |at, &[weight]| joint[at] = weight);
             for (at, joint) in joint.iter().enumerate() {
-                // That the others are one fewer.
+                // The same event with the trial left out: the others are one fewer.
                 let before = (all.first() + at).checked_sub(1 + without.first());
                 let expected = before.and_then(|at| without.mass().get(at)).map_or(0.0, |mass| probability * mass);
                 prop_assert!((joint - expected).abs() < 1e-10, "{} {joint} {expected}", all.first() + at);

@@ -1,44 +1,43 @@
-//! Learning from judged queries, with what is believed without them as the prior.
+//! Learning a model of relevance from judged queries, with the unjudged model as the prior.
 
 use super::expectation::expectations;
 use super::relevance::{Basis, Relevance};
 
-/// One judged query: its candidates' heights, best first, and what was said of them.
+/// One judged query: its candidates' normalized scores, best first, and their judgements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JudgedPool {
-    /// How far each candidate stands between the background (0) and the best one (1).
-    pub heights: Vec<f64>,
-    /// Whether it is relevant; `None` where nobody said.
+    /// Normalized scores ([`Pool::normalized_scores`](crate::Pool::normalized_scores)).
+    pub normalized_scores: Vec<f64>,
+    /// The judgement of each candidate; `None` where nobody judged it.
     pub relevant: Vec<Option<bool>>,
 }
 
-/// Candidates of a query that are looked at.
+/// Candidates of a query that the fit reads.
 const DEEPEST: usize = 60;
 
-/// Standard deviation of the prior: how far a collection's level is from what is believed of it without judgements.
+/// Standard deviation of the prior: the distance of a collection's level from the level of the unjudged model.
 const LEVEL_DEVIATION: f64 = 0.08;
 
 /// Standard deviation of the logarithm of the spread.
 const SPREAD_DEVIATION: f64 = 0.3;
 
-/// How much one judged query's F1 counts against the prior.
+/// Weight of one judged query's F1 against the prior.
 const LEARNING_RATE: f64 = 3.0;
 
-/// Factors on the spread that are tried.
+/// Factors on the spread that the grid tries.
 const SPREADS: [f64; 3] = [0.5, 1.0, 1.6];
 
 impl Relevance {
-    /// The relevance that serves the judged queries best, drawn towards this one while they are few.
+    /// The model that serves the judged queries best, drawn towards this one while they are few.
     ///
-    /// Every level and spread of a grid decides on every judged query, and weighs as much as its F1 there and this
-    /// relevance as the prior say (normal in the level and in the logarithm of the spread): the posterior is
-    /// prior · exp(rate · Σ F1), and level and spread are its means. Such a posterior by what a decision is worth (Bissiri,
-    /// Holmes and Walker, "A general framework for updating belief distributions", JRSS B 2016) holds where the step that
-    /// [`Relevance`] describes is not what relevance is really like, which a likelihood does not: that was tried first and
-    /// got worse the more queries were judged.
+    /// Every level and spread of a grid cuts every judged query. Its weight combines the F1 it reaches with this model as the
+    /// prior (normal in the level and in the logarithm of the spread): the posterior is prior · exp(rate · Σ F1), and level
+    /// and spread are its means. Such a posterior by the worth of decisions (Bissiri, Holmes and Walker, "A general framework
+    /// for updating belief distributions", JRSS B 2016) holds even where relevance does not follow the step of [`Relevance`].
+    /// A likelihood does not: it was tried first, and got worse the more queries were judged.
     ///
-    /// Candidates that nobody judged play no part. Without judgements it is this one. O(judged queries), about a tenth of
-    /// a millisecond for each of them and each point of the grid.
+    /// Unjudged candidates do not count. Without judgements the model stays as it is. O(judged queries), about a tenth of a
+    /// millisecond for each of them and each point of the grid.
     pub fn fit(&self, judged: &[JudgedPool]) -> Relevance {
         let judged: Vec<Observed> = judged.iter().filter_map(Observed::of).collect();
         if judged.is_empty() {
@@ -67,24 +66,25 @@ impl Relevance {
     }
 }
 
-/// A judged pool with its judgements apart.
+/// The part of a judged query that the fit reads.
 struct Observed {
-    heights: Vec<f64>,
+    scores: Vec<f64>,
     relevant: Vec<Option<bool>>,
 }
 
 impl Observed {
-    /// `None` where nothing that was looked at is relevant, or nothing was judged: every cut is alike there.
+    /// `None` where none of the part is judged relevant, since every cut is alike there.
     fn of(pool: &JudgedPool) -> Option<Self> {
-        let depth = pool.heights.len().min(pool.relevant.len()).min(DEEPEST);
-        let heights: Vec<f64> = pool.heights[..depth].iter().copied().take_while(|height| height.is_finite()).collect();
-        let relevant = pool.relevant[..heights.len()].to_vec();
-        relevant.contains(&Some(true)).then_some(Observed { heights, relevant })
+        let depth = pool.normalized_scores.len().min(pool.relevant.len()).min(DEEPEST);
+        let finite = pool.normalized_scores[..depth].iter().copied().take_while(|score| score.is_finite());
+        let scores: Vec<f64> = finite.collect();
+        let relevant = pool.relevant[..scores.len()].to_vec();
+        relevant.contains(&Some(true)).then_some(Observed { scores, relevant })
     }
 
-    /// F1, among the judged candidates, of what is kept under `relevance`.
+    /// F1, among the judged candidates, of the cut under `relevance`.
     fn f1(&self, relevance: &Relevance) -> f64 {
-        let table = expectations(&relevance.scenarios(&self.heights), 1.0);
+        let table = expectations(&relevance.scenarios(&self.scores), 1.0);
         let keep = (0..table.len()).fold(0, |best, kept| if table[kept].f > table[best].f { kept } else { best });
         let count = |relevant: &[Option<bool>]| relevant.iter().filter(|&&relevant| relevant == Some(true)).count();
         let kept = &self.relevant[..keep];
@@ -97,22 +97,23 @@ impl Observed {
 mod tests {
     use super::*;
 
-    fn pool(heights: &[f64], relevant: &[bool]) -> JudgedPool {
-        JudgedPool { heights: heights.to_vec(), relevant: relevant.iter().map(|&relevant| Some(relevant)).collect() }
+    fn pool(scores: &[f64], relevant: &[bool]) -> JudgedPool {
+        let relevant = relevant.iter().map(|&relevant| Some(relevant)).collect();
+        JudgedPool { normalized_scores: scores.to_vec(), relevant }
     }
 
     #[test]
     fn without_judgements_nothing_changes() {
         let prior = Relevance::default();
         assert_eq!(prior.fit(&[]), prior);
-        assert_eq!(prior.fit(&[JudgedPool { heights: vec![1.0], relevant: vec![None] }]), prior);
+        assert_eq!(prior.fit(&[JudgedPool { normalized_scores: vec![1.0], relevant: vec![None] }]), prior);
     }
 
     #[test]
     fn the_level_moves_to_where_the_judgements_put_it_and_further_with_more_of_them() {
-        let heights = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
-        let lax = pool(&heights, &[true, true, true, true, true, true, false, false]);
-        let strict = pool(&heights, &[true, false, false, false, false, false, false, false]);
+        let scores = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
+        let lax = pool(&scores, &[true, true, true, true, true, true, false, false]);
+        let strict = pool(&scores, &[true, false, false, false, false, false, false, false]);
         let prior = Relevance::default();
         let level = |judged: &JudgedPool, queries: usize| prior.fit(&vec![judged.clone(); queries]).level;
         assert!(level(&lax, 20) < 0.56 && level(&strict, 20) > 0.88, "{} {}", level(&lax, 20), level(&strict, 20));
@@ -124,9 +125,9 @@ mod tests {
 
     #[test]
     fn one_odd_judgement_does_not_outweigh_the_others() {
-        let heights = [1.0, 0.9, 0.8, 0.3, 0.2, 0.1];
-        let mut judged = vec![pool(&heights, &[true, false, false, false, false, false]); 10];
-        judged.push(pool(&heights, &[false, false, false, false, false, true]));
+        let scores = [1.0, 0.9, 0.8, 0.3, 0.2, 0.1];
+        let mut judged = vec![pool(&scores, &[true, false, false, false, false, false]); 10];
+        judged.push(pool(&scores, &[false, false, false, false, false, true]));
         assert!(Relevance::default().fit(&judged).level > 0.85);
     }
 }

@@ -3,7 +3,7 @@
 use crate::report::Report;
 
 impl Report {
-    /// The tables, with what they mean, as one Markdown document.
+    /// The tables with their notes, as one Markdown document.
     pub fn markdown(&self) -> String {
         let mut text = format!("# Evaluation of cuts\n\n{}\n", self.preface());
         for table in self.tables() {
@@ -12,7 +12,7 @@ impl Report {
         text
     }
 
-    /// How the report was made, in two sentences.
+    /// Two sentences on how the report was made.
     pub(crate) fn preface(&self) -> String {
         let options = &self.options;
         let queries: usize = self.collections.iter().map(|collection| collection.queries.len()).sum();
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn what_is_no_report_is_refused_by_name() {
         let error = |text| Report::from_json("a.json", text).unwrap_err().to_string();
-        assert!(error("{").starts_with("a.json is no evaluation report: EOF"), "{}", error("{"));
+        assert!(error("{").starts_with("a.json is not an evaluation report: EOF"), "{}", error("{"));
         assert!(error("{}").contains("missing field `format`"));
         assert_eq!(error("{\"format\": 9}"), "a.json has report format 9, and this version reads 1; evaluate again");
     }

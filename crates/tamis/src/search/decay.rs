@@ -1,8 +1,8 @@
-//! Age in a search of memories: how much of each candidate's value is left.
+//! Decay by age in a search of memories.
 //!
-//! Age decides which of several memories stands first and not whether there is one: a factor that halves every month soon puts
-//! the one good answer below the noise of this week, so the cut reads values that have not faded, and what it keeps is ordered
-//! by what is left of them. `memory.decay_moves = "cut"` has the cut read the faded values.
+//! Age decides the order of memories, not whether there is an answer: a factor that halves every month soon puts the one good
+//! answer below the noise of this week. So the cut reads values without decay, and decay orders the kept candidates.
+//! `memory.decay_moves = "cut"` lets the cut read the decayed values.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
@@ -10,53 +10,53 @@ use crate::config::{DecayConfig, DecayMoves};
 use tamis_rank::Decay;
 use tamis_store::StoredPassage;
 
-/// How the candidates of one search fade.
+/// The decay of the candidates of one search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fading<'a> {
-    /// What fades, and how fast; `None`: nothing does.
+pub(super) struct SearchDecay<'a> {
+    /// The collections that decay, and the half-life; `None`: no decay.
     config: Option<&'a DecayConfig>,
     now_ns: i64,
 }
 
-impl<'a> Fading<'a> {
-    /// Nothing fades.
-    pub const NONE: Fading<'static> = Fading { config: None, now_ns: 0 };
+impl<'a> SearchDecay<'a> {
+    /// No decay.
+    pub const NONE: SearchDecay<'static> = SearchDecay { config: None, now_ns: 0 };
 
-    /// What the configuration says, counted from `now_ns`.
+    /// The configured decay, with ages counted from `now_ns`.
     pub fn new(config: &'a DecayConfig, now_ns: i64) -> Self {
-        Fading { config: Some(config).filter(|config| !config.collections.is_empty()), now_ns }
+        SearchDecay { config: Some(config).filter(|config| !config.collections.is_empty()), now_ns }
     }
 
-    /// Whether anything can fade.
+    /// Whether any collection decays.
     pub fn is_on(&self) -> bool {
         self.config.is_some()
     }
 
-    /// Whether the cut reads faded values.
+    /// Whether the cut reads decayed values.
     pub fn before_cut(&self) -> bool {
         self.config.is_some_and(|config| config.moves == DecayMoves::Cut)
     }
 
-    /// The date that a passage fades by: its own or its document's, never that of the file. `None` for what does not fade.
+    /// The date of a passage for decay: its own or its document's, never that of the file. `None` for one that does not decay.
     pub fn date(&self, passage: &StoredPassage) -> Option<i64> {
         let config = self.config?;
         let name = passage.path.rsplit('/').next().unwrap_or(&passage.path);
-        let fades = config.collections.contains(&passage.collection)
+        let decays = config.collections.contains(&passage.collection)
             && !config.evergreen.iter().any(|evergreen| evergreen.eq_ignore_ascii_case(name));
-        passage.dated_ns.filter(|_| fades)
+        passage.dated_ns.filter(|_| decays)
     }
 
-    /// What is left of a passage's value, in (0, 1].
+    /// The decay factor of a passage, in (0, 1].
     pub fn factor(&self, passage: &StoredPassage) -> f64 {
         self.config.map_or(1.0, |config| config.decay.factor(self.date(passage), self.now_ns))
     }
 
-    /// The value of a candidate with its age, where the cut has not read that already.
+    /// The value of a candidate after decay, which is already in it where the cut read decayed values.
     pub fn aged(&self, ranked: &Ranked) -> f64 {
-        if self.before_cut() { ranked.score } else { Decay::apply(ranked.score, ranked.left) }
+        if self.before_cut() { ranked.score } else { Decay::apply(ranked.score, ranked.decay) }
     }
 
-    /// What it does to the values that a cut reads, in words, as a part of what scores are made by.
+    /// The decay of the values that a cut reads as text, part of the description of a search's scores.
     pub fn scale(&self) -> String {
         let Some(DecayConfig { collections, decay, evergreen, .. }) = self.config.filter(|_| self.before_cut()) else {
             return String::new();
@@ -65,19 +65,16 @@ impl<'a> Fading<'a> {
         format!(", decay {} of {}{but}", decay.half_life_days, collections.join(" "))
     }
 
-    /// Adds to a cut that kept nothing that age alone put the best candidate below it.
+    /// Adds to the reason of an empty cut that age alone put the best candidate below it.
     pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
         let on_score = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "score");
         let (true, true, 0, Some(threshold)) = (self.before_cut(), on_score, cut.keep, cut.threshold) else { return };
-        let unfaded = |ranked: &Ranked| if ranked.score > 0.0 { ranked.score / ranked.left } else { ranked.score };
-        let best = ranked.iter().max_by(|a, b| unfaded(a).total_cmp(&unfaded(b)));
-        if let Some(best) = best.filter(|best| unfaded(best) >= threshold) {
-            cut.reason = format!(
-                "{}; age moved the best candidate from {:.2} to {:.2} (memory.decay_moves)",
-                cut.reason.trim_end_matches('.'),
-                unfaded(best),
-                best.score
-            );
+        let fresh = |ranked: &Ranked| if ranked.score > 0.0 { ranked.score / ranked.decay } else { ranked.score };
+        let best = ranked.iter().max_by(|a, b| fresh(a).total_cmp(&fresh(b)));
+        if let Some(best) = best.filter(|best| fresh(best) >= threshold) {
+            cut.reason =
+                format!("{}; the best match is too old (memory.decay_moves)", cut.reason.trim_end_matches('.'));
+            cut.diagnostics.insert("best_before_age".into(), fresh(best).into());
         }
     }
 }
@@ -123,7 +120,7 @@ mod tests {
         answer.results.iter().map(|hit| hit.path.as_str()).collect()
     }
 
-    /// What age leaves of each candidate, by path.
+    /// The decay factor of each candidate, by path.
     fn left(answer: &Answer) -> Vec<(&str, f64)> {
         let mut left: Vec<(&str, f64)> =
             answer.pool.iter().flatten().map(|entry| (entry.path.as_str(), entry.decay)).collect();
@@ -156,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_date_what_is_evergreen_and_other_collections_do_not_fade() {
+    fn undated_evergreen_and_other_collections_do_not_decay() {
         let directory = tempfile::tempdir().expect("a directory");
         let notes: Notes<'_> = &[
             ("MEMORY.md", Some(900), BACKUPS),
@@ -179,7 +176,7 @@ mod tests {
         assert_eq!(left(&answer), expected);
     }
 
-    /// A floor on faded values forgets everything older than two months, however well it answers.
+    /// A floor on decayed values forgets everything older than two months, however well it answers.
     #[test]
     fn trap_an_old_memory_is_still_the_answer_where_nothing_newer_is() {
         let directory = tempfile::tempdir().expect("a directory");
@@ -200,19 +197,24 @@ mod tests {
         let index = noted(directory.path(), &[("memory.decay_moves", "cut")], &[]);
         let answer = recall(&index, "backups of the database on the second disk");
         assert_eq!(found(&answer), [""; 0], "{}", answer.cut.reason);
-        assert!(answer.cut.reason.contains("age moved the best candidate from "), "{}", answer.cut.reason);
-        assert!(answer.cut.reason.ends_with(" to 0.00 (memory.decay_moves)"), "{}", answer.cut.reason);
+        assert!(
+            answer.cut.reason.ends_with("; the best match is too old (memory.decay_moves)"),
+            "{}",
+            answer.cut.reason
+        );
+        let before = answer.cut.diagnostics["best_before_age"].as_f64();
+        assert!(before.is_some_and(|before| before > answer.cut.threshold.expect("a score")), "{before:?}");
     }
 
     #[test]
-    fn a_cut_of_faded_values_leaves_out_the_older_of_two_equals() {
+    fn a_cut_of_decayed_values_leaves_out_the_older_of_two_equals() {
         let directory = tempfile::tempdir().expect("a directory");
         let notes: Notes<'_> = &[("old.md", Some(40), BACKUPS), ("new.md", Some(0), BACKUPS)];
         let index = noted(directory.path(), &[("memory.decay_moves", "cut")], notes);
         let answer = recall(&index, "backups of the database on the second disk");
         assert_eq!(found(&answer), ["new.md"], "{}", answer.cut.reason);
         let pool = answer.pool.as_ref().expect("explained");
-        assert!((pool[1].score - pool[0].score * pool[1].decay).abs() < 1e-9, "the scores are faded");
+        assert!((pool[1].score - pool[0].score * pool[1].decay).abs() < 1e-9, "the scores are decayed");
         assert_eq!(pool[0].score, answer.results[0].score);
         let all = noted(directory.path(), &[], &[]);
         assert_eq!(found(&recall(&all, "backups of the database on the second disk")), ["new.md", "old.md"]);
@@ -228,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn without_decay_nothing_fades() {
+    fn without_decay_nothing_changes() {
         let directory = tempfile::tempdir().expect("a directory");
         let index = noted(directory.path(), &[("memory.decay", "")], &[("old.md", Some(60), BACKUPS)]);
         assert_eq!(left(&recall(&index, "backups of the database")), [("old.md", 1.0)]);
     }
 
     #[test]
-    fn searches_that_are_not_of_memories_do_not_fade() {
+    fn searches_that_are_not_of_memories_do_not_decay() {
         let directory = tempfile::tempdir().expect("a directory");
         let index = noted(directory.path(), &[], &[("old.md", Some(60), BACKUPS)]);
         let request =

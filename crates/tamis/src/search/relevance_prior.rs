@@ -1,0 +1,16 @@
+//! The relevance prior: the expectations of a collection before the search for a query.
+
+use tamis_cut::{Profile, Relevance};
+
+/// The model of where relevance ends, and the usual evidence of queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct RelevancePrior {
+    pub relevance: Relevance,
+    pub usual_evidence: Option<f64>,
+}
+
+impl From<&Profile> for RelevancePrior {
+    fn from(profile: &Profile) -> Self {
+        RelevancePrior { relevance: Relevance::of(profile), usual_evidence: profile.usual_evidence }
+    }
+}
