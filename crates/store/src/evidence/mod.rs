@@ -1,8 +1,7 @@
-//! The evidence graph: tasks ask, claims answer them, fragments of pages stand for or against claims, and pages are of works
-//! that cite each other.
+//! The evidence graph: tasks ask, claims answer, fragments of pages support or refute claims, and pages belong to works that
+//! cite each other.
 //!
-//! The fields of the records are the columns of the tables that SQL reads, and the keys of the JSON Lines that are imported
-//! and exported.
+//! The fields of the records are the columns that SQL reads, and the keys of the JSON Lines for import and export.
 
 mod address;
 mod key;
@@ -13,17 +12,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use address::domain;
-pub use key::{EdgePlace, EvidenceKey};
+pub use key::{EdgeKind, EvidenceKey};
 
-/// The collection of the documents that fragments and claims are.
+/// The collection of the documents of fragments and claims.
 pub const EVIDENCE_COLLECTION: &str = "evidence";
 
-/// What the path of a fragment's document begins with.
+/// The prefix of the path of a fragment's document.
 pub(crate) const FRAGMENT_PATH: &str = "fragment:";
-/// What the path of a claim's document begins with.
+/// The prefix of the path of a claim's document.
 pub(crate) const CLAIM_PATH: &str = "claim:";
 
-/// The most bytes of a record's text: what SQL reads must fit into one of its values.
+/// The most bytes of a record's text, because SQL must be able to read it as one value.
 pub const LONGEST_EVIDENCE_TEXT: usize = 32 * 1024;
 
 /// One record of the graph, which is one line of a file of evidence.
@@ -210,7 +209,7 @@ pub enum Relation {
 }
 
 impl EvidenceRecord {
-    /// The path of its document, where it is one: `fragment:ID`, `claim:ID`.
+    /// Returns the path of its document, `fragment:ID` or `claim:ID`; `None` for records without one.
     pub fn path(&self) -> Option<String> {
         match self {
             EvidenceRecord::Fragment(fragment) => Some(Fragment::path(&fragment.id)),
@@ -221,24 +220,24 @@ impl EvidenceRecord {
 }
 
 impl Fragment {
-    /// The path of the document of the fragment with this identifier.
+    /// Returns the path of the document of the fragment with this identifier.
     pub fn path(id: &str) -> String {
         format!("{FRAGMENT_PATH}{id}")
     }
 }
 
 impl Claim {
-    /// The path of the document of the claim with this identifier.
+    /// Returns the path of the document of the claim with this identifier.
     pub fn path(id: &str) -> String {
         format!("{CLAIM_PATH}{id}")
     }
 }
 
 impl NodeType {
-    /// All of them.
+    /// All values.
     pub const ALL: [NodeType; 4] = [NodeType::Fragment, NodeType::Claim, NodeType::Page, NodeType::Work];
 
-    /// Its name in JSON and SQL.
+    /// Returns the name in JSON and SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             NodeType::Fragment => "fragment",
@@ -248,18 +247,18 @@ impl NodeType {
         }
     }
 
-    /// The one of this name.
+    /// Returns the value with this name.
     pub fn named(name: &str) -> Option<NodeType> {
         NodeType::ALL.into_iter().find(|node| node.as_str() == name)
     }
 }
 
 impl Relation {
-    /// All of them.
+    /// All values.
     pub const ALL: [Relation; 5] =
         [Relation::Origin, Relation::Supports, Relation::Refutes, Relation::Neutral, Relation::Cites];
 
-    /// Its name in JSON and SQL.
+    /// Returns the name in JSON and SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Relation::Origin => "origin",
@@ -270,12 +269,12 @@ impl Relation {
         }
     }
 
-    /// The one of this name.
+    /// Returns the value with this name.
     pub fn named(name: &str) -> Option<Relation> {
         Relation::ALL.into_iter().find(|relation| relation.as_str() == name)
     }
 
-    /// Whether it can lead from the one to the other: `cites` between pages and works, all others from a fragment to a claim.
+    /// Whether it can connect these types: `cites` connects pages and works, all others lead from a fragment to a claim.
     pub fn leads(self, source: NodeType, target: NodeType) -> bool {
         let cites = |node: NodeType| matches!(node, NodeType::Page | NodeType::Work);
         match self {
@@ -284,8 +283,8 @@ impl Relation {
         }
     }
 
-    /// Whether it is a fragment's stand on a claim, of which it takes one.
-    pub fn is_stand(self) -> bool {
+    /// Whether it is a fragment's stance on a claim, of which there is at most one.
+    pub fn is_stance(self) -> bool {
         matches!(self, Relation::Supports | Relation::Refutes | Relation::Neutral)
     }
 }

@@ -56,13 +56,11 @@ impl<'a> Fading<'a> {
         if self.before_cut() { ranked.score } else { Decay::apply(ranked.score, ranked.left) }
     }
 
-    /// What it does to the values that a cut reads, in words, as a part of what scores are made by.
-    pub fn scale(&self) -> String {
-        let Some(DecayConfig { collections, decay, evergreen, .. }) = self.config.filter(|_| self.before_cut()) else {
-            return String::new();
-        };
+    /// Its setting in a scoring key, where it changes the values that a cut reads.
+    pub fn scoring(&self) -> Option<(&'static str, String)> {
+        let DecayConfig { collections, decay, evergreen, .. } = self.config.filter(|_| self.before_cut())?;
         let but = if evergreen.is_empty() { String::new() } else { format!(" but {}", evergreen.join(" ")) };
-        format!(", decay {} of {}{but}", decay.half_life_days, collections.join(" "))
+        Some(("decay", format!("{} of {}{but}", decay.half_life_days, collections.join(" "))))
     }
 
     /// Adds to a cut that kept nothing that age alone put the best candidate below it.
@@ -86,7 +84,6 @@ impl<'a> Fading<'a> {
 mod tests {
     use crate::config::{Config, Origins};
     use crate::{Answer, Index, Location, RunOptions, SearchRequest, TextDocument};
-    use tamis_store::Store;
 
     const DAY: i64 = 86_400_000_000_000;
     const NOW: i64 = 20_000 * DAY;

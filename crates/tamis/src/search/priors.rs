@@ -23,10 +23,11 @@ impl Priors {
     }
 
     /// The priors in words, as a part of what scores are made by.
-    pub(super) fn describe(&self) -> String {
+    pub(super) fn scoring(&self) -> [(&'static str, String); 2] {
         let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
         let usage = self.definitions.usage;
-        format!("roles {test} {example} {vendored} {generated} {changelog} {license} {bot} {template}, usage {usage}")
+        let roles = format!("{test} {example} {vendored} {generated} {changelog} {license} {bot} {template}");
+        [("roles", roles), ("usage", usage.to_string())]
     }
 }
 
