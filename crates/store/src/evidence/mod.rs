@@ -29,32 +29,32 @@ pub const LONGEST_EVIDENCE_TEXT: usize = 32 * 1024;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum EvidenceRecord {
-    /// A question that is looked into.
+    /// A question under research.
     Task(Task),
-    /// A publication, on whatever pages it is found.
+    /// A publication, on whichever pages it appears.
     Work(Work),
     /// A page that was read.
     Page(Page),
     /// A piece of a page's text.
     Fragment(Fragment),
-    /// A statement that may be true or not.
+    /// A statement that may be true or false.
     Claim(Claim),
-    /// How one record stands to another.
+    /// A relation between two records.
     Edge(Edge),
 }
 
-/// A question that is looked into.
+/// A question under research.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// Its name, unique among tasks.
+    /// Its identifier, unique among tasks.
     pub id: String,
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// How far it is, in words of one's own.
+    /// Its status, in free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// When it was asked: RFC 3339, or a date.
+    /// The time of asking: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
@@ -63,23 +63,23 @@ pub struct Task {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
-    /// Its name, unique among works.
+    /// Its identifier, unique among works.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Who wrote it. In SQL a JSON array.
+    /// Its authors. In SQL a JSON array.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<String>,
-    /// The year it came out.
+    /// The year of publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
-    /// Where it came out.
+    /// The venue of publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub venue: Option<String>,
     /// Its DOI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doi: Option<String>,
-    /// How often it is cited, all told.
+    /// The number of citations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub citation_count: Option<u32>,
 }
@@ -88,21 +88,21 @@ pub struct Work {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
-    /// Its name, unique among pages.
+    /// Its identifier, unique among pages.
     pub id: String,
-    /// Its address.
+    /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The work that it is of.
+    /// The work on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_id: Option<String>,
-    /// When it was published: RFC 3339, or a date.
+    /// The time of publication: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
-    /// When it was read: RFC 3339, or a date.
+    /// The time of reading: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched_at: Option<String>,
 }
@@ -111,74 +111,74 @@ pub struct Page {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fragment {
-    /// Its name, unique among fragments.
+    /// Its identifier, unique among fragments.
     pub id: String,
-    /// The page that it is from.
+    /// The page it comes from.
     pub page_id: String,
     /// Its text, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
     pub text: String,
-    /// The headings that it stands under.
+    /// The headings above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
-    /// Its place on the page, from 0.
+    /// Its position on the page, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
-    /// When it was taken: RFC 3339, or a date.
+    /// The time of extraction: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
 
-/// A statement that may be true or not.
+/// A statement that may be true or false.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name, unique among claims.
+    /// Its identifier, unique among claims.
     pub id: String,
-    /// The task that it answers to.
+    /// The task that it answers.
     pub task_id: String,
     /// What it says, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
     pub text: String,
-    /// What sort of statement it is, in words of one's own.
+    /// The type of statement, in free text.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub claim_type: Option<String>,
-    /// How sure whoever wrote it is, from 0 to 1.
+    /// The author's confidence, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// How far it is looked into, in words of one's own.
+    /// The status of its examination, in free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// When it was made: RFC 3339, or a date.
+    /// The time of writing: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
 
-/// How one record stands to another. An edge is known by all five of source, target and relation; of `supports`, `refutes` and
+/// A relation between two records. An edge is known by all five of source, target and relation; of `supports`, `refutes` and
 /// `neutral` there is one for a fragment and a claim, so that a new one takes the place of the one there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {
-    /// What it starts from: a fragment, or for `cites` a page or a work.
+    /// The type of its start: a fragment, or for `cites` a page or a work.
     pub source_type: NodeType,
     /// Which one.
     pub source_id: String,
-    /// What it leads to: a claim, or for `cites` a page or a work.
+    /// The type of its end: a claim, or for `cites` a page or a work.
     pub target_type: NodeType,
     /// Which one.
     pub target_id: String,
-    /// What the first is to the second.
+    /// The relation of the start to the end.
     pub relation: Relation,
-    /// How sure whatever judged the relation is, from 0 to 1.
+    /// The confidence in the relation, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nli_edge_confidence: Option<f64>,
     /// A remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// When it was drawn: RFC 3339, or a date.
+    /// The time of drawing: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
 
-/// What an edge can start from or lead to.
+/// The type of a record that an edge can start from or lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeType {
@@ -192,17 +192,17 @@ pub enum NodeType {
     Work,
 }
 
-/// What the source of an edge is to its target.
+/// The relation of an edge's source to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// The claim was taken from the fragment.
     Origin,
-    /// The fragment speaks for the claim.
+    /// The fragment supports the claim.
     Supports,
-    /// The fragment speaks against the claim.
+    /// The fragment refutes the claim.
     Refutes,
-    /// The fragment has to do with the claim and speaks neither for nor against it, or nobody has judged it yet.
+    /// The fragment concerns the claim and does neither, or is not judged yet.
     Neutral,
     /// The page or work cites the other one.
     Cites,

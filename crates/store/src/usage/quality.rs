@@ -1,4 +1,4 @@
-//! How well each query was served: written with the search, read back for a period.
+//! Recording the quality of each query, and reading it back for a period.
 
 use std::collections::BTreeMap;
 
