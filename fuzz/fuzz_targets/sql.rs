@@ -9,9 +9,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use tamis_store::{
-    Access, Change, Claim, EmbeddedStore, EvidenceRecord, NewDocument, NewPassage, SqlQuery, SqlValue, Store, Task, TextForm,
-};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, Claim, EmbeddedStore, EvidenceRecord, NewDocument, NewPassage, SqlQuery, SqlValue, Task, TextForm};
 
 /// What stands in the other namespace alone.
 const SECRET: &str = "hush";

@@ -10,8 +10,9 @@
 use std::error::Error;
 use std::time::Instant;
 
+use tamis_store::prelude::*;
 use tamis_store::{
-    Access, Attribute, AttributeCondition, Change, EmbeddedStore, Filter, NewDocument, NewPassage, Store, TextForm,
+    Access, Attribute, AttributeCondition, Change, EmbeddedStore, Filter, NewDocument, NewPassage, TextForm,
 };
 
 const BATCH: usize = 2_000;

@@ -10,9 +10,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tamis_store::{
-    Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, Store, TextForm,
-};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, TextForm};
 
 const BATCH: usize = 2_000;
 const QUERIES: usize = 300;

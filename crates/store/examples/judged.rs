@@ -13,7 +13,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::Value;
-use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, NewDocument, NewPassage, Store, TextForm};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, NewDocument, NewPassage, TextForm};
 
 type Judgements = HashMap<String, HashMap<String, f64>>;
 

@@ -11,10 +11,9 @@
 use std::error::Error;
 use std::time::Instant;
 
+use tamis_store::prelude::*;
 use tamis_store::vectors::{Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};
-use tamis_store::{
-    Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, Store, TextForm,
-};
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, TextForm};
 
 const WORDS: u64 = 60;
 const PASSAGES_A_DOCUMENT: usize = 10;

@@ -1,18 +1,18 @@
-//! Similarity thresholds that were measured on what a store holds.
+//! Similarity thresholds measured on the content of a store.
 
 /// The threshold of a language under one model.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Calibration {
-    /// Canonical name of the language.
+    /// The canonical name of the language.
     pub language: String,
-    /// The cosine similarity from which on two passages count as alike.
+    /// The cosine similarity at which two passages count as similar.
     pub threshold: f64,
-    /// Passages that it was measured on.
+    /// The number of passages measured.
     pub sample_size: u64,
-    /// Who provides the model.
+    /// The provider of the model.
     pub provider: String,
     /// The model.
     pub model: String,
-    /// When, in milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     pub calibrated_at_ms: i64,
 }

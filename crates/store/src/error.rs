@@ -1,34 +1,33 @@
-//! What can go wrong in a store, with the path it happened at and the way out.
+//! Errors of a store, each with the path and the way out.
 
 use std::path::{Path, PathBuf};
 
-use crate::lexical::failure;
+use crate::tantivy_error;
 use crate::vectors::VectorError;
 
 /// The result of a store's operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// What can go wrong in a store.
+/// An error of a store.
 ///
-/// No type of the database underneath appears in it, so that every implementation of
-/// [`Store`](crate::Store) reports alike.
+/// It contains no type of the underlying database, so that every implementation of [`Store`](crate::Store) reports alike.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The directory or its database can not be written.
+    /// The directory or its database cannot be written.
     #[error(
-        "{path}: not writable: {reason}; what was committed stays; make the directory writable or open it read-only"
+        "{path}: not writable: {reason}; committed changes are kept; make the directory writable or open it read-only"
     )]
     ReadOnly {
-        /// What was to be written.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// The file system is full.
-    #[error("{path}: no space left on the device; what was committed stays; free some space and run again")]
+    #[error("{path}: no space left on the device; committed changes are kept; free some space and run again")]
     Full {
-        /// What was to be written.
+        /// The file or directory.
         path: PathBuf,
     },
     /// Another process, or another store of this process, is writing.
@@ -36,23 +35,23 @@ pub enum StoreError {
     Busy {
         /// The lock file.
         path: PathBuf,
-        /// Who holds it, as it described itself.
+        /// The process that holds it, in its own words.
         holder: String,
     },
-    /// The file that was opened is not the one that stands there now: somebody deleted or replaced it.
+    /// The opened file was deleted, or replaced by another one.
     #[error(
-        "{path}: {what} since it was opened, and nothing more is read from it or written there; {}",
-        if *gone { "make the index again with `tamis index`, or put it back" } else { "start this program again to use the new one" }
+        "{path}: {what} since it was opened; nothing more is read from it or written to it; {}",
+        if *gone { "index again, or restore it" } else { "open the index again to use the new file" }
     )]
     Replaced {
         /// The file.
         path: PathBuf,
-        /// What happened to it.
+        /// The event.
         what: &'static str,
-        /// Whether nothing stands in its place.
+        /// Whether the path is empty now.
         gone: bool,
     },
-    /// There is no index here, and it was not to be made.
+    /// There is no index, and a reader does not create one.
     #[error("{path}: no index here; index first, or name the directory that holds one")]
     Missing {
         /// The directory.
@@ -71,9 +70,9 @@ pub enum StoreError {
         /// The newest that this program reads.
         supported: u32,
     },
-    /// The database was written by an older version and may not be upgraded now.
+    /// The database was written by an older version, and a reader does not upgrade it.
     #[error(
-        "{path}: written with schema version {found}, this program needs {supported} and may not upgrade a read-only index; open it once with the right to write"
+        "{path}: written with schema version {found}, this program needs {supported} and does not upgrade a read-only index; open it once for writing"
     )]
     Older {
         /// The database.
@@ -83,20 +82,20 @@ pub enum StoreError {
         /// The version that this program needs.
         supported: u32,
     },
-    /// The database is no database, or its content contradicts itself.
+    /// The file is not a database, or its content contradicts itself.
     #[error("{path}: damaged: {reason}; restore that file from a copy, or {}", aside(path))]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The finding.
         reason: String,
     },
-    /// A directory that is read-only, or has no room, holds changes that can only be read by someone who can write.
+    /// A directory that is read-only, or full, holds a log that only a writer can read.
     #[error(
         "{path}: holds unfinished changes, and the directory is read-only or its disk full; open it once where it can be written, or copy it"
     )]
     Unfinished {
-        /// The write-ahead log that can not be replayed.
+        /// The write-ahead log.
         path: PathBuf,
     },
     /// Any other failure of the file system.
@@ -104,9 +103,9 @@ pub enum StoreError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What was being done.
+        /// The operation.
         action: &'static str,
-        /// What the system said.
+        /// The system's message.
         source: std::io::Error,
     },
     /// Any other failure of the database.
@@ -114,86 +113,84 @@ pub enum StoreError {
     Database {
         /// The database.
         path: PathBuf,
-        /// What it said.
+        /// Its message.
         reason: String,
     },
     /// Any other failure of the lexical index.
-    #[error("{path}: lexical index: {reason}; it can be deleted, it is rebuilt from the database")]
+    #[error("{path}: lexical index: {reason}; delete it to have it rebuilt from the database")]
     Lexical {
         /// The directory of the lexical index.
         path: PathBuf,
-        /// What it said.
+        /// Its message.
         reason: String,
     },
-    /// The lexical index can not be searched and not be rebuilt by whoever asks.
-    #[error(
-        "{path}: no lexical index to search: {reason}; index again, or open the index once with the right to write"
-    )]
+    /// The lexical index cannot be searched, and a reader cannot rebuild it.
+    #[error("{path}: the lexical index cannot be searched: {reason}; index again, or open the index once for writing")]
     Unpublished {
         /// The directory of the lexical index.
         path: PathBuf,
-        /// What stands there.
+        /// The reason.
         reason: String,
     },
     /// Any other failure of a vector file.
-    #[error("{path}: vector file: {reason}; it can be deleted, it is rebuilt from the database")]
+    #[error("{path}: vector file: {reason}; delete it to have it rebuilt from the database")]
     Vectors {
         /// The vector file.
         path: PathBuf,
-        /// What was found.
+        /// The finding.
         reason: String,
     },
-    /// A glob that can not be parsed.
+    /// A glob that cannot be parsed.
     #[error("path glob {glob:?}: {reason}")]
     Glob {
         /// The glob as given.
         glob: String,
-        /// Why it is none.
+        /// The mistake.
         reason: String,
     },
-    /// A vector of another length than its model's.
+    /// A vector whose length differs from its model's dimension.
     #[error("model {model}: expected vectors of {expected} dimensions, received {received}")]
     Dimension {
         /// The model.
         model: String,
-        /// The dimension it is known with.
+        /// The model's dimension.
         expected: usize,
         /// The dimension received.
         received: usize,
     },
-    /// A vector that holds a value which is not a finite number.
+    /// A vector with a value that is not finite.
     #[error("model {model}: the vector of {what} holds a value that is not finite")]
     NotFinite {
         /// The model.
         model: String,
-        /// Whose vector it is.
+        /// The owner of the vector.
         what: String,
     },
-    /// A document that is not, or no longer, in the store.
+    /// A document that the store does not have.
     #[error("document {document}: not in the index; read the documents again")]
     UnknownDocument {
         /// The identifier as given.
         document: u32,
     },
-    /// A statement that can not be run, or not under its limits.
+    /// A statement that cannot be run within its limits.
     #[error("{error}{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
     Sql {
-        /// What is wrong.
+        /// The mistake.
         error: String,
-        /// What would do.
+        /// The way out.
         hint: Option<String>,
     },
-    /// A value that the store can not hold.
+    /// A value that the store cannot hold.
     #[error("{what}: {reason}")]
     Invalid {
-        /// What the value belongs to.
+        /// The owner of the value.
         what: String,
-        /// What is wrong with it.
+        /// The mistake.
         reason: String,
     },
 }
 
-/// How to go on without a file. It is kept, since none of these advices may cost what cannot be made again.
+/// Advice on going on without a file. The file is kept, because none of the advice may cost data that cannot be restored.
 fn aside(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let then = match name.as_str() {
@@ -205,7 +202,7 @@ fn aside(path: &Path) -> String {
 }
 
 impl StoreError {
-    /// The file at `path`, opened before, is gone or another one.
+    /// The opened file at `path` was deleted or replaced.
     pub(crate) fn replaced(path: &Path) -> StoreError {
         let gone = !path.exists();
         let what = if gone { "it was deleted" } else { "it was replaced by another file" };
@@ -263,19 +260,21 @@ impl StoreError {
 
     /// An error of Tantivy on the index in `path`.
     pub(crate) fn tantivy(path: &Path, error: tantivy::TantivyError) -> StoreError {
-        if let Some(source) = failure::of_file_system(&error) {
+        if let Some(source) = tantivy_error::of_file_system(&error) {
             let source = std::io::Error::new(source.kind(), source.to_string());
             return match StoreError::io(path, "lexical index", source) {
-                StoreError::Io { .. } => StoreError::Lexical { path: path.to_owned(), reason: failure::reason(&error) },
+                StoreError::Io { .. } => {
+                    StoreError::Lexical { path: path.to_owned(), reason: tantivy_error::reason(&error) }
+                }
                 known => known,
             };
         }
-        StoreError::Lexical { path: path.to_owned(), reason: failure::reason(&error) }
+        StoreError::Lexical { path: path.to_owned(), reason: tantivy_error::reason(&error) }
     }
 }
 
-/// Whether an error of SQLite says that there is no room. The memory that its connections share is a file as well, and one
-/// that cannot grow is reported as any other failure of input and output.
+/// Whether an error of SQLite means a full disk. The shared memory of its connections is a file too, and SQLite reports one that
+/// cannot grow as a general I/O error.
 pub(crate) fn lacks_room(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_FULL, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
     let code = error.sqlite_error().map(|error| error.extended_code);

@@ -1,11 +1,11 @@
-//! Filters: data that says which passages a query may see, applied inside both legs.
+//! Filters restrict the passages of a query, inside both legs.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::{Result, StoreError};
 use crate::record::{DocumentId, PassageId};
 
-/// Which passages an operation may see. Empty lists ask for nothing in particular, so that the default is everything.
+/// A restriction on passages. An empty list does not restrict, so the default passes everything.
 ///
 /// ```
 /// use tamis_store::Filter;
@@ -29,23 +29,23 @@ pub struct Filter {
     pub kinds: Vec<String>,
     /// Roles of the passage, any of them.
     pub roles: Vec<String>,
-    /// Globs on the document's path. At least one without a leading `!` must match, where there is one, and none with it.
-    /// A glob without a slash matches at any depth; one that matches a directory matches all in it.
+    /// Globs on the document's path. One of those without a leading `!` must match, if there are any, and none of those with it.
+    /// A glob without a slash matches at any depth; a glob that matches a directory matches everything in it.
     pub path_globs: Vec<String>,
     /// Passages, any of them.
     pub ids: Vec<PassageId>,
-    /// Symbols by name, any of them, with upper and lower case told apart. `open` is the whole qualified name or its last
-    /// part; `Store::open`, with a separator of parts (`::`, `.`, `#` or `/`), the whole or what it ends with from the start
-    /// of a part on. An asterisk at the end, as in `open*`, leaves open how the name goes on.
+    /// Names of symbols, any of them, case-sensitive. `open` matches the whole qualified name or its last part. `Store::open`,
+    /// with a separator (`::`, `.`, `#` or `/`), matches the whole name or its last parts. An asterisk at the end, as in
+    /// `open*`, matches any continuation.
     pub symbols: Vec<String>,
-    /// What must be known of the document: each of these conditions.
+    /// Conditions on attributes of the document, all of them.
     pub attributes: Vec<AttributeCondition>,
-    /// Who wrote or said the passage, any of them; upper and lower case make no difference.
+    /// Authors of the passage, any of them, case-insensitive.
     pub authors: Vec<String>,
-    /// Only what is dated at this time or later, in nanoseconds since 1970. The passage's date counts, else the document's
-    /// own, else that of its file; what has no date at all does not pass.
+    /// The earliest date, in nanoseconds since 1970. The passage's date counts, else the document's, else that of its file. A
+    /// passage without any date does not pass.
     pub since_ns: Option<i64>,
-    /// Only what is dated before this time, in nanoseconds since 1970.
+    /// The date before which passages pass, in nanoseconds since 1970.
     pub until_ns: Option<i64>,
 }
 
@@ -54,51 +54,51 @@ pub struct Filter {
 pub struct AttributeCondition {
     /// The attribute's name.
     pub name: String,
-    /// The document must have one of these as a value of it; upper and lower case make no difference.
+    /// Values of which the document must have one, case-insensitive.
     pub any_of: Vec<String>,
 }
 
 impl AttributeCondition {
-    /// The condition that an attribute has one of these values.
+    /// Makes the condition that an attribute has one of these values.
     pub fn new<V: Into<String>>(name: impl Into<String>, any_of: impl IntoIterator<Item = V>) -> AttributeCondition {
         AttributeCondition { name: name.into(), any_of: any_of.into_iter().map(Into::into).collect() }
     }
 }
 
 impl Filter {
-    /// Everything in one namespace.
+    /// Makes a filter for one namespace.
     pub fn namespace(namespace: impl Into<String>) -> Filter {
         Filter { namespaces: vec![namespace.into()], ..Filter::default() }
     }
 
-    /// Whether it lets everything through.
+    /// Whether it passes everything.
     pub fn is_empty(&self) -> bool {
         self == &Filter::default()
     }
 
-    /// Whether namespaces alone decide it.
+    /// Whether it restricts namespaces alone.
     pub(crate) fn is_by_namespace(&self) -> bool {
         *self == Filter { namespaces: self.namespaces.clone(), ..Filter::default() }
     }
 
-    /// Whether it asks anything of documents as wholes.
+    /// Whether it restricts documents as a whole.
     pub(crate) fn asks_of_documents(&self) -> bool {
         let Filter { namespaces, collections, languages, path_globs, attributes, .. } = self;
         [namespaces, collections, languages, path_globs].iter().any(|values| !values.is_empty())
             || !attributes.is_empty()
     }
 
-    /// Whether dates take part in it.
+    /// Whether it restricts dates.
     pub(crate) fn is_by_date(&self) -> bool {
         self.since_ns.is_some() || self.until_ns.is_some()
     }
 
-    /// Whether it asks for what of a document can change while its passages stay: its date, its attributes.
+    /// Whether it restricts properties that can change while the passages stay: dates and attributes.
     pub(crate) fn is_by_properties(&self) -> bool {
         self.is_by_date() || !self.attributes.is_empty()
     }
 
-    /// Whether documents alone decide it, where all passages are of their document's language.
+    /// Whether it restricts documents alone, provided all passages have their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
         self.kinds.is_empty()
             && self.roles.is_empty()
@@ -109,8 +109,8 @@ impl Filter {
     }
 }
 
-/// A text without difference of case. By way of the upper case, since several small letters can have one capital:
-/// `straße` is `STRASSE`, and a final sigma is a sigma.
+/// Folds the case of a text. It goes through upper case, because several lower-case letters can share a capital: `straße`
+/// becomes `STRASSE`, and a final sigma becomes a sigma.
 pub(crate) fn folded(text: &str) -> String {
     text.to_uppercase().to_lowercase()
 }
@@ -123,7 +123,7 @@ pub(crate) struct PathGlobs {
 }
 
 impl PathGlobs {
-    /// Compiles globs; the error names the one that is none.
+    /// Compiles globs. The error names the bad one.
     pub(crate) fn new(globs: &[String]) -> Result<PathGlobs> {
         let (exclude, include): (Vec<&String>, Vec<&String>) = globs.iter().partition(|glob| glob.starts_with('!'));
         Ok(PathGlobs { include: compile(&include)?, exclude: compile(&exclude)? })
@@ -161,7 +161,7 @@ fn compile(globs: &[&String]) -> Result<Option<GlobSet>> {
     })
 }
 
-/// A set of small numbers, one bit each.
+/// A set of small numbers, with one bit for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct BitSet {
     words: Vec<u64>,
@@ -190,18 +190,18 @@ impl BitSet {
     }
 }
 
-/// A filter resolved against the store's content: what both legs ask of each passage.
+/// A filter resolved against the store's content, for both legs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
     /// The numbers of the namespaces that pass, ascending; `None` for all.
     pub(crate) namespaces: Option<Vec<u32>>,
-    /// Namespaces alone decide: all of their documents pass.
+    /// All documents of the namespaces pass.
     pub(crate) whole: bool,
     /// Documents that pass; `None` for all.
     pub(crate) documents: Option<BitSet>,
-    /// Passages that pass; `None` for all of the documents.
+    /// Passages that pass; `None` for all passages of the documents.
     pub(crate) passages: Option<BitSet>,
-    /// How many passages pass.
+    /// The number of passages that pass.
     pub(crate) count: u64,
 }
 
@@ -211,7 +211,7 @@ impl Selection {
         self.documents.is_none() && self.passages.is_none()
     }
 
-    /// Whether it takes no more than a passage's namespace to tell whether it passes.
+    /// Whether a passage's namespace decides whether it passes.
     #[inline]
     pub(crate) fn is_by_namespace(&self) -> bool {
         self.whole || self.is_everything()

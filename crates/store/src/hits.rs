@@ -1,27 +1,27 @@
-//! What a query asks of the two legs, and what they answer.
+//! Queries to the two legs, and their answers.
 
 use crate::record::PassageId;
 
 /// A query to the lexical leg.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LexicalQuery {
-    /// Free text: words, identifiers, an error message. It has no operators; any of its terms may match.
+    /// Free text: words, identifiers, an error message. There are no operators; any term may match.
     pub text: String,
 }
 
 impl LexicalQuery {
-    /// A query for the words of a text.
+    /// Makes a query from a text.
     pub fn new(text: impl Into<String>) -> LexicalQuery {
         LexicalQuery { text: text.into() }
     }
 }
 
-/// What the lexical leg found.
+/// The answer of the lexical leg.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LexicalHits {
-    /// Best first, equals by passage.
+    /// The hits, best first; equal scores by passage.
     pub hits: Vec<LexicalHit>,
-    /// The query as the leg understood it, with the background that its scores stand against.
+    /// The query as the leg understood it, with the background of its scores.
     pub statistics: LexicalStatistics,
 }
 
@@ -30,53 +30,53 @@ pub struct LexicalHits {
 pub struct LexicalHit {
     /// The passage.
     pub passage: PassageId,
-    /// Its score and what of the query it matched.
+    /// Its score.
     pub score: LexicalScore,
 }
 
-/// How well a passage matches a query's words.
+/// The lexical score of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LexicalScore {
-    /// Okapi BM25 with k1 = 1.2 and b = 0.75, at least 0; 0 when no term matches.
+    /// Okapi BM25 with k1 = 1.2 and b = 0.75; 0 when no term matches.
     pub bm25: f32,
-    /// The share of the query's IDF mass that matched, 0 to 1. Terms in more than half of the passages do not count;
-    /// a term that no passage has counts with the highest IDF there is.
+    /// The matching share of the query's IDF mass, 0 to 1. Terms in more than half of the passages do not count; a term that no
+    /// passage has counts with the highest IDF.
     pub coverage: f32,
 }
 
-/// A query's terms and how frequent they are.
+/// A query's terms and their frequencies.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LexicalStatistics {
-    /// The terms in the order of the query.
+    /// The terms, in query order.
     pub terms: Vec<TermStatistics>,
-    /// Passages that the filter lets through.
+    /// Passages that pass the filter.
     pub passages: u64,
-    /// Passages that the lexical index holds of the filter's namespaces, of which the document frequencies are.
+    /// Passages of the filter's namespaces in the lexical index, the basis of the document frequencies.
     pub indexed: u64,
-    /// What a passage drawn at random would score: the sum of document frequency / passages · IDF over the terms,
-    /// which is the mean of BM25 where each term that occurs does so once in a passage of average length.
+    /// The expected score of a random passage: the sum of document frequency / passages · IDF over the terms. It is the mean of
+    /// BM25 if each occurring term occurs once, in a passage of average length.
     pub expected_score: f32,
 }
 
-/// One term of a query.
+/// A term of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermStatistics {
     /// The term, in lower case.
     pub term: String,
-    /// Passages that hold it, in the filter's namespaces.
+    /// Passages of the filter's namespaces with the term.
     pub document_frequency: u64,
-    /// ln(1 + (N − n + 0.5) / (n + 0.5)), N passages of which n hold it.
+    /// ln(1 + (N − n + 0.5) / (n + 0.5)) for N passages, n of them with the term.
     pub idf: f32,
-    /// Whether it is an identifier whose parts are terms as well. Such a term scores, and its parts make the coverage.
+    /// Whether it is an identifier whose parts are terms too. It scores; its parts make the coverage.
     pub compound: bool,
 }
 
-/// What the semantic leg found.
+/// The answer of the semantic leg.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Nearest {
-    /// Most similar first, equals by passage.
+    /// The hits, most similar first; equal ones by passage.
     pub hits: Vec<SemanticHit>,
-    /// How similar the query is to everything that the filter lets through.
+    /// The similarity of the query to everything that passes the filter.
     pub background: Background,
 }
 
@@ -85,18 +85,18 @@ pub struct Nearest {
 pub struct SemanticHit {
     /// The passage.
     pub passage: PassageId,
-    /// Cosine similarity in -1..=1, of the vectors in full precision.
+    /// The cosine similarity of the full-precision vectors, -1 to 1.
     pub similarity: f32,
 }
 
-/// How similar a query is to passages at large.
+/// The distribution of a query's similarity to all passages.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Background {
-    /// Passages it is made from.
+    /// Passages measured.
     pub count: u64,
-    /// Whether those are a sample of what the filter lets through, not all of it.
+    /// Whether they are a sample of the passages that pass the filter.
     pub sampled: bool,
-    /// Mean of the similarities.
+    /// The mean similarity.
     pub mean: f32,
     /// Their standard deviation.
     pub deviation: f32,

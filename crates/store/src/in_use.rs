@@ -1,17 +1,16 @@
 //! Replacing and removing files that a process may still have mapped.
 //!
-//! Unix does both at once: a mapping keeps its file, whatever its name leads to. Windows refuses to replace or to delete a
-//! mapped file, but lets it be renamed. So where the system refuses, the old file is set aside under a name that nobody
-//! asks for, and removed when the next one is, or the one after that.
+//! Unix does both at once, because a mapping keeps its file. Windows refuses to replace or delete a mapped file, but renames
+//! it. So where the system refuses, the old file is set aside under an unused name and removed by a later call.
 
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-/// The beginning of the name of a file that was set aside.
+/// The prefix of the name of a file that was set aside.
 const ASIDE: &str = ".aside-";
 
-/// Puts a whole new file in the place of another, which need not exist.
+/// Replaces a file, which need not exist, by a new one.
 pub(crate) fn replace(new: &Path, path: &Path) -> Result<()> {
     match fs::rename(new, path) {
         Err(error) if may_be_in_use(&error) => replace_by_setting_aside(new, path).map_err(|_| error),
@@ -28,8 +27,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes a directory and all in it, or, where files of it are in use, leaves it without any that has its name. It need
-/// not exist.
+/// Removes a directory, which need not exist, with its content. Files in use are set aside instead.
 pub(crate) fn remove_directory(directory: &Path) -> Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -45,10 +43,10 @@ fn may_be_in_use(error: &Error) -> bool {
 fn replace_by_setting_aside(new: &Path, path: &Path) -> Result<()> {
     let old = set_aside(path)?;
     fs::rename(new, path).inspect_err(|_| {
-        // Whoever looks for it finds the old one again.
+        // Readers find the old file again.
         let _ = fs::rename(&old, path);
     })?;
-    // As long as it is mapped it stays; then the next call takes it.
+    // A mapped file stays until a later call removes it.
     let _ = fs::remove_file(&old);
     Ok(())
 }
@@ -65,7 +63,7 @@ fn empty_by_setting_aside(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Renames a file to a name that nobody asks for, and removes what was set aside before and is no longer in use.
+/// Renames a file to an unused name, and removes earlier ones that are no longer in use.
 fn set_aside(path: &Path) -> Result<PathBuf> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let mut taken = Vec::new();

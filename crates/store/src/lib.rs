@@ -1,19 +1,21 @@
-//! Documents, passages and vectors, and the two legs that search them, behind one trait.
+//! Storage for hybrid search: documents cut into passages, their vectors, and two legs that search them.
 //!
-//! A [`Store`] takes documents cut into passages, keeps a vector for each text and model, and answers from two legs: the
-//! lexical one (BM25) and the semantic one (cosine similarity to everything). It decides nothing about
-//! relevance: it hands out raw scores of both kinds for any passage, and what these scores look like for passages that
-//! have nothing to do with the query, for fusion and cuts to work with.
+//! The idea: a search asks two questions of every passage, and this crate answers both. The lexical leg scores the words
+//! that a passage shares with the query (BM25). The semantic leg scores how close their vectors are (cosine similarity). The
+//! crate returns raw scores of both kinds for any passage, together with the scores of unrelated passages, and leaves the
+//! decision about relevance to its caller.
 //!
-//! [`EmbeddedStore`] keeps it all in one directory. SQLite holds the truth; the Tantivy index and the vector files are
-//! derived: each carries the number of the last change it holds, replays the rest from the database, and is rebuilt when
-//! it is missing, damaged or of another version. [`UsageLog`] keeps what was searched and what people said of the results, in
-//! a database of its own beside it. [`EmbeddingCache`] holds vectors for all indexes of a user.
+//! One database holds the truth. Everything that makes searching fast is derived from it and can be deleted: each derived
+//! index carries the number of the last change it holds, replays the later ones, and is rebuilt when it is missing, damaged
+//! or of another version.
+//!
+//! [`Store`] is the seam to the database: the union of small traits, one for each group of users. [`EmbeddedStore`]
+//! implements it in a directory, with SQLite, Tantivy and memory-mapped vector files. [`EmbeddedUsageLog`] keeps recorded
+//! searches and feedback in a database of its own beside it. [`EmbeddingCache`] shares vectors between all indexes of a user.
 //!
 //! ```
-//! use tamis_store::{
-//!     Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, Store, TextForm,
-//! };
+//! use tamis_store::prelude::*;
+//! use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, TextForm};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
@@ -46,39 +48,52 @@
 //! # }
 //! ```
 
+mod access;
 mod cache;
 mod calibration;
-mod check;
+mod connection;
+#[cfg(feature = "evidence")]
+mod counting_allocator;
 mod embedded;
 mod error;
 mod evidence;
+mod files;
 mod filter;
 mod hits;
 mod in_use;
 mod lexical;
 mod lock;
+mod mutex;
 mod namespace;
+mod query;
+mod recent;
 mod record;
 mod report;
-mod schema_version;
+mod schema;
+mod scoring;
 mod semantic;
+#[cfg(feature = "evidence")]
 mod sql;
+#[cfg(feature = "evidence")]
 mod sql_tables;
 mod sqlite;
 mod stamp;
 mod store;
 mod symbols;
+mod tantivy_error;
 mod usage;
+mod usage_record;
 pub mod vectors;
 mod verified;
 
+pub use access::Access;
 pub use cache::{CacheSummary, EmbeddingCache};
 pub use calibration::Calibration;
-pub use embedded::{Access, EmbeddedStore};
+pub use embedded::EmbeddedStore;
 pub use error::{Result, StoreError};
 pub use evidence::{
-    Claim, EVIDENCE_COLLECTION, Edge, EdgePlace, EvidenceKey, EvidenceRecord, Fragment, LONGEST_EVIDENCE_TEXT,
-    NodeType, Page, Relation, Task, Work, domain,
+    Claim, EVIDENCE_COLLECTION, Edge, EdgeKind, EvidenceKey, EvidenceRecord, Fragment, LONGEST_EVIDENCE_TEXT, NodeType,
+    Page, Relation, Task, Work, domain,
 };
 pub use filter::{AttributeCondition, Filter};
 pub use hits::{
@@ -94,10 +109,28 @@ pub use record::{
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
 };
+pub use scoring::{ScoringKey, ScoringKeyError, ScoringKind};
+#[cfg(feature = "evidence")]
 pub use sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows, SqlValue};
+#[cfg(feature = "evidence")]
 pub use sql_tables::{SQL_TABLES, SqlColumn, SqlTable};
-pub use store::{Store, Writing};
-pub use usage::{
-    JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,
-    RecordedSearch, SearchSummary, UsageCheck, UsageLog,
+#[cfg(feature = "evidence")]
+pub use store::EvidenceGraph;
+pub use store::{
+    Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Store, Usage, UsageLog, VectorLeg, Writing,
 };
+pub use usage::{EmbeddedUsageLog, UsageCheck};
+pub use usage_record::{
+    JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,
+    RecordedSearch, SearchSummary,
+};
+
+/// The traits of a store, for calling their methods on a concrete store.
+pub mod prelude {
+    #[cfg(feature = "evidence")]
+    pub use crate::EvidenceGraph as _;
+    pub use crate::{
+        Changes as _, Documents as _, LexicalLeg as _, Maintenance as _, Properties as _, Usage as _, UsageLog as _,
+        VectorLeg as _,
+    };
+}

@@ -1,7 +1,7 @@
 //! One writer at a time: a locked file, held while anything writes.
 //!
-//! Processes that wait queue at a second locked file, the turn: only the one that holds it tries to take the lock. A process
-//! that releases the lock and wants it back at once has to take its turn as well, so nobody is starved by it.
+//! Waiting processes queue at a second locked file, the turn: only its holder tries to take the lock. A process that releases
+//! the lock and wants it back at once has to queue as well, so it starves nobody.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Result, StoreError};
 
-/// Pause between two attempts of whoever is next.
+/// Pause between two attempts of the next process.
 const NEXT: Duration = Duration::from_millis(5);
-/// Pause between two attempts of those further back.
+/// Pause between two attempts of the processes behind it.
 const QUEUED: Duration = Duration::from_millis(20);
 
-/// The lock file of an index, taken while at least one [`Hold`] lives.
+/// The lock file of an index, locked while at least one [`Hold`] lives.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     path: PathBuf,
@@ -37,7 +37,7 @@ pub(crate) struct Hold<'a> {
 }
 
 impl WriteLock {
-    /// The lock file at `path`, whose turn is taken at the same path with another extension.
+    /// The lock file at `path`. The turn is the same path with another extension.
     pub(crate) fn new(path: PathBuf) -> WriteLock {
         WriteLock { turn: path.with_extension("turn"), path, state: Mutex::default() }
     }
@@ -46,7 +46,7 @@ impl WriteLock {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock, or another share of it; never waits. Where others wait for it, they come first.
+    /// Takes the lock, or another share of it, without waiting. Fails where others wait for it.
     pub(crate) fn hold(&self) -> Result<Hold<'_>> {
         let mut state = self.state();
         if state.file.is_none() {
@@ -57,8 +57,8 @@ impl WriteLock {
         Ok(Hold { lock: self })
     }
 
-    /// Takes the lock once it is this one's turn, and gives up after `patience`. `waiting` is told who writes before each
-    /// pause, and ends the waiting when it returns false.
+    /// Takes the lock in turn, and gives up after `patience`. `waiting` receives the writer's name before each pause; returning
+    /// false gives up.
     pub(crate) fn wait(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Hold<'_>> {
         let started = Instant::now();
         let mut turn: Option<Turn> = None;
@@ -93,11 +93,11 @@ impl WriteLock {
         }
     }
 
-    /// Becomes the next one, unless another process is.
+    /// Takes the turn, unless another process has it.
     fn take_turn(&self) -> Result<Option<Turn>> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.turn);
         let Ok(file) = file else {
-            // A disk without room for another file is no reason not to write: the order is then left to chance.
+            // A full disk has no room for the turn. Writing works without it, in random order.
             return Ok(Some(Turn(None)));
         };
         match file.try_lock() {
@@ -113,7 +113,7 @@ impl WriteLock {
     }
 }
 
-/// The right to try for the lock; released when dropped.
+/// The right to try for the lock, until dropped.
 #[derive(Debug)]
 struct Turn(Option<File>);
 
@@ -123,8 +123,8 @@ impl Drop for Turn {
     }
 }
 
-/// Closing the file releases its lock as well, also when the process is killed; but a child that is being started shares the
-/// file until it runs its own program.
+/// Unlocks a file. Closing it would do the same, but a child process that is being started shares the file until it runs its
+/// own program.
 fn release(file: &File) {
     let _ = file.unlock();
 }
@@ -145,7 +145,7 @@ fn unnamed() -> String {
     "unnamed".to_owned()
 }
 
-/// Who holds a lock file, as it described itself. On some systems a locked file cannot be read: then it stays unnamed.
+/// The holder of a lock file, in its own words. On some systems a locked file cannot be read, and the holder stays unnamed.
 fn name(file: &mut File) -> String {
     let mut holder = String::new();
     match file.read_to_string(&mut holder) {
@@ -174,7 +174,7 @@ fn take(path: &Path) -> Result<File> {
         .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
         .unwrap_or_default();
     let name = format!("process {} {program}", std::process::id());
-    // The name only serves the message of the next process: a full disk must not stop this one here.
+    // The name only serves the message of another process, so a full disk must not stop this one.
     let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(name.trim().as_bytes()));
     Ok(file)
 }

@@ -1,13 +1,13 @@
-//! Namespaces: the repositories and projects that share a store, and what is known of each.
+//! Namespaces: the repositories and projects that share a store.
 
-/// A namespace to be made known.
+/// A namespace to register.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewNamespace {
-    /// Its name, as documents and filters carry it.
+    /// Its name, as in documents and filters.
     pub name: String,
-    /// Where its files lie, where it has any.
+    /// The directory of its files, where it has any.
     pub root: Option<String>,
-    /// Whose it is: namespaces of one owner may share what they hold.
+    /// Its owner. Namespaces of one owner may share their content.
     pub owner: Option<String>,
     /// Whether its owner's other namespaces may search it.
     pub shared: bool,
@@ -18,14 +18,14 @@ pub struct NewNamespace {
 pub struct Namespace {
     /// Its name.
     pub name: String,
-    /// Where its files lie.
+    /// The directory of its files.
     pub root: Option<String>,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<String>,
     /// Whether its owner's other namespaces may search it.
     pub shared: bool,
-    /// Its documents.
+    /// The number of its documents.
     pub documents: u64,
-    /// Its passages.
+    /// The number of its passages.
     pub passages: u64,
 }

@@ -1,29 +1,28 @@
-//! What goes into a store and what comes out of it: documents, passages, texts to embed.
+//! The data of a store: documents, passages, texts to embed.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// The role of what is neither a test nor another's.
+/// The role of ordinary text, neither test nor vendored.
 const MAIN: &str = "main";
 
-/// The store's own number of a document. It stays the same while the document is replaced or moved.
+/// The store's number of a document, which stays the same while the document is replaced or moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct DocumentId(pub u32);
 
-/// The store's own number of a passage.
+/// The store's number of a passage, which the search legs return.
 ///
-/// Passages never change: a document that does gets new passages with new numbers, and a number is
-/// never used twice. It is what the search legs speak of. What people and other programs should keep
-/// is [`StoredPassage::id`], which survives indexing again.
+/// Passages never change: a changed document gets new passages with new numbers, and no number is used twice. People and
+/// other programs should keep [`StoredPassage::id`] instead, which survives indexing again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct PassageId(pub u64);
 
-/// The BLAKE3 hash of an embedded text: together with the model's name the key of a vector.
+/// The BLAKE3 hash of an embedded text. With the model's name it is the key of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct TextHash(pub [u8; 32]);
 
 impl TextHash {
-    /// The hash of a text as it is embedded.
+    /// Hashes a text in the form in which it is embedded.
     pub fn of(text: &str) -> TextHash {
         TextHash(*blake3::hash(text.as_bytes()).as_bytes())
     }
@@ -41,11 +40,11 @@ impl fmt::Debug for TextHash {
     }
 }
 
-/// How a passage's text is read by the lexical leg.
+/// The way the lexical leg reads a passage's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextForm {
-    /// Program text: whole identifiers as they are spelled.
+    /// Program text: identifiers are kept as they are spelled.
     Code,
     /// Text for people: English words are stemmed.
     Prose,
@@ -58,44 +57,44 @@ pub struct NewDocument {
     pub namespace: String,
     /// The kind of text under the namespace: `code`, `docs`, `notes` and so on.
     pub collection: String,
-    /// Where it is, relative to the namespace's root, with forward slashes. Unique in its namespace;
-    /// what is no file takes a path that no file has, such as `issue:12`.
+    /// Its path relative to the namespace's root, with forward slashes; unique in its namespace. A document that is not a file
+    /// takes a path that no file has, such as `issue:12`.
     pub path: String,
-    /// Where it came from, when that is no file of the namespace's own tree: `github:rust-lang/cargo`, …
+    /// Its origin, when it was imported: `github:rust-lang/cargo`, …
     pub origin: Option<String>,
-    /// Canonical lowercase name of its language, where known.
+    /// The canonical lower-case name of its language, where known.
     pub language: Option<String>,
-    /// What part it plays: `main`, `test`, `vendored` and so on.
+    /// Its role: `main`, `test`, `vendored` and so on.
     pub role: String,
-    /// Its title, where it has one.
+    /// Its title.
     pub title: Option<String>,
     /// Size in bytes.
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970, as the file system gave it.
     pub modified_ns: i64,
-    /// The document's own date in nanoseconds since 1970, such as that of its last commit, where one is known. Apart from
-    /// `modified_ns`, which only serves to see changes.
+    /// Its date in nanoseconds since 1970, such as that of its last commit, where known. Unlike this, `modified_ns` only serves
+    /// to detect changes.
     pub dated_ns: Option<i64>,
-    /// How severe its subject is, in lower case, where it says so: `critical`, `major`, …
+    /// The severity of its subject, in lower case, where stated: `critical`, `major`, …
     pub severity: Option<String>,
-    /// Hash of its content, whatever the indexer takes: the store only gives it back.
+    /// A hash of its content, chosen by the indexer. The store only returns it.
     pub content_hash: [u8; 32],
-    /// What people should know about how it was read, where there is something.
+    /// A remark for people about how it was read.
     pub note: Option<String>,
-    /// What filters may ask of it, such as the state of an issue and its labels. One name can have several values.
+    /// Attributes for filters, such as the state of an issue and its labels. A name can have several values.
     pub attributes: Vec<Attribute>,
-    /// The document as it was given, as JSON, where it is more than its passages: the store only gives it back.
+    /// The original document as JSON, where it has more than its passages. The store only returns it.
     pub record: Option<String>,
-    /// Its passages in their order in the document.
+    /// Its passages, in document order.
     pub passages: Vec<NewPassage>,
 }
 
-/// What is known of a document under a name, for [`Filter::attributes`](crate::Filter::attributes).
+/// An attribute of a document, for [`Filter::attributes`](crate::Filter::attributes).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Attribute {
-    /// Which of its properties: `state`, `label`, `topic`, …
+    /// Its name: `state`, `label`, `topic`, …
     pub name: String,
-    /// Its value. Upper and lower case make no difference to filters.
+    /// Its value. Filters ignore case.
     pub value: String,
 }
 
@@ -106,38 +105,38 @@ pub struct NewPassage {
     pub start_line: u32,
     /// Last line, counted from 1, inclusive.
     pub end_line: u32,
-    /// What it is: `function`, `type`, `section`, `lines` and so on.
+    /// Its kind: `function`, `type`, `section`, `lines` and so on.
     pub kind: String,
-    /// Qualified name of the symbol, in code; several, separated by `, `, where it holds several small ones.
+    /// The qualified name of its symbol, in code; several names are separated by `, `.
     pub symbol: Option<String>,
-    /// A fingerprint of the symbol's signature, opaque to the store: it tells symbols of one name apart, so that one keeps
-    /// its public identifier while others of its name come and go.
+    /// A fingerprint of the symbol's signature, opaque to the store. It distinguishes symbols of one name, so that each keeps
+    /// its public identifier while others come and go.
     pub signature: Option<String>,
-    /// Path of headings, in prose.
+    /// Its path of headings, in prose.
     pub heading: Option<String>,
-    /// What its text leaves out and a reader needs: the enclosing type, the signature of a continued function.
+    /// Context that a reader needs: the enclosing type, the signature of a continued function.
     pub context: Option<String>,
-    /// Its text as it stands in the document.
+    /// Its text, as in the document.
     pub text: String,
-    /// What is embedded, usually context and text. Where it ends with `text`, the text is stored once.
+    /// The text to embed, usually context and text. Where it ends with `text`, that is stored once.
     pub embedded_text: String,
-    /// What part it plays, where it differs from the document's role also here: `test` inside a `main` file.
+    /// Its role, which may differ from the document's: `test` inside a `main` file.
     pub role: String,
-    /// Its language, where it is not the document's.
+    /// Its language, where it differs from the document's.
     pub language: Option<String>,
-    /// Who wrote or said it, where it is one person's.
+    /// Its author, where it has a single one.
     pub author: Option<String>,
-    /// Its own date in nanoseconds since 1970, where that is not the document's: of a comment, of a turn of a conversation.
+    /// Its own date in nanoseconds since 1970, such as that of a comment or of a turn of a conversation.
     pub dated_ns: Option<i64>,
-    /// Which part of the document it belongs to, from 0, where that is made of parts: 0 for the body of an issue, 1 for its
-    /// first comment. Passages of a long part share its number.
+    /// The part of the document it belongs to, for documents with parts: 0 for the body of an issue, 1 for its first comment.
+    /// All passages of a part share its number.
     pub part: Option<u32>,
-    /// How the lexical leg reads it.
+    /// The way the lexical leg reads it.
     pub form: TextForm,
 }
 
 impl NewDocument {
-    /// A document of which nothing but its place is known: without passages, in the role `main`.
+    /// Makes an empty document with the role `main`.
     pub fn new(namespace: impl Into<String>, collection: impl Into<String>, path: impl Into<String>) -> NewDocument {
         NewDocument {
             namespace: namespace.into(),
@@ -161,7 +160,7 @@ impl NewDocument {
 }
 
 impl NewPassage {
-    /// A passage that is embedded as it stands on its lines, without a name, in the role `main`.
+    /// Makes an unnamed passage with the role `main`, embedded as it is.
     pub fn new(
         kind: impl Into<String>,
         lines: RangeInclusive<u32>,
@@ -189,13 +188,13 @@ impl NewPassage {
     }
 }
 
-/// One change of [`Store::apply`](crate::Store::apply).
+/// A change for [`Changes::apply`](crate::Changes::apply).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every change is a `Put`, whose passages weigh more")]
 pub enum Change {
     /// Adds a document, or replaces the one at the same path of its namespace.
     Put(NewDocument),
-    /// The file was touched and its content is what it was.
+    /// The file was touched; its content stayed the same.
     Touch {
         /// The document.
         document: DocumentId,
@@ -204,29 +203,29 @@ pub enum Change {
         /// Time of the last modification in nanoseconds since 1970.
         modified_ns: i64,
     },
-    /// The document moved within its namespace, its content, language, role and collection unchanged. Whatever
-    /// was at the new path is replaced. Nothing needs embedding again.
+    /// The document moved within its namespace; content, language, role and collection stayed the same. A document at the new
+    /// path is replaced. Nothing needs embedding again.
     Move {
         /// The document.
         document: DocumentId,
-        /// Where it is now.
+        /// Its new path.
         path: String,
         /// Size in bytes.
         size: u64,
         /// Time of the last modification in nanoseconds since 1970.
         modified_ns: i64,
     },
-    /// The document is gone.
+    /// The document was deleted.
     Delete {
         /// The document.
         document: DocumentId,
     },
 }
 
-/// What [`Store::apply`](crate::Store::apply) did.
+/// The effect of [`Changes::apply`](crate::Changes::apply).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Applied {
-    /// Documents that are new.
+    /// Documents added.
     pub added: u64,
     /// Documents replaced.
     pub replaced: u64,
@@ -234,17 +233,17 @@ pub struct Applied {
     pub touched: u64,
     /// Documents moved.
     pub moved: u64,
-    /// Documents deleted, those counted whose path another document moved to.
+    /// Documents deleted, including those whose path another document took.
     pub deleted: u64,
-    /// Passages inserted, those of moved documents counted.
+    /// Passages inserted, including those of moved documents.
     pub passages_added: u64,
-    /// Passages deleted, those of moved documents counted.
+    /// Passages deleted, including those of moved documents.
     pub passages_deleted: u64,
-    /// The store's change number after it.
+    /// The store's change number afterwards.
     pub seq: u64,
 }
 
-/// What the store knows about a document: enough to see whether it changed.
+/// The state of a stored document, for detecting changes.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct DocumentState {
     /// The document.
@@ -255,11 +254,11 @@ pub struct DocumentState {
     pub collection: String,
     /// Its path in the namespace.
     pub path: String,
-    /// Where it came from, when that is no file of the namespace's own tree.
+    /// Its origin, when it was imported.
     pub origin: Option<String>,
     /// Its language.
     pub language: Option<String>,
-    /// What part it plays.
+    /// Its role.
     pub role: String,
     /// Its title.
     pub title: Option<String>,
@@ -267,24 +266,24 @@ pub struct DocumentState {
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// The document's own date in nanoseconds since 1970, where one is known.
+    /// Its date in nanoseconds since 1970, where known.
     pub dated_ns: Option<i64>,
-    /// Hash of its content as the indexer gave it.
+    /// The hash of its content that the indexer gave.
     pub content_hash: [u8; 32],
-    /// What people should know about how it was read.
+    /// A remark for people about how it was read.
     pub note: Option<String>,
-    /// How many passages it has.
+    /// The number of its passages.
     pub passages: u32,
 }
 
-/// A passage with all that is needed to show it.
+/// A passage with everything needed to show it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StoredPassage {
-    /// The store's own number of it.
+    /// Its number in the store.
     pub passage: PassageId,
-    /// The public identifier: 12 hexadecimal digits, more where those were taken. Indexing again gives the same one. Of a
-    /// symbol it is made of namespace, language, path, kind, qualified name and the fingerprint of the signature; of
-    /// another passage of namespace, path, kind and heading, or the text where there is no heading.
+    /// The public identifier: 12 hexadecimal digits, or more where those were taken. Indexing again gives the same one. For a
+    /// symbol it is a hash of namespace, language, path, kind, qualified name and the signature's fingerprint; for any other
+    /// passage a hash of namespace, path, kind and heading, or of the text where there is no heading.
     pub id: String,
     /// Its document.
     pub document: DocumentId,
@@ -298,44 +297,44 @@ pub struct StoredPassage {
     pub title: Option<String>,
     /// The document's time of modification in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// Its own date in nanoseconds since 1970, else the document's own, where one is known.
+    /// Its own date in nanoseconds since 1970, else the document's, where known.
     pub dated_ns: Option<i64>,
-    /// How severe the document's subject is, in lower case, where it says so.
+    /// The severity of the document's subject, in lower case, where stated.
     pub severity: Option<String>,
-    /// Who wrote or said it, where it is one person's.
+    /// Its author, where it has a single one.
     #[serde(default)]
     pub author: Option<String>,
-    /// Which part of the document it belongs to, where that is made of parts.
+    /// The part of the document it belongs to, for documents with parts.
     #[serde(default)]
     pub part: Option<u32>,
-    /// Its place among the document's passages, from 0.
+    /// Its position among the document's passages, from 0.
     pub ordinal: u32,
     /// First line, counted from 1.
     pub start_line: u32,
     /// Last line, counted from 1, inclusive.
     pub end_line: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: String,
-    /// Qualified name of the symbol.
+    /// The qualified name of its symbol.
     pub symbol: Option<String>,
-    /// Path of headings.
+    /// Its path of headings.
     pub heading: Option<String>,
-    /// What its text leaves out.
+    /// Context that a reader needs.
     pub context: Option<String>,
     /// Its text.
     pub text: String,
     /// Its own language, else the document's.
     pub language: Option<String>,
-    /// What part it plays.
+    /// Its role.
     pub role: String,
-    /// How the lexical leg reads it.
+    /// The way the lexical leg reads it.
     pub form: TextForm,
     /// The key of its vectors.
     #[serde(skip)]
     pub text_hash: TextHash,
 }
 
-/// A passage and its document, nothing else.
+/// The numbers of a passage and its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PassageRef {
     /// The passage.
@@ -344,19 +343,19 @@ pub struct PassageRef {
     pub document: DocumentId,
 }
 
-/// An embedding model as the store knows it.
+/// The key of an embedding model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct ModelKey {
-    /// Its name, with the version and whatever else changes its vectors.
+    /// Its name, with its version and anything else that changes its vectors.
     pub id: String,
-    /// Length of its vectors.
+    /// The length of its vectors.
     pub dimension: usize,
 }
 
-/// A text that has no vector yet.
+/// A text without a vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextToEmbed {
-    /// Its hash, to be given back with the vector.
+    /// Its hash, the key for storing the vector.
     pub hash: TextHash,
     /// The text.
     pub text: String,

@@ -1,31 +1,31 @@
-//! What a store says about itself: coverage, summary, findings of a check, progress.
+//! Reports of a store: coverage, summary, findings of a check, progress.
 
 use crate::record::ModelKey;
 
-/// How much of the passages a model's vectors cover.
+/// The number of passages that a model's vectors cover.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Coverage {
-    /// Passages that the filter lets through.
+    /// Passages that pass the filter.
     pub passages: u64,
     /// Those that have a vector.
     pub embedded: u64,
 }
 
-/// How many documents and passages share a property.
+/// The number of documents and passages with a property.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Count {
     /// The collection, language or role; empty where there is none.
     pub name: String,
-    /// Documents that have it or hold a passage that does.
+    /// Documents with it, or with a passage that has it.
     pub documents: u64,
     /// Passages.
     pub passages: u64,
 }
 
-/// What came from one place into one collection of a namespace, where that is no file of its tree.
+/// An origin of imported documents in one collection of a namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Origin {
-    /// Where it came from, as [`NewDocument::origin`](crate::NewDocument::origin) says.
+    /// Its name, as in [`NewDocument::origin`](crate::NewDocument::origin).
     pub name: String,
     /// The namespace.
     pub namespace: String,
@@ -35,11 +35,11 @@ pub struct Origin {
     pub documents: u64,
     /// Their passages.
     pub passages: u64,
-    /// The latest date of its documents in nanoseconds since 1970, where one has a date.
+    /// The latest date of its documents in nanoseconds since 1970.
     pub dated_ns: Option<i64>,
 }
 
-/// What a store holds.
+/// The content and size of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// Documents in all namespaces.
@@ -54,32 +54,32 @@ pub struct Summary {
     pub languages: Vec<Count>,
     /// By role of the passage.
     pub roles: Vec<Count>,
-    /// Models and how far their vectors go.
+    /// Models and their coverage.
     pub models: Vec<ModelSummary>,
-    /// Sizes in bytes of what is on the disk.
+    /// Sizes on the disk in bytes.
     pub sizes: Sizes,
-    /// When passages were last changed or published, in milliseconds since 1970.
+    /// Time of the last change, in milliseconds since 1970.
     pub last_change_ms: Option<i64>,
-    /// When the indexes were last brought up to date, in milliseconds since 1970.
+    /// Time of the last publication, in milliseconds since 1970.
     pub last_publish_ms: Option<i64>,
-    /// Version of the database's schema.
+    /// The version of the database's schema.
     pub schema_version: u32,
     /// The database's change number.
     pub seq: u64,
-    /// The change number that the lexical index holds, where there is a usable one.
+    /// The change number of the lexical index, if it is usable.
     pub lexical_seq: Option<u64>,
 }
 
-/// A model's part of a [`Summary`].
+/// A model in a [`Summary`].
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct ModelSummary {
     /// The model.
     pub model: ModelKey,
-    /// How far its vectors go.
+    /// Its coverage.
     pub coverage: Coverage,
-    /// Vectors stored, those counted that no passage refers to.
+    /// Vectors stored, including those without a passage.
     pub vectors: u64,
-    /// The change number that its vector file holds, where there is a usable one.
+    /// The change number of its vector file, if it is usable.
     pub file_seq: Option<u64>,
 }
 
@@ -94,24 +94,24 @@ pub struct Sizes {
     pub vectors: u64,
 }
 
-/// What a namespace's evidence amounts to.
+/// The evidence of a namespace, or of one task, in numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct EvidenceSummary {
     /// The namespace.
     pub namespace: String,
-    /// Questions.
+    /// Tasks.
     pub tasks: u64,
     /// Publications.
     pub works: u64,
-    /// Pages; of one task those with a fragment that has to do with it.
+    /// Pages; for one task those with a fragment of it.
     pub pages: u64,
-    /// Pieces of pages; of one task those with an edge to one of its claims.
+    /// Fragments; for one task those with an edge to one of its claims.
     pub fragments: u64,
-    /// Statements.
+    /// Claims.
     pub claims: u64,
-    /// Edges by which a fragment speaks for a claim.
+    /// Edges by which a fragment supports a claim.
     pub supporting: u64,
-    /// Edges by which a fragment speaks against a claim.
+    /// Edges by which a fragment refutes a claim.
     pub refuting: u64,
     /// Edges by which a fragment does neither, or is not judged yet.
     pub neutral: u64,
@@ -120,55 +120,55 @@ pub struct EvidenceSummary {
 }
 
 impl EvidenceSummary {
-    /// Whether there is no evidence at all.
+    /// Whether the namespace has no evidence.
     pub fn is_empty(&self) -> bool {
         self.tasks + self.works + self.pages + self.fragments + self.claims == 0
     }
 }
 
-/// What [`Store::check`](crate::Store::check) looks at.
+/// A part of a store, for [`Maintenance::check`](crate::Maintenance::check).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The database: the truth.
+    /// The database, which holds the truth.
     Database,
-    /// The lexical index: derived.
+    /// The lexical index, which is derived.
     Lexical,
-    /// A vector file: derived.
+    /// A vector file, which is derived.
     Vectors,
 }
 
-/// Something that is wrong.
+/// A problem that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
-    /// Where.
+    /// The part with the problem.
     pub part: Part,
-    /// What, in a sentence.
+    /// The problem in a sentence.
     pub message: String,
-    /// Whether [`Store::mend`](crate::Store::mend) repairs it, losing nothing.
+    /// Whether [`Maintenance::mend`](crate::Maintenance::mend) repairs it without loss.
     pub mendable: bool,
 }
 
-/// What a check found.
+/// The findings of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Findings {
-    /// What is wrong; empty when all is well.
+    /// The problems; empty for a sound store.
     pub problems: Vec<Problem>,
-    /// Passages looked at.
+    /// Passages checked.
     pub passages: u64,
 }
 
-/// What [`Store::prune`](crate::Store::prune) removed.
+/// The effect of [`Maintenance::prune`](crate::Maintenance::prune).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Pruned {
-    /// Vectors that no passage refers to.
+    /// Vectors deleted.
     pub vectors: u64,
 }
 
-/// Where publishing stands.
+/// The progress of publishing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being brought up to date: [`Part::Lexical`] or [`Part::Vectors`].
+    /// The part that is published: [`Part::Lexical`] or [`Part::Vectors`].
     pub part: Part,
     /// Passages done.
     pub done: u64,

@@ -1,24 +1,24 @@
-//! The semantic leg: the vector file of each model, kept level with the database.
+//! The semantic leg: a vector file for each model, kept level with the database.
 //!
-//! A file is one state of the past. What came since is replayed from the database into memory when a query or a
-//! publication looks, and a new file is written once that has become much.
+//! A file holds one past state. Later changes are replayed from the database into memory before a query or a publication,
+//! and once they are many, a new file is written.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
+use crate::mutex::lock;
+use crate::recent::Recent;
 use crate::report::{Part, Progress};
-use crate::sqlite::{Database, Fault, ModelRow, lock, replay};
+use crate::sqlite::{Database, ModelRow, TransactionError, replay};
 use crate::stamp::Stamp;
 use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorIndex, file_name};
 use crate::verified::Verified;
 
-/// Filters whose rows are remembered until the index changes.
-const REMEMBERED_ROWS: usize = 16;
-/// How often progress is told.
+/// Passages between two reports of progress.
 const STEP: u64 = 1_000;
 
 /// The vector files of one store.
@@ -30,28 +30,27 @@ pub(crate) struct Semantic {
     verified: Verified,
 }
 
-/// One model's vectors: a file and what came since.
+/// One model's vectors: a file and the changes since.
 #[derive(Debug)]
 struct Live {
     index: VectorIndex,
-    /// The file below; `None` when there is none that can be used.
+    /// The stamp of the file; `None` when there is none that can be used.
     stamp: Option<Stamp>,
-    /// The rows that the last filters select in the index as it is.
-    chosen: Mutex<VecDeque<(Arc<Selection>, Arc<Rows>)>>,
+    /// The rows of recent selections, until the index changes.
+    rows: Recent<Arc<Selection>, Arc<Rows>>,
 }
 
 impl Live {
     fn new(index: VectorIndex, stamp: Option<Stamp>) -> Live {
-        Live { index, stamp, chosen: Mutex::default() }
+        Live { index, stamp, rows: Recent::default() }
     }
 
-    /// The rows that a selection leaves; `None` for all.
+    /// The rows of a selection; `None` for all.
     fn rows(&self, selection: &Arc<Selection>) -> Option<Arc<Rows>> {
         if selection.is_everything() {
             return None;
         }
-        let known = |(chosen, rows): &(Arc<Selection>, Arc<Rows>)| Arc::ptr_eq(chosen, selection).then(|| rows.clone());
-        if let Some(rows) = lock(&self.chosen).iter().find_map(known) {
+        if let Some(rows) = self.rows.get(|known| Arc::ptr_eq(known, selection)) {
             return Some(rows);
         }
         let rows = Arc::new(match &selection.passages {
@@ -60,11 +59,7 @@ impl Live {
                 selection.documents.as_ref().is_none_or(|documents| documents.contains(u64::from(document)))
             }),
         });
-        let mut chosen = lock(&self.chosen);
-        if chosen.len() == REMEMBERED_ROWS {
-            chosen.pop_front();
-        }
-        chosen.push_back((selection.clone(), rows.clone()));
+        self.rows.push(selection.clone(), rows.clone());
         Some(rows)
     }
 }
@@ -72,19 +67,19 @@ impl Live {
 /// The change numbers that the vector files hold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Published {
-    /// That of the file furthest behind; the largest number there is when there are no files.
+    /// That of the file furthest behind; `u64::MAX` without files.
     pub(crate) lowest: u64,
     /// That of the newest file.
     pub(crate) highest: u64,
 }
 
-/// What stands at the place of a model's file.
+/// The state of a model's file.
 pub(crate) enum FileState {
-    /// A file that can be used, with its change number.
+    /// A usable file.
     Ready(Arc<Snapshot>),
-    /// Nothing.
+    /// No file.
     Missing,
-    /// Something else, and why it can not be used.
+    /// An unusable file, and the reason.
     Unusable(String),
 }
 
@@ -117,7 +112,7 @@ impl Semantic {
         found.map_err(failed)
     }
 
-    /// Passages that a model's index holds once it is level with the database, ascending.
+    /// The passages in a model's index once it is level with the database, ascending.
     pub(crate) fn passages(&self, database: &Database, model: &ModelRow) -> Result<Vec<u64>> {
         let live = self.current(database, model)?;
         let live = live.read().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +129,7 @@ impl Semantic {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Published> {
         let models = database.models()?;
-        self.remove_strangers(&models)?;
+        self.remove_unknown(&models)?;
         let published = database.read(replay::published_seq)?;
         let mut files = Published { lowest: u64::MAX, highest: 0 };
         for model in &models {
@@ -143,7 +138,7 @@ impl Semantic {
                 FileState::Missing | FileState::Unusable(_) => true,
             };
             if rebuild || !trusted {
-                database.check_place()?;
+                database.check_replaced()?;
                 self.remove(&self.file(model))?;
                 lock(&self.open).remove(&model.name);
             }
@@ -164,12 +159,11 @@ impl Semantic {
         Ok(files)
     }
 
-    /// What stands at the place of a model's file. A file that cannot be read is one that cannot be used: its vectors are in
-    /// the database as well.
+    /// The state of a model's file. An unreadable file is merely unusable, because the database has its vectors too.
     pub(crate) fn state(&self, model: &ModelRow) -> FileState {
         match Snapshot::open(&self.file(model), &self.identity(model)) {
             Ok(Opened::Ready(snapshot)) => {
-                // Codes that are damaged are codes all the same, of other vectors.
+                // Damaged codes are still valid codes, of other vectors, so only the checksum finds them.
                 let verify = |_: &str| Ok::<_, Infallible>(snapshot.verify().is_ok());
                 let Ok(damaged) = self.verified.damaged(&[file_name(&model.name)], verify);
                 match damaged.is_empty() {
@@ -213,7 +207,7 @@ impl Semantic {
     }
 
     fn load(&self, model: &ModelRow) -> Result<Live> {
-        // The stamp first: a file that comes between the two is then read again, not missed.
+        // The stamp is taken first: a file that is replaced in between is then read again.
         let stamp = Stamp::of(&self.file(model));
         Ok(match self.state(model) {
             FileState::Ready(snapshot) => Live::new(VectorIndex::from_snapshot(snapshot), stamp),
@@ -227,7 +221,7 @@ impl Semantic {
 
     fn catch_up(&self, database: &Database, model: &ModelRow, live: &mut Live) -> Result<()> {
         let path = self.file(model);
-        lock(&live.chosen).clear();
+        live.rows.retain(|_| false);
         if live.index.wants_rewrite() && live.stamp != Stamp::of(&path) {
             // Another process has written a newer file.
             *live = self.load(model)?;
@@ -249,17 +243,17 @@ impl Semantic {
             replay::vectors_since(connection, model.id, from, |passage, owner, vector| {
                 live.index
                     .add(passage, owner, vector)
-                    .map_err(|error| Fault::from(StoreError::vectors(&path, &model.name, error)))
+                    .map_err(|error| TransactionError::from(StoreError::vectors(&path, &model.name, error)))
             })?;
             live.index.advance(target);
             Ok(())
         })
     }
 
-    /// Writes a model's file anew from the vectors in full precision.
+    /// Writes a model's file from the vectors in full precision.
     fn write(&self, database: &Database, model: &ModelRow, progress: &mut dyn FnMut(Progress)) -> Result<()> {
         let path = self.file(model);
-        let failed = |error| Fault::from(StoreError::vectors(&path, &model.name, error));
+        let failed = |error| TransactionError::from(StoreError::vectors(&path, &model.name, error));
         let total = database.embedded(model.id)?.len() as u64;
         database.snapshot(|connection| {
             let mut writer =
@@ -273,13 +267,13 @@ impl Semantic {
                 }
                 Ok(())
             })?;
-            // The directory may belong to another index by now.
-            database.check_place()?;
+            // The directory may hold another index by now.
+            database.check_replaced()?;
             writer.finish().map_err(failed)
         })
     }
 
-    fn remove_strangers(&self, models: &[ModelRow]) -> Result<()> {
+    fn remove_unknown(&self, models: &[ModelRow]) -> Result<()> {
         let Ok(entries) = std::fs::read_dir(&self.directory) else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! SQL that others write, and what it gives: data that crosses the seam.
+//! Untrusted SQL statements and their rows, as data.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,35 +9,34 @@ use serde::{Deserialize, Serialize};
 /// The most rows of an answer.
 pub const MOST_SQL_ROWS: usize = 200;
 
-/// The longest that a statement may take.
+/// The longest time limit of a statement.
 pub const LONGEST_SQL_TIME: Duration = Duration::from_secs(2);
 
-/// The most bytes that an answer may take as JSON.
+/// The most bytes of an answer as JSON.
 pub const MOST_SQL_BYTES: usize = 1 << 20;
 
-/// The least that [`SqlQuery::max_bytes`] can be: what the widest row takes with its values cut to a few characters.
+/// The least [`SqlQuery::max_bytes`]: the size of the widest row with its values shortened to a few characters.
 pub const LEAST_SQL_BYTES: usize = 16 << 10;
 
-/// A statement to be run on the tables of the evidence graph of one namespace.
+/// A statement on the evidence tables of one namespace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SqlQuery {
-    /// The statement: one, which reads.
+    /// The statement. It must be a single one that reads.
     pub sql: String,
-    /// Values for its parameters, by name without the colon: `task_id` is for `:task_id`. They are bound, never part of the
-    /// text; one that the statement does not have is an error, one that it has and is not here is null.
+    /// Values for its parameters, by name without the colon: `task_id` for `:task_id`. They are bound, never inserted into the
+    /// text. A value without a parameter is an error; a parameter without a value is null.
     pub parameters: BTreeMap<String, SqlValue>,
-    /// Most rows given, 1 to [`MOST_SQL_ROWS`].
+    /// Most rows returned, 1 to [`MOST_SQL_ROWS`].
     pub limit: usize,
-    /// How long it may take, at most [`LONGEST_SQL_TIME`].
+    /// The time limit, at most [`LONGEST_SQL_TIME`].
     pub timeout: Duration,
-    /// Most bytes that the names of the columns and the rows take together as JSON, [`LEAST_SQL_BYTES`] to
-    /// [`MOST_SQL_BYTES`]. Rows that do not fit are left out ([`SqlRows::truncated`]); of a first row that does not fit, the
-    /// values are shortened.
+    /// Most bytes of column names and rows as JSON, [`LEAST_SQL_BYTES`] to [`MOST_SQL_BYTES`]. Rows that do not fit are omitted
+    /// ([`SqlRows::truncated`]); a first row that does not fit has its values shortened.
     pub max_bytes: usize,
 }
 
 impl SqlQuery {
-    /// A statement without parameters, under the usual limits: 50 rows, 300 milliseconds, 256 KiB.
+    /// Makes a statement without parameters and with the default limits: 50 rows, 300 milliseconds, 256 KiB.
     pub fn new(sql: impl Into<String>) -> SqlQuery {
         SqlQuery {
             sql: sql.into(),

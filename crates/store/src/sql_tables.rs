@@ -1,4 +1,4 @@
-//! The tables that a statement of somebody else's sees.
+//! The tables that an untrusted statement sees.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,9 +1,9 @@
-//! What tells a file from the one that took its name.
+//! Telling a file from another one that took its name.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file's length, time and number: a file that is replaced whole never keeps all three.
+/// A file's length, time and number. A file that replaces it never has the same three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) length: u64,
@@ -12,7 +12,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of the file at a path, where there is one.
+    /// The stamp of the file at a path, if it exists.
     pub(crate) fn of(path: &Path) -> Option<Stamp> {
         let metadata = std::fs::metadata(path).ok()?;
         #[cfg(unix)]
@@ -23,24 +23,24 @@ impl Stamp {
     }
 }
 
-/// Which file stands under a name, whatever is written to it. As long as one is open, no other has the same.
+/// The identity of a file, whatever is written to it. While a file is open, no other file has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileId {
     device: u64,
     file: u64,
-    made: Option<SystemTime>,
+    created: Option<SystemTime>,
 }
 
 impl FileId {
-    /// The file at a path, where there is one.
+    /// The identity of the file at a path, if it exists.
     pub(crate) fn of(path: &Path) -> Option<FileId> {
         let metadata = std::fs::metadata(path).ok()?;
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;
-            Some(FileId { device: metadata.dev(), file: metadata.ino(), made: None })
+            Some(FileId { device: metadata.dev(), file: metadata.ino(), created: None })
         }
         #[cfg(not(unix))]
-        Some(FileId { device: 0, file: 0, made: metadata.created().ok() })
+        Some(FileId { device: 0, file: 0, created: metadata.created().ok() })
     }
 }

@@ -1,8 +1,8 @@
-//! Names of symbols, and patterns that ask for them.
+//! Patterns for names of symbols.
 
-/// What stands between the parts of a qualified name, in one language or another.
+/// Separators between the parts of a qualified name, of all languages.
 const SEPARATORS: [&str; 4] = ["::", ".", "#", "/"];
-/// What stands between the symbols that share a passage.
+/// The separator between symbols that share a passage.
 const LIST_SEPARATOR: &str = ", ";
 
 /// The patterns of a filter, any of which may match.
@@ -14,9 +14,9 @@ pub(crate) struct SymbolPatterns {
 #[derive(Debug)]
 struct Pattern {
     name: String,
-    /// The name may go on.
+    /// Any continuation matches.
     open: bool,
-    /// It names more than one part.
+    /// It has more than one part.
     qualified: bool,
 }
 
@@ -36,14 +36,14 @@ impl SymbolPatterns {
         SymbolPatterns { patterns: patterns.iter().map(pattern).collect() }
     }
 
-    /// Whether there are none, so that every passage passes.
+    /// Whether there are no patterns, so that every passage passes.
     pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether one of the symbols of a passage is asked for.
+    /// Whether a pattern matches one of a passage's symbols.
     pub(crate) fn matches(&self, symbols: &str) -> bool {
-        // The list is one name too, since a name may hold what separates a list, as in `Map<K, V>`.
+        // The list is tried as one name too, because a name may contain the separator, as in `Map<K, V>`.
         let names = || std::iter::once(symbols).chain(symbols.split(LIST_SEPARATOR));
         self.patterns.iter().any(|pattern| names().any(|name| pattern.matches(name)))
     }
@@ -67,7 +67,7 @@ impl Pattern {
     }
 }
 
-/// What a qualified name ends with from the start of each part on, the whole not counted.
+/// The suffixes of a qualified name that start at a part, without the whole name.
 fn parts(symbol: &str) -> impl Iterator<Item = &str> {
     symbol.char_indices().filter_map(move |(at, _)| {
         let rest = &symbol[at..];

@@ -1,17 +1,18 @@
-//! Which derived files were read against their checksums, so that each is read once and not by every search.
+//! A list of derived files that match their checksums, so that each is verified once and not at every search.
 //!
-//! A file counts as verified as long as its length, time and number are those it had then. The list stands in a file beside
-//! them and goes with them; where it cannot be written, each process verifies for itself.
+//! A file counts as verified while its length, time and number stay the same. The list is a file in the same directory;
+//! where it cannot be written, each process verifies for itself.
 //!
-//! The list has the hash of each file too. Where files are never changed under one name, one with another hash is damaged
-//! even if its own checksum is right: it has another file's content.
+//! The list also has the hash of each file. Where a file never changes under its name, one with another hash is damaged even
+//! if its own checksum is right: it has another file's content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::sqlite::lock;
+use crate::files::beside;
+use crate::mutex::lock;
 use crate::stamp::Stamp;
 
 /// The list's file in the directory of the files.
@@ -20,19 +21,19 @@ const FILE: &str = "verified";
 /// The first line of a list.
 const HEADING: &str = "tamis-verified 2";
 
-/// A file is remembered once it is so old: a change within one tick of the file system's clock leaves its time as it is.
+/// Age at which a file is listed. A change within one tick of the file system's clock would leave its time the same.
 const SETTLED: Duration = Duration::from_millis(20);
 
 /// The verified files of one directory.
 #[derive(Debug)]
 pub(crate) struct Verified {
     directory: PathBuf,
-    /// Whether a name stands for the same content as long as it is there.
+    /// Whether files never change under their names.
     lasting: bool,
     known: Mutex<Option<BTreeMap<String, Entry>>>,
 }
 
-/// What is known of a file.
+/// A file of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     /// Its length, time and number when it was verified.
@@ -42,18 +43,18 @@ struct Entry {
 }
 
 impl Verified {
-    /// Files that are replaced by others of the same name.
+    /// A list of files that are replaced under the same name.
     pub(crate) fn new(directory: PathBuf) -> Verified {
         Verified { directory, lasting: false, known: Mutex::default() }
     }
 
-    /// Files that are never changed: new content has a new name.
+    /// A list of files that never change: new content has a new name.
     pub(crate) fn lasting(directory: PathBuf) -> Verified {
         Verified { lasting: true, ..Verified::new(directory) }
     }
 
-    /// Verifies those of the files that were not verified as they are now, and returns those that are damaged. `verify` reads
-    /// a file and says whether it is what was written; a file that is not there is passed over.
+    /// Verifies the files that changed since they were listed, and returns the damaged ones. `verify` compares a file with its
+    /// checksum. A missing file is skipped.
     pub(crate) fn damaged<E>(
         &self,
         files: &[String],
@@ -104,7 +105,7 @@ impl Verified {
         lines.filter_map(entry).collect()
     }
 
-    /// Adds files to the list, and keeps no others than `files` in it.
+    /// Adds files to the list, and drops those that are neither in `files` nor in the directory.
     fn remember(&self, files: &[String], verified: Vec<(String, Entry)>) {
         let mut known = lock(&self.known);
         // Another process may have added some.
@@ -115,38 +116,36 @@ impl Verified {
         let mut text = format!("{HEADING}\n");
         marks.iter().for_each(|(file, Entry { mark, hash })| text.push_str(&format!("{mark}\t{hash}\t{file}\n")));
         *known = Some(marks);
-        // What is not taken down is verified once more.
+        // An unlisted file is only verified again.
         let _ = replace(&self.directory.join(FILE), &text);
     }
 }
 
-/// Puts a text in the place of a small file, whole.
+/// Replaces a small file as a whole.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut fresh = path.as_os_str().to_owned();
-    fresh.push(format!(".{}", std::process::id()));
-    let fresh = PathBuf::from(fresh);
-    let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, path));
+    let new = beside(path, &format!(".{}", std::process::id()));
+    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
     if written.is_err() {
-        let _ = std::fs::remove_file(&fresh);
+        let _ = std::fs::remove_file(&new);
     }
     written
 }
 
-/// The hash of a file's content, where it can be read.
+/// The hash of a file; `None` where it cannot be read.
 fn hash(path: &Path) -> Option<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
     Some(hasher.finalize().to_hex().to_string())
 }
 
-/// A stamp as it stands in the list.
+/// A stamp in the form of the list.
 fn mark(stamp: &Stamp) -> String {
     let time = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     format!("{} {} {}", stamp.length, time.as_nanos(), stamp.file)
 }
 
 impl Stamp {
-    /// How long ago the file was written, where the clocks agree.
+    /// The file's age; `None` where it lies in the future.
     fn age(&self) -> Option<Duration> {
         SystemTime::now().duration_since(self.modified?).ok()
     }

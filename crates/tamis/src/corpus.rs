@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::index::{FILE_COLLECTIONS, Index};
-use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, Store, TextForm};
+use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, TextForm};
 use tamis_text::Options;
 
 /// A document given as text.

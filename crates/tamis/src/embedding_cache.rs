@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_embed::{ModelInfo, Provider};
-use tamis_store::{EmbeddingCache, ModelKey, Store, StoreError, TextHash};
+use tamis_store::{EmbeddingCache, ModelKey, StoreError, TextHash};
 
 /// The property of an index that says what its last run took from the cache.
 const PROPERTY: &str = "embedding_cache";

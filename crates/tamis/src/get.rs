@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
-use tamis_store::{Store, StoredPassage};
+use tamis_store::StoredPassage;
 
 /// How many passages whose identifiers begin alike are looked at, to tell whether a beginning fits one that may be read.
 pub(crate) const MOST_ALIKE: usize = 1000;

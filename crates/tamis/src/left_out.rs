@@ -6,7 +6,7 @@ use crate::get::readable;
 use crate::index::{Index, SKIPPED, Source};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use tamis_store::{DocumentState, Store};
+use tamis_store::DocumentState;
 
 impl Index {
     /// Why a file is not in the index although it is there, for a caller who may read these namespaces only (`None`: all).

@@ -112,10 +112,10 @@ pub use tamis_cut as cut;
 pub use tamis_eval as eval;
 pub use tamis_rank as rank;
 pub use tamis_store::{
-    Claim, Count, DocumentState, Edge, EvidenceKey, EvidenceRecord, EvidenceSummary, Filter, Findings, Fragment,
-    LONGEST_EVIDENCE_TEXT, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, NodeType, Page, Part, Problem, Progress,
-    Purged, Relation, SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue, StoreError, Summary, Task,
-    UsageCheck, UsageLog, Work,
+    Claim, Count, DocumentState, Edge, EmbeddedUsageLog, EvidenceKey, EvidenceRecord, EvidenceSummary, Filter,
+    Findings, Fragment, LONGEST_EVIDENCE_TEXT, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, NodeType, Page, Part,
+    Problem, Progress, Purged, Relation, SQL_TABLES, SearchSummary, SqlColumn, SqlQuery, SqlTable, SqlValue,
+    StoreError, Summary, Task, UsageCheck, Work,
 };
 pub use tamis_text as text;
 pub use tamis_text::{Kind, LANGUAGES, Language, Role, estimate_tokens};

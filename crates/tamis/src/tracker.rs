@@ -4,7 +4,7 @@ use crate::Error;
 use crate::import::ISSUES;
 use crate::index::Index;
 use crate::search::Scope;
-use tamis_store::{DocumentId, Store};
+use tamis_store::DocumentId;
 use tamis_text::Issue;
 
 /// An issue of the index.

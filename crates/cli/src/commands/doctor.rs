@@ -12,7 +12,9 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tamis::config::Config;
-use tamis::{EmbeddingCacheCheck, Error, Findings, Index, StoreError, UsageCheck, UsageLog, check_embedding_cache};
+use tamis::{
+    EmbeddedUsageLog, EmbeddingCacheCheck, Error, Findings, Index, StoreError, UsageCheck, check_embedding_cache,
+};
 
 /// What was looked at and what came of it.
 #[derive(Debug, Serialize)]
@@ -132,7 +134,7 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
 /// The log of searches and of what people said of them: the one thing beside the database that cannot be made again.
 fn usage(directory: &Path, checks: &mut Vec<Check>) {
     let name = "log of searches";
-    checks.push(match UsageLog::check(directory) {
+    checks.push(match EmbeddedUsageLog::check(directory) {
         Ok(None) => return,
         Ok(Some(UsageCheck { path, searches, judgements, .. })) => {
             let (searches, judgements) = (counted(searches, "search"), counted(judgements, "judgement"));

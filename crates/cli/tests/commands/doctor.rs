@@ -73,7 +73,7 @@ fn an_empty_database_beside_what_was_made_from_it_is_told_and_left_alone() {
     for command in [&["doctor"][..], &["doctor", "--check-only"]] {
         let (code, out, _) = run(tree.tamis(command));
         assert_eq!(code, 1, "{out}");
-        assert!(out.contains("wrong: index: ") && out.contains("it is empty, though lexical/ is left"), "{out}");
+        assert!(out.contains("wrong: index: ") && out.contains("it is empty, but lexical/ remains"), "{out}");
         assert!(!out.contains("delete"), "no advice costs anything:\n{out}");
     }
     for command in [&["index"][..], &["search", "bread"], &["status"]] {

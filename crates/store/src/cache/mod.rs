@@ -1,10 +1,11 @@
-//! Vectors of texts that some index of the user has embedded before, for the others.
+//! A cache of vectors that all indexes of a user share.
 //!
-//! Work trees and clones of one repository hold the same texts. A vector depends on model and text alone, so it is kept here
-//! under (model, hash of the text) and no index embeds what another one has. The cache is a help and never a need:
-//! whatever is wrong with it, the vectors can be made again. Neither text nor path is in it.
+//! Work trees and clones of one repository hold the same texts. A vector depends on model and text alone, so the cache keeps
+//! it under (model, hash of the text), and no index embeds a text that another one has embedded. The cache is optional:
+//! whatever happens to it, the vectors can be computed again. It contains neither texts nor paths.
 //!
-//! One SQLite file, shared by all processes of the user. It has a greatest size; what was not used for longest goes first.
+//! It is one SQLite file, shared by all processes of the user. Its size is limited; the least recently used vectors are
+//! deleted first.
 
 mod schema;
 #[cfg(test)]
@@ -16,24 +17,25 @@ use std::sync::Mutex;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::error::{Result, StoreError};
+use crate::mutex::lock;
+use crate::query::{count, one};
 use crate::record::{ModelKey, TextHash};
-use crate::sqlite::lock;
 
 /// The file in the cache's directory.
 const FILE: &str = "embeddings.db";
 
-/// Share of the greatest size that is left after old entries went, so that there is room for a while.
-const LEFT: f64 = 0.75;
+/// Share of the size limit that remains after pruning, so that there is room for a while.
+const PRUNED_SHARE: f64 = 0.75;
 
-/// How many entries go at once.
+/// Entries deleted at once.
 const DELETED_AT_ONCE: i64 = 512;
 
-/// How far the length of a vector may be from one, which every model's vectors have; another one is damaged.
+/// Tolerance of a vector's length, which is one for every model. A vector beyond it is damaged.
 const LENGTH_ERROR: f32 = 1e-3;
 
-/// The vectors that a user's indexes have in common. It can be shared between threads.
+/// The vectors that a user's indexes share. Threads can share it too.
 ///
-/// Days are counted from any day on, as long as every process counts alike; the cache has no clock.
+/// The cache has no clock: callers pass days, counted from any fixed day.
 ///
 /// ```
 /// use tamis_store::{EmbeddingCache, ModelKey, TextHash};
@@ -56,18 +58,18 @@ pub struct EmbeddingCache {
     connection: Mutex<Connection>,
 }
 
-/// How much a cache holds.
+/// The size of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CacheSummary {
     /// Vectors of all models.
     pub vectors: u64,
-    /// Bytes that they take.
+    /// Bytes in use.
     pub bytes: u64,
 }
 
 impl EmbeddingCache {
-    /// Opens the cache in a directory, which is made where it is missing, for the user alone. A cache that is damaged is
-    /// moved aside (`embeddings.db.damaged`) and a new one begun. Vectors are added as long as it takes at most `most_bytes`.
+    /// Opens the cache in a directory. A missing directory is created for the user alone; a damaged cache is moved aside
+    /// (`embeddings.db.damaged`) and replaced. The cache grows up to `most_bytes`.
     ///
     /// # Errors
     /// [`ReadOnly`](StoreError::ReadOnly) when it cannot be written, [`Busy`](StoreError::Busy) when another process keeps it
@@ -81,21 +83,21 @@ impl EmbeddingCache {
         Ok(EmbeddingCache { path, most_bytes, makes_room: true, connection })
     }
 
-    /// The same, but nothing in it ever makes room: once it is full nothing is added. For who may use the cache and not
-    /// decide how large it is.
+    /// Stops this handle from deleting entries: once the cache is full, nothing is added. Meant for callers that may use the
+    /// cache but not decide its size.
     #[must_use]
     pub fn without_making_room(mut self) -> EmbeddingCache {
         self.makes_room = false;
         self
     }
 
-    /// The cache's file.
+    /// Returns the cache's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The vectors of texts under a model, in their order, and notes that they served on `day`. A vector of another length
-    /// than the model's, or one that is not finite and of length one (or zero), is none.
+    /// Returns the vectors of texts under a model, in the order given, and records their use on `day`. A vector with a wrong
+    /// dimension, or one that is not finite and of length one (or zero), counts as missing.
     ///
     /// # Errors
     /// The cache cannot be read. Where it is damaged, see [`EmbeddingCache::begin_anew`].
@@ -132,9 +134,9 @@ impl EmbeddingCache {
         Ok(found)
     }
 
-    /// Keeps vectors of unit length, bit for bit, in place of those there. Where the cache is full, what was not used for longest
-    /// goes first, at most once a day; then, and where room may not be made, nothing more is kept. Vectors of another
-    /// length than the model's, or that are not finite and of length one (or zero), are passed over. Returns how many were kept.
+    /// Stores vectors of unit length, bit for bit, replacing those there, and returns how many were stored. A full cache deletes
+    /// its least recently used vectors at most once a day; otherwise it stores nothing. Vectors with a wrong dimension, or
+    /// that are not finite and of length one (or zero), are skipped.
     ///
     /// # Errors
     /// The cache cannot be written.
@@ -154,8 +156,7 @@ impl EmbeddingCache {
         result.map_err(|error| self.failed(error))
     }
 
-    /// Makes room where the cache is larger than it may be, unless that was done on `day` already. Returns how many
-    /// vectors went.
+    /// Shrinks a cache that exceeds its limit, at most once a day. Returns the number of deleted vectors.
     ///
     /// # Errors
     /// The cache cannot be written.
@@ -167,26 +168,28 @@ impl EmbeddingCache {
         }
     }
 
-    /// How much it holds.
+    /// Returns the cache's size.
     ///
     /// # Errors
     /// The cache cannot be read.
     pub fn summary(&self) -> Result<CacheSummary> {
         self.reading(&lock(&self.connection), |connection| {
-            let vectors = connection.query_row("SELECT count(*) FROM entries", [], |row| row.get::<_, i64>(0))?;
-            Ok(CacheSummary { vectors: vectors as u64, bytes: used(connection)? })
+            Ok(CacheSummary {
+                vectors: count(connection, "SELECT count(*) FROM entries", [])?,
+                bytes: used(connection)?,
+            })
         })
     }
 
-    /// What is wrong with it, if anything is. Reads all of it.
+    /// Returns a description of the damage, if there is any. Reads everything.
     ///
     /// # Errors
-    /// The cache cannot be read for another reason than damage.
+    /// The cache cannot be read, for a reason other than damage.
     pub fn damage(&self) -> Result<Option<String>> {
         schema::damage(&lock(&self.connection), &self.path)
     }
 
-    /// Moves it aside, if it is damaged, so that whoever opens it next begins anew. Returns where it is now.
+    /// Moves a damaged cache aside, so that the next process creates a new one. Returns its new path.
     ///
     /// # Errors
     /// The files cannot be moved.
@@ -200,7 +203,7 @@ impl EmbeddingCache {
         if !self.makes_room {
             return Ok(0);
         }
-        let left = (self.most_bytes as f64 * LEFT) as u64;
+        let most = (self.most_bytes as f64 * PRUNED_SHARE) as u64;
         let result = (|| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let last = transaction.query_row("SELECT max(day) FROM pruned", [], |row| row.get::<_, Option<i64>>(0))?;
@@ -209,9 +212,9 @@ impl EmbeddingCache {
             }
             transaction.execute("DELETE FROM pruned", [])?;
             transaction.execute("INSERT INTO pruned (day) VALUES (?1)", [day])?;
-            let deleted = delete_oldest(&transaction, left)?;
+            let deleted = delete_oldest(&transaction, most)?;
             transaction.commit()?;
-            // Space that is not given back yet is used again.
+            // Free pages that are not returned here are used again.
             let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
             let mut rows = vacuum.query([])?;
             while rows.next()?.is_some() {}
@@ -225,7 +228,7 @@ impl EmbeddingCache {
         connection: &Connection,
         work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
     ) -> Result<T> {
-        // All of it from one state.
+        // One transaction, so that all reads see the same state.
         let transaction = connection.unchecked_transaction().map_err(|error| self.failed(error))?;
         work(&transaction).map_err(|error| self.failed(error))
     }
@@ -237,22 +240,23 @@ impl EmbeddingCache {
 
 impl Drop for EmbeddingCache {
     fn drop(&mut self) {
-        schema::checkpoint(&lock(&self.connection));
+        // The last process to close writes back the rest.
+        let _ = crate::connection::checkpoint(&lock(&self.connection));
     }
 }
 
 fn make_directory(directory: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
-    // A vector tells something of its text.
+    // A vector reveals something about its text.
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory)
 }
 
 fn model_number(connection: &Connection, model: &ModelKey) -> rusqlite::Result<Option<i64>> {
-    let mut select = connection.prepare_cached("SELECT number FROM models WHERE name = ?1 AND dimension = ?2")?;
-    select.query_row(params![model.id, model.dimension as i64], |row| row.get(0)).optional()
+    let sql = "SELECT number FROM models WHERE name = ?1 AND dimension = ?2";
+    one(connection, sql, params![model.id, model.dimension as i64], |row| row.get(0))
 }
 
 fn insert(
@@ -291,10 +295,10 @@ fn touch(connection: &mut Connection, entries: &[i64], day: i64) -> rusqlite::Re
     transaction.commit()
 }
 
-/// Deletes what was not used for longest until at most `left` bytes are used.
-fn delete_oldest(transaction: &Transaction<'_>, left: u64) -> rusqlite::Result<u64> {
+/// Deletes the least recently used vectors until at most `most` bytes are used.
+fn delete_oldest(transaction: &Transaction<'_>, most: u64) -> rusqlite::Result<u64> {
     let mut deleted = 0;
-    while used(transaction)? > left {
+    while used(transaction)? > most {
         transaction.execute(
             "DELETE FROM vectors WHERE number IN (SELECT number FROM entries ORDER BY day, number LIMIT ?1)",
             [DELETED_AT_ONCE],
@@ -311,14 +315,14 @@ fn delete_oldest(transaction: &Transaction<'_>, left: u64) -> rusqlite::Result<u
     Ok(deleted)
 }
 
-/// Bytes in use, without those that are free to be used again.
+/// Bytes in use, without free pages.
 fn used(connection: &Connection) -> rusqlite::Result<u64> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let pages = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);
     Ok((pages.max(0) as u64).saturating_mul(pragma("page_size")?.max(0) as u64))
 }
 
-/// A vector as it is kept, bit for bit; `None` where it is not what a model gives.
+/// Encodes a vector bit for bit; `None` where no model could have computed it.
 fn encode(vector: &[f32], dimension: usize) -> Option<Vec<u8>> {
     is_sound(vector, dimension).then(|| vector.iter().flat_map(|entry| entry.to_le_bytes()).collect())
 }
@@ -329,7 +333,7 @@ fn decode(blob: &[u8], dimension: usize) -> Option<Vec<f32>> {
     (rest.is_empty() && is_sound(&vector, dimension)).then_some(vector)
 }
 
-/// Whether it is of the model's length, finite, and of length one, or zero for a text that the model knows nothing of.
+/// Whether a vector has the model's dimension, is finite, and has length one, or zero for a text unknown to the model.
 fn is_sound(vector: &[f32], dimension: usize) -> bool {
     let length = vector.iter().map(|entry| entry * entry).sum::<f32>().sqrt();
     vector.len() == dimension && (length == 0.0 || (length - 1.0).abs() < LENGTH_ERROR)

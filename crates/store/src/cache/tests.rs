@@ -52,7 +52,7 @@ fn neither_text_nor_path_is_in_the_file() {
     cache.put(&model(4), &[(TextHash::of(secret), unit(3, 4))], 1).expect("kept");
     let path = cache.path().to_owned();
     drop(cache);
-    for file in [path.clone(), schema::beside(&path, "-wal")] {
+    for file in [path.clone(), crate::files::beside(&path, "-wal")] {
         let bytes = std::fs::read(file).unwrap_or_default();
         assert!(!bytes.windows(8).any(|window| secret.as_bytes().windows(8).any(|part| part == window)));
     }
@@ -147,7 +147,7 @@ fn a_damaged_cache_is_moved_aside_and_begun_anew() {
         std::fs::write(&path, &damaged).expect("written");
         let cache = EmbeddingCache::open(directory.path(), 1 << 20).expect("begun anew");
         assert_eq!(cache.put(&model(2), &rows(0..3, 2), 1).expect("kept"), 3);
-        let aside = std::fs::read_to_string(schema::beside(&path, ".damaged")).expect("kept aside");
+        let aside = std::fs::read_to_string(crate::files::beside(&path, ".damaged")).expect("kept aside");
         assert!(aside == damaged);
         drop(cache);
         assert_eq!(hits(&EmbeddingCache::open(directory.path(), 1 << 20).expect("open"), 0..3, 2, 1), 3);

@@ -1,15 +1,15 @@
-//! The domain of an address.
+//! The domain of a URL.
 
-/// The host of an address in lower case, without its port and without a leading `www.`: of
-/// `https://www.Example.org:8080/a?b` it is `example.org`. `None` where it has none, as a DOI or a path has.
+/// Returns the host of a URL in lower case, without its port and without a leading `www.`: `example.org` for
+/// `https://www.Example.org:8080/a?b`; `None` for a text without a host, such as a DOI or a path.
 ///
-/// Only the parts of RFC 3986, section 3 that lead to the host are read, so that an address that is not well formed after its
-/// host, as many found in pages are, has a domain too.
+/// Only the parts of RFC 3986, section 3 up to the host are parsed, so that a URL that is malformed after its host, as many in
+/// web pages are, has a domain too.
 pub fn domain(url: &str) -> Option<String> {
     let (scheme, rest) = url.trim().split_once("://")?;
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.chars().all(|part| part.is_ascii_alphanumeric() || matches!(part, '+' | '-' | '.'));
-    // Browsers take a backslash for a slash.
+    // Browsers treat a backslash as a slash.
     let authority = rest.split(['/', '?', '#', '\\']).next().filter(|_| is_scheme)?;
     let host = authority.rsplit('@').next()?;
     let host = match host.strip_prefix('[') {

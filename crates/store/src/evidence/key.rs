@@ -1,10 +1,10 @@
-//! What tells a record of the evidence graph from all others.
+//! Keys of records in the evidence graph.
 
 use std::fmt;
 
 use super::{CLAIM_PATH, Edge, EvidenceRecord, FRAGMENT_PATH, NodeType, Relation};
 
-/// What tells a record from all others of its namespace. Two records of one key can not be there together.
+/// The key of a record within its namespace. A key has at most one record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EvidenceKey {
     /// A task, by its identifier.
@@ -17,36 +17,36 @@ pub enum EvidenceKey {
     Fragment(String),
     /// A claim, by its identifier.
     Claim(String),
-    /// An edge, by its ends and the place that it takes between them.
+    /// An edge, by its ends and its kind.
     Edge {
-        /// What it starts from.
+        /// The start of the edge.
         source: (NodeType, String),
-        /// What it leads to.
+        /// The end of the edge.
         target: (NodeType, String),
-        /// The place that it takes.
-        place: EdgePlace,
+        /// The kind of the edge.
+        kind: EdgeKind,
     },
 }
 
-/// A place between two records, which one edge can take.
+/// The kind of an edge. Two records have at most one edge of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EdgePlace {
-    /// That of `origin`.
+pub enum EdgeKind {
+    /// `origin`.
     Origin,
-    /// That of a fragment's stand: `supports`, `refutes` or `neutral`.
-    Stand,
-    /// That of `cites`.
+    /// A fragment's stance: `supports`, `refutes` or `neutral`.
+    Stance,
+    /// `cites`.
     Cites,
 }
 
 impl EvidenceKey {
-    /// The key of the record whose document has this path ([`EvidenceRecord::path`]), where one could.
+    /// Returns the key of the record whose document has this path ([`EvidenceRecord::path`]); `None` for other paths.
     pub fn of_path(path: &str) -> Option<EvidenceKey> {
         let fragment = path.strip_prefix(FRAGMENT_PATH).map(|id| EvidenceKey::Fragment(id.to_owned()));
         fragment.or_else(|| path.strip_prefix(CLAIM_PATH).map(|id| EvidenceKey::Claim(id.to_owned())))
     }
 
-    /// The key of a record that an edge can start from or lead to.
+    /// Returns the key of a record that an edge can start from or lead to.
     pub fn node(kind: NodeType, id: impl Into<String>) -> EvidenceKey {
         let id = id.into();
         match kind {
@@ -59,7 +59,7 @@ impl EvidenceKey {
 }
 
 impl EvidenceRecord {
-    /// What tells it from all others of its namespace.
+    /// Returns the key of the record.
     pub fn key(&self) -> EvidenceKey {
         match self {
             EvidenceRecord::Task(task) => EvidenceKey::Task(task.id.clone()),
@@ -70,12 +70,12 @@ impl EvidenceRecord {
             EvidenceRecord::Edge(edge) => EvidenceKey::Edge {
                 source: (edge.source_type, edge.source_id.clone()),
                 target: (edge.target_type, edge.target_id.clone()),
-                place: edge.relation.place(),
+                kind: edge.relation.kind(),
             },
         }
     }
 
-    /// What must be there for it to be.
+    /// Returns the keys of the records that this one needs.
     pub fn refers_to(&self) -> Vec<EvidenceKey> {
         match self {
             EvidenceRecord::Task(_) | EvidenceRecord::Work(_) => Vec::new(),
@@ -91,12 +91,12 @@ impl EvidenceRecord {
 }
 
 impl Relation {
-    /// The place that an edge of it takes.
-    pub fn place(self) -> EdgePlace {
+    /// Returns the kind of an edge with this relation.
+    pub fn kind(self) -> EdgeKind {
         match self {
-            Relation::Origin => EdgePlace::Origin,
-            Relation::Cites => EdgePlace::Cites,
-            Relation::Supports | Relation::Refutes | Relation::Neutral => EdgePlace::Stand,
+            Relation::Origin => EdgeKind::Origin,
+            Relation::Cites => EdgeKind::Cites,
+            Relation::Supports | Relation::Refutes | Relation::Neutral => EdgeKind::Stance,
         }
     }
 }
@@ -109,11 +109,11 @@ impl fmt::Display for EvidenceKey {
             EvidenceKey::Page(id) => write!(formatter, "page {id:?}"),
             EvidenceKey::Fragment(id) => write!(formatter, "fragment {id:?}"),
             EvidenceKey::Claim(id) => write!(formatter, "claim {id:?}"),
-            EvidenceKey::Edge { source: (from, source), target: (to, target), place } => {
-                let name = match place {
-                    EdgePlace::Origin => "origin edge",
-                    EdgePlace::Stand => "stand",
-                    EdgePlace::Cites => "cites edge",
+            EvidenceKey::Edge { source: (from, source), target: (to, target), kind } => {
+                let name = match kind {
+                    EdgeKind::Origin => "origin edge",
+                    EdgeKind::Stance => "stance",
+                    EdgeKind::Cites => "cites edge",
                 };
                 write!(formatter, "{name} from {from} {source:?} to {to} {target:?}")
             }

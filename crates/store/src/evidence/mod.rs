@@ -1,8 +1,7 @@
-//! The evidence graph: tasks ask, claims answer them, fragments of pages stand for or against claims, and pages are of works
-//! that cite each other.
+//! The evidence graph: tasks ask, claims answer, fragments of pages support or refute claims, and pages belong to works that
+//! cite each other.
 //!
-//! The fields of the records are the columns of the tables that SQL reads, and the keys of the JSON Lines that are imported
-//! and exported.
+//! The fields of the records are the columns that SQL reads, and the keys of the JSON Lines for import and export.
 
 mod address;
 mod key;
@@ -13,49 +12,49 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use address::domain;
-pub use key::{EdgePlace, EvidenceKey};
+pub use key::{EdgeKind, EvidenceKey};
 
-/// The collection of the documents that fragments and claims are.
+/// The collection of the documents of fragments and claims.
 pub const EVIDENCE_COLLECTION: &str = "evidence";
 
-/// What the path of a fragment's document begins with.
+/// The prefix of the path of a fragment's document.
 pub(crate) const FRAGMENT_PATH: &str = "fragment:";
-/// What the path of a claim's document begins with.
+/// The prefix of the path of a claim's document.
 pub(crate) const CLAIM_PATH: &str = "claim:";
 
-/// The most bytes of a record's text: what SQL reads must fit into one of its values.
+/// The most bytes of a record's text, because SQL must be able to read it as one value.
 pub const LONGEST_EVIDENCE_TEXT: usize = 32 * 1024;
 
 /// One record of the graph, which is one line of a file of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum EvidenceRecord {
-    /// A question that is looked into.
+    /// A question under research.
     Task(Task),
-    /// A publication, on whatever pages it is found.
+    /// A publication, on whichever pages it appears.
     Work(Work),
     /// A page that was read.
     Page(Page),
     /// A piece of a page's text.
     Fragment(Fragment),
-    /// A statement that may be true or not.
+    /// A statement that may be true or false.
     Claim(Claim),
-    /// How one record stands to another.
+    /// A relation between two records.
     Edge(Edge),
 }
 
-/// A question that is looked into.
+/// A question under research.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// Its name, unique among tasks.
+    /// Its identifier, unique among tasks.
     pub id: String,
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// How far it is, in words of one's own.
+    /// Its status, in free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// When it was asked: RFC 3339, or a date.
+    /// The time of asking: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
@@ -64,23 +63,23 @@ pub struct Task {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
-    /// Its name, unique among works.
+    /// Its identifier, unique among works.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Who wrote it. In SQL a JSON array.
+    /// Its authors. In SQL a JSON array.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<String>,
-    /// The year it came out.
+    /// The year of publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
-    /// Where it came out.
+    /// The venue of publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub venue: Option<String>,
     /// Its DOI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doi: Option<String>,
-    /// How often it is cited, all told.
+    /// The number of citations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub citation_count: Option<u32>,
 }
@@ -89,21 +88,21 @@ pub struct Work {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
-    /// Its name, unique among pages.
+    /// Its identifier, unique among pages.
     pub id: String,
-    /// Its address.
+    /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The work that it is of.
+    /// The work on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_id: Option<String>,
-    /// When it was published: RFC 3339, or a date.
+    /// The time of publication: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
-    /// When it was read: RFC 3339, or a date.
+    /// The time of reading: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched_at: Option<String>,
 }
@@ -112,74 +111,74 @@ pub struct Page {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fragment {
-    /// Its name, unique among fragments.
+    /// Its identifier, unique among fragments.
     pub id: String,
-    /// The page that it is from.
+    /// The page it comes from.
     pub page_id: String,
     /// Its text, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
     pub text: String,
-    /// The headings that it stands under.
+    /// The headings above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
-    /// Its place on the page, from 0.
+    /// Its position on the page, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
-    /// When it was taken: RFC 3339, or a date.
+    /// The time of extraction: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
 
-/// A statement that may be true or not.
+/// A statement that may be true or false.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name, unique among claims.
+    /// Its identifier, unique among claims.
     pub id: String,
-    /// The task that it answers to.
+    /// The task that it answers.
     pub task_id: String,
     /// What it says, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
     pub text: String,
-    /// What sort of statement it is, in words of one's own.
+    /// The type of statement, in free text.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub claim_type: Option<String>,
-    /// How sure whoever wrote it is, from 0 to 1.
+    /// The author's confidence, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// How far it is looked into, in words of one's own.
+    /// The status of its examination, in free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// When it was made: RFC 3339, or a date.
+    /// The time of writing: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
 
-/// How one record stands to another. An edge is known by all five of source, target and relation; of `supports`, `refutes` and
+/// A relation between two records. An edge is known by all five of source, target and relation; of `supports`, `refutes` and
 /// `neutral` there is one for a fragment and a claim, so that a new one takes the place of the one there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {
-    /// What it starts from: a fragment, or for `cites` a page or a work.
+    /// The type of its start: a fragment, or for `cites` a page or a work.
     pub source_type: NodeType,
     /// Which one.
     pub source_id: String,
-    /// What it leads to: a claim, or for `cites` a page or a work.
+    /// The type of its end: a claim, or for `cites` a page or a work.
     pub target_type: NodeType,
     /// Which one.
     pub target_id: String,
-    /// What the first is to the second.
+    /// The relation of the start to the end.
     pub relation: Relation,
-    /// How sure whatever judged the relation is, from 0 to 1.
+    /// The confidence in the relation, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nli_edge_confidence: Option<f64>,
     /// A remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// When it was drawn: RFC 3339, or a date.
+    /// The time of drawing: RFC 3339, or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
 }
 
-/// What an edge can start from or lead to.
+/// The type of a record that an edge can start from or lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeType {
@@ -193,24 +192,24 @@ pub enum NodeType {
     Work,
 }
 
-/// What the source of an edge is to its target.
+/// The relation of an edge's source to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// The claim was taken from the fragment.
     Origin,
-    /// The fragment speaks for the claim.
+    /// The fragment supports the claim.
     Supports,
-    /// The fragment speaks against the claim.
+    /// The fragment refutes the claim.
     Refutes,
-    /// The fragment has to do with the claim and speaks neither for nor against it, or nobody has judged it yet.
+    /// The fragment concerns the claim and does neither, or is not judged yet.
     Neutral,
     /// The page or work cites the other one.
     Cites,
 }
 
 impl EvidenceRecord {
-    /// The path of its document, where it is one: `fragment:ID`, `claim:ID`.
+    /// Returns the path of its document, `fragment:ID` or `claim:ID`; `None` for records without one.
     pub fn path(&self) -> Option<String> {
         match self {
             EvidenceRecord::Fragment(fragment) => Some(Fragment::path(&fragment.id)),
@@ -221,24 +220,24 @@ impl EvidenceRecord {
 }
 
 impl Fragment {
-    /// The path of the document of the fragment with this identifier.
+    /// Returns the path of the document of the fragment with this identifier.
     pub fn path(id: &str) -> String {
         format!("{FRAGMENT_PATH}{id}")
     }
 }
 
 impl Claim {
-    /// The path of the document of the claim with this identifier.
+    /// Returns the path of the document of the claim with this identifier.
     pub fn path(id: &str) -> String {
         format!("{CLAIM_PATH}{id}")
     }
 }
 
 impl NodeType {
-    /// All of them.
+    /// All values.
     pub const ALL: [NodeType; 4] = [NodeType::Fragment, NodeType::Claim, NodeType::Page, NodeType::Work];
 
-    /// Its name in JSON and SQL.
+    /// Returns the name in JSON and SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             NodeType::Fragment => "fragment",
@@ -248,18 +247,18 @@ impl NodeType {
         }
     }
 
-    /// The one of this name.
+    /// Returns the value with this name.
     pub fn named(name: &str) -> Option<NodeType> {
         NodeType::ALL.into_iter().find(|node| node.as_str() == name)
     }
 }
 
 impl Relation {
-    /// All of them.
+    /// All values.
     pub const ALL: [Relation; 5] =
         [Relation::Origin, Relation::Supports, Relation::Refutes, Relation::Neutral, Relation::Cites];
 
-    /// Its name in JSON and SQL.
+    /// Returns the name in JSON and SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Relation::Origin => "origin",
@@ -270,12 +269,12 @@ impl Relation {
         }
     }
 
-    /// The one of this name.
+    /// Returns the value with this name.
     pub fn named(name: &str) -> Option<Relation> {
         Relation::ALL.into_iter().find(|relation| relation.as_str() == name)
     }
 
-    /// Whether it can lead from the one to the other: `cites` between pages and works, all others from a fragment to a claim.
+    /// Whether it can connect these types: `cites` connects pages and works, all others lead from a fragment to a claim.
     pub fn leads(self, source: NodeType, target: NodeType) -> bool {
         let cites = |node: NodeType| matches!(node, NodeType::Page | NodeType::Work);
         match self {
@@ -284,8 +283,8 @@ impl Relation {
         }
     }
 
-    /// Whether it is a fragment's stand on a claim, of which it takes one.
-    pub fn is_stand(self) -> bool {
+    /// Whether it is a fragment's stance on a claim, of which there is at most one.
+    pub fn is_stance(self) -> bool {
         matches!(self, Relation::Supports | Relation::Refutes | Relation::Neutral)
     }
 }

@@ -1,4 +1,4 @@
-//! Words to terms: they are stemmed, but for whole identifiers in code, which stay as they are. A query looks for both.
+//! Turning words into terms. Words are stemmed, except whole identifiers in code. A query looks for both forms.
 
 use std::collections::HashMap;
 
@@ -13,25 +13,25 @@ const NAMESPACE_END: char = '\u{3}';
 /// Follows each term in a field's value. No term holds it.
 const TERM_END: char = ' ';
 
-/// Changes whenever the same text gives other terms: the index is then rebuilt.
+/// Changes when a text gives other terms than before, so that indexes are rebuilt.
 pub(super) const ANALYSIS_VERSION: u32 = 2;
 
-/// What all terms of a namespace start with: so each namespace has postings and document frequencies of its own.
+/// The prefix of all terms of a namespace, which gives each namespace its own postings and document frequencies.
 pub(super) fn namespace_prefix(namespace: u32) -> String {
     format!("{namespace:x}{NAMESPACE_END}")
 }
 
-/// Turns the texts of passages into values of the index's fields: terms, set apart, behind the namespace that they are
-/// of. Code and prose share a field: one average length, and one document frequency for what is one word.
+/// Turns the texts of passages into values of the index's fields: the namespace, then the terms. Code and prose share a
+/// field, so that they share one average length, and a word one document frequency.
 pub(super) struct Analyzer {
     stemmer: Stemmer,
-    /// The stems of words seen before: texts repeat their words, and with this the index is made half again as fast.
+    /// The stems of earlier words. Texts repeat their words, and this makes indexing half again as fast.
     stems: HashMap<String, Box<str>>,
     splitter: Splitter,
     text: String,
 }
 
-/// Words remembered with their stems; what comes then is stemmed each time.
+/// Most words kept with their stems. Further words are stemmed each time.
 const REMEMBERED_STEMS: usize = 1 << 16;
 
 impl Default for Analyzer {
@@ -46,7 +46,7 @@ impl Default for Analyzer {
 }
 
 impl Analyzer {
-    /// A field's value, and how many terms it holds.
+    /// Returns a field's value and its number of terms.
     pub(super) fn value<'t>(
         &mut self,
         namespace: u32,
@@ -64,7 +64,7 @@ impl Analyzer {
         let mut count = 0;
         splitter.split(text, |word, piece| {
             match (form, piece) {
-                // A whole identifier in code is meant as it is spelled.
+                // A whole identifier in code keeps its spelling.
                 (TextForm::Code, Piece::Compound) => value.push_str(word),
                 _ => match stems.get(word) {
                     Some(stem) => value.push_str(stem),
@@ -84,14 +84,14 @@ impl Analyzer {
     }
 }
 
-/// A word of a query and the terms it may stand as in the index.
+/// A word of a query, with its possible terms in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct QueryWord {
-    /// The word in lower case, as code has it where it is a whole identifier.
+    /// The word in lower case, the term of a whole identifier in code.
     pub(super) word: String,
-    /// The stem, where that is another: as everything else has it.
+    /// The stem, where it differs: the term everywhere else.
     pub(super) stem: Option<String>,
-    /// Whether its parts are words of the query as well.
+    /// Whether its parts are words of the query too.
     pub(super) compound: bool,
 }
 
@@ -113,8 +113,8 @@ pub(super) fn query_words(text: &str, limit: usize) -> Vec<QueryWord> {
         let stem = stem(&stemmer, word);
         words.push(QueryWord { word: word.to_owned(), stem: (stem != word).then(|| stem.into_owned()), compound });
     });
-    // In a question they carry no subject, yet in code and terse documents some are rare enough to outweigh those that
-    // do: "why" would find the pages called so. A query of nothing else is searched as it is.
+    // Function words carry no subject in a question, but in code and terse documents some are rare enough to outweigh those
+    // that do: "why" would find pages with that title. A query of function words alone is searched unchanged.
     if words.iter().any(|word| !word.compound && !is_function_word(&word.word)) {
         words.retain(|word| !is_function_word(&word.word));
     }
@@ -135,13 +135,13 @@ fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// The stem of an English word. Questions ask in other forms than texts and names have ("retries", "gracefully").
+/// The stem of an English word. Questions use other forms than texts and names ("retries", "gracefully").
 pub(super) fn stem<'w>(stemmer: &Stemmer, word: &'w str) -> std::borrow::Cow<'w, str> {
-    // The English rules are for letters that English has.
+    // The English rules apply to English letters.
     if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) { stemmer.stem(word) } else { word.into() }
 }
 
-/// The tokenizer that the index runs on each passage's fields: it reads what the [`Analyzer`] wrote.
+/// The tokenizer of the index, which reads the values that the [`Analyzer`] wrote.
 #[derive(Clone, Default)]
 pub(super) struct TermTokenizer {
     token: Token,
@@ -162,7 +162,7 @@ impl Tokenizer for TermTokenizer {
 
 /// The terms of one field of one passage.
 pub(super) struct Terms<'a> {
-    /// Length of what each token starts with.
+    /// The length of each token's prefix.
     namespace: usize,
     rest: &'a str,
     next: usize,

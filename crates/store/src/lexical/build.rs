@@ -1,4 +1,4 @@
-//! Bringing the index up to date with the database, or making it anew.
+//! Bringing the index up to date with the database, or rebuilding it.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use super::{Fields, Lexical, Reader, State, guarded};
 use crate::error::{Result, StoreError};
 use crate::record::PassageId;
 use crate::report::{Part, Progress};
-use crate::sqlite::{Database, Fault, replay};
+use crate::sqlite::{Database, TransactionError, replay};
 
-/// From so many passages on, two threads share the work.
+/// From this many passages on, two threads share the work.
 const PARALLEL_PASSAGES: u64 = 4_000;
-/// Memory of each thread before it writes a segment: more makes fewer and larger ones.
+/// Memory of each thread before it writes a segment. More memory makes fewer, larger segments.
 const THREAD_BYTES: usize = 64 << 20;
-/// Memory where there is little to do.
+/// Memory for a few passages.
 const SMALL_BYTES: usize = 16 << 20;
-/// How often progress is told.
+/// Passages between two reports of progress.
 const STEP: u64 = 1_000;
 
 impl Lexical {
-    /// Makes the index hold what the database does. Returns the change number that it then holds. An index that cannot be
-    /// continued, whatever a killed process left of it, is made anew.
+    /// Brings the index level with the database and returns its change number. An index that cannot be continued, such as
+    /// the remains of a killed process, is rebuilt.
     pub(crate) fn catch_up(
         &self,
         database: &Database,
@@ -58,7 +58,7 @@ impl Lexical {
             let mut totals = match &held {
                 Some(reader) => self.totals_without(reader, &deleted)?,
                 None => {
-                    database.check_place()?;
+                    database.check_replaced()?;
                     self.clear()?;
                     Totals::default()
                 }
@@ -74,7 +74,7 @@ impl Lexical {
             replay::passages_since(connection, from, |row| {
                 let (document, lengths) = fields.document_of(&row, &mut analyzer);
                 totals.add(row.namespace, lengths);
-                writer.add_document(document).map_err(|error| Fault::from(self.error(error)))?;
+                writer.add_document(document).map_err(|error| TransactionError::from(self.error(error)))?;
                 done += 1;
                 if done % STEP == 0 || done == added {
                     progress(Progress { part: Part::Lexical, done, total: added });
@@ -87,15 +87,15 @@ impl Lexical {
                 commit.commit()?;
                 writer.wait_merging_threads()
             };
-            // The directory may belong to another index by now.
-            database.check_place()?;
+            // The directory may hold another index by now.
+            database.check_replaced()?;
             finish(writer).map_err(|error| self.error(error))?;
             self.forget();
             Ok(target)
         })
     }
 
-    /// The totals of a commit once these passages are gone from it.
+    /// The totals of a commit without these passages.
     fn totals_without(&self, reader: &Reader, deleted: &[u64]) -> Result<Totals> {
         let mut ids: Vec<PassageId> = deleted.iter().copied().map(PassageId).collect();
         ids.sort_unstable();
@@ -111,12 +111,12 @@ impl Lexical {
         let (threads, bytes) = if passages >= PARALLEL_PASSAGES { (2, 2 * THREAD_BYTES) } else { (1, SMALL_BYTES) };
         let writer =
             index.writer_with_num_threads::<TantivyDocument>(threads, bytes).map_err(|error| self.error(error))?;
-        // A process killed before its commit leaves files whose names the next commit would take.
+        // A process that was killed before its commit leaves files whose names the next commit would use.
         writer.garbage_collect_files().wait().map_err(|error| self.error(error))?;
         Ok(writer)
     }
 
-    /// Removes the index, whatever it is.
+    /// Removes the index in any state.
     fn clear(&self) -> Result<()> {
         self.forget();
         crate::in_use::remove_directory(self.path())
@@ -125,7 +125,8 @@ impl Lexical {
 
     fn open_for_writing(&self) -> Result<Index> {
         let directory: &Path = self.path();
-        std::fs::create_dir_all(directory).map_err(|error| StoreError::io(directory, "making the directory", error))?;
+        std::fs::create_dir_all(directory)
+            .map_err(|error| StoreError::io(directory, "creating the directory", error))?;
         let (schema, _) = Fields::schema();
         let index = MmapDirectory::open(directory)
             .map_err(tantivy::TantivyError::from)

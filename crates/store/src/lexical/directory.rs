@@ -1,4 +1,4 @@
-//! A directory that can be searched by someone who may not write there.
+//! A directory that a process without the right to write can search.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use tantivy::directory::{
     Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
 
-/// Mapped files, as [`MmapDirectory`], whose lock counts as taken where it can not be made: nobody who shares our lack of
-/// rights removes files, and whoever has them removes none that is open.
+/// Mapped files, as in [`MmapDirectory`]. Where the lock cannot be created, it counts as taken: a process without the right to
+/// write removes no files, and one with it removes none that is open.
 #[derive(Debug, Clone)]
 pub(super) struct SearchDirectory(pub(super) MmapDirectory);
 

@@ -1,4 +1,4 @@
-//! What the lexical index keeps of a passage.
+//! The fields of a passage in the lexical index.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
@@ -19,26 +19,26 @@ pub(super) const NAMESPACE: &str = "namespace";
 pub(super) const BODY_TERMS: &str = "body_terms";
 pub(super) const NAME_TERMS: &str = "name_terms";
 
-/// Score of a match in the name beside one in the body, chosen on five judged collections with titles as headings: see
+/// Weight of a match in the name relative to one in the body, chosen on five judged collections with titles as headings: see
 /// `docs/research/lexical.md`.
 pub(super) const NAME_WEIGHT: f32 = 1.0;
 
 /// The fields of the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
-    /// The passage's number: found by when it is deleted or scored.
+    /// The passage's number, for deleting and scoring it.
     pub(super) passage: Field,
     /// Its document's number, for filters.
     pub(super) document: Field,
     /// Its namespace's number.
     pub(super) namespace: Field,
-    /// How many terms its body has.
+    /// The number of terms in its body.
     pub(super) body_terms: Field,
-    /// How many terms its name has.
+    /// The number of terms in its name.
     pub(super) name_terms: Field,
-    /// The words of its symbol, its heading or title, and its text: what a reader has before him.
+    /// The words of its symbol, its heading or title, and its text: what a reader sees.
     pub(super) body: Field,
-    /// The words of its symbol, its heading or title, and its path: a second time, as what it is about.
+    /// The words of its symbol, its heading or title, and its path: its subject, counted a second time.
     pub(super) name: Field,
 }
 
@@ -46,7 +46,7 @@ impl Fields {
     /// The schema, and the fields in it.
     pub(super) fn schema() -> (Schema, Fields) {
         let mut schema = Schema::builder();
-        // Neither phrases nor highlights are asked for, so that frequencies do and positions would double the size.
+        // Nothing searches for phrases, so frequencies suffice; positions would double the size.
         let words = TextOptions::default().set_indexing_options(
             TextFieldIndexing::default()
                 .set_tokenizer(TOKENIZER)
@@ -66,18 +66,18 @@ impl Fields {
         (schema.build(), fields)
     }
 
-    /// Gives an index the tokenizer that its fields name.
+    /// Registers the tokenizer that the fields name.
     pub(super) fn register(index: &Index) {
         index.tokenizers().register(TOKENIZER, TextAnalyzer::from(TermTokenizer::default()));
     }
 
-    /// A passage as the index takes it, and how long it is there.
+    /// Converts a passage to its document in the index, with its lengths.
     pub(super) fn document_of(&self, row: &LexicalRow<'_>, analyzer: &mut Analyzer) -> (TantivyDocument, Lengths) {
         let mut document = TantivyDocument::default();
         document.add_u64(self.passage, row.passage);
         document.add_u64(self.document, u64::from(row.document));
         document.add_u64(self.namespace, u64::from(row.namespace));
-        // The heading path says what the title does and more.
+        // The heading path includes the title.
         let heading = row.heading.or(row.title);
         let stem = row.path.rsplit_once('.').map_or(row.path, |(stem, _)| stem);
         let body = [row.symbol, heading, Some(row.text)];

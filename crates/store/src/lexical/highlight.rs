@@ -1,4 +1,4 @@
-//! Where a query's words stand in a text, in the forms in which the lexical leg finds them.
+//! Finding a query's words in a text, in all forms that the lexical leg matches.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::record::TextForm;
 /// A word of the query in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Where, in bytes.
+    /// Its range in bytes.
     pub range: Range<usize>,
-    /// Place of the term in the query's terms.
+    /// The position of its term in the query's terms.
     pub term: usize,
-    /// What it is worth.
+    /// Its weight.
     pub idf: f64,
 }
 
@@ -29,8 +29,8 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
-    /// For the terms of a query as [`lexical`](crate::Store::lexical) understood it. Words that half of all passages have
-    /// are not looked for.
+    /// Makes a highlighter for the terms that [`lexical`](crate::LexicalLeg::lexical) returned. Words in half of all passages are
+    /// ignored.
     #[must_use]
     pub fn new(terms: &[TermStatistics], passages: u64) -> Highlighter {
         let stemmer = Stemmer::create(Algorithm::English);
@@ -45,8 +45,8 @@ impl Highlighter {
         Highlighter { stemmer, words, stems }
     }
 
-    /// The words of the query in a text, in order, without overlap. An identifier counts whole where one of its parts is
-    /// a word of the query; in scripts without spaces, pairs of characters count.
+    /// Returns the words of the query in a text, in order and without overlap. An identifier is marked whole where one of its parts
+    /// is a word of the query. In scripts without spaces, pairs of characters are marked.
     #[must_use]
     pub fn find(&self, text: &str, form: TextForm) -> Vec<Mark> {
         let mut splitter = Splitter::default();

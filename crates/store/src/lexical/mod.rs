@@ -1,16 +1,15 @@
 //! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
-//! A text's way: `words` (what is a word) → `analysis` (words to terms) → `fields` (what is kept of a passage) → `build`
-//! (caught up with the database, or made anew). A query's way: `analysis` → `query` (which terms, and from `statistics`
-//! and `totals` how frequent) → `search` (the best passages, and the score of any).
+//! A text passes through `words` (splitting), `analysis` (words to terms), `fields` (the schema) and `build` (catching up
+//! with the database). A query passes through `analysis`, `query` (its terms, with frequencies from `statistics` and
+//! `totals`) and `search` (the best passages, and the score of any passage).
 //!
-//! Each term carries the number of its namespace in front. So a search of some namespaces reads the postings of those and
-//! no others, and its frequencies and lengths are sums over those: it scores as if the index held nothing else.
+//! Each term starts with the number of its namespace. So a search reads only the postings of its namespaces, and its
+//! frequencies and lengths are sums over those: it scores as if the index held nothing else.
 
 mod analysis;
 mod build;
 mod directory;
-pub(crate) mod failure;
 mod fields;
 mod highlight;
 mod query;
@@ -27,8 +26,9 @@ use tantivy::directory::MmapDirectory;
 use tantivy::{DocId, Index, ReloadPolicy, Searcher};
 
 use crate::error::{Result, StoreError};
-use crate::sqlite::lock;
+use crate::mutex::lock;
 use crate::stamp::Stamp;
+use crate::tantivy_error::reason;
 use crate::verified::Verified;
 use analysis::ANALYSIS_VERSION;
 use directory::SearchDirectory;
@@ -36,7 +36,7 @@ use fields::Fields;
 pub use highlight::{Highlighter, Mark};
 use totals::Totals;
 
-/// Changes whenever an index of the version before can not be used any more.
+/// Changes when indexes of the previous version become unusable.
 const INDEX_VERSION: u32 = 2;
 
 /// The lexical index of one store.
@@ -48,25 +48,25 @@ pub(crate) struct Lexical {
     verified: Verified,
 }
 
-/// What stands in the directory.
+/// The state of the directory.
 #[derive(Debug, Clone)]
 pub(crate) enum State {
-    /// Nothing.
+    /// No index.
     Missing,
-    /// Something that can not be used, and why.
+    /// An unusable index, and the reason.
     Unusable(String),
-    /// An index of this database.
+    /// A usable index of this database.
     Ready(Arc<Reader>),
 }
 
-/// One commit of the index, open for searching for as long as anyone holds it.
+/// One commit of the index, searchable while anyone holds it.
 pub(crate) struct Reader {
     searcher: Searcher,
     fields: Fields,
     seq: u64,
     totals: Totals,
-    /// Of each segment the documents that are deleted, ascending; counted when first asked for.
-    dead: OnceLock<Vec<Vec<DocId>>>,
+    /// The deleted documents of each segment, ascending, computed on first use.
+    deleted: OnceLock<Vec<Vec<DocId>>>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -85,7 +85,7 @@ impl Lexical {
         &self.directory
     }
 
-    /// What stands in the directory now, whoever wrote it.
+    /// The current state of the directory, whoever wrote it.
     pub(crate) fn state(&self) -> State {
         let Some(stamp) = Stamp::of(&self.directory.join("meta.json")) else {
             return State::Missing;
@@ -104,13 +104,13 @@ impl Lexical {
         state
     }
 
-    /// Forgets what was seen, so that the next look reads again.
+    /// Forgets the state, so that the next call reads it again.
     fn forget(&self) {
         *lock(&self.seen) = None;
     }
 
     fn open(&self) -> Result<Reader, String> {
-        // A commit between reading the list of files and opening them may remove some: the next list has what replaced them.
+        // A commit between reading the list of files and opening them may remove some. The next list has their replacements.
         let mut attempts = 3;
         loop {
             attempts -= 1;
@@ -122,20 +122,20 @@ impl Lexical {
     }
 
     fn try_open(&self) -> Result<Reader, String> {
-        guarded(|| Ok(self.open_files())).map_err(|error| failure::reason(&error))?
+        guarded(|| Ok(self.open_files())).map_err(|error| reason(&error))?
     }
 
     fn open_files(&self) -> Result<Reader, String> {
-        let text = |error: tantivy::TantivyError| failure::reason(&error);
+        let text = |error: tantivy::TantivyError| reason(&error);
         let directory = MmapDirectory::open(&self.directory).map_err(|error| text(error.into()))?;
         let index = Index::open(SearchDirectory(directory)).map_err(text)?;
         let metas = index.load_metas().map_err(text)?;
         let (seq, totals) = self.state_of(metas.payload.as_deref().unwrap_or_default())?;
         let (schema, fields) = Fields::schema();
         if index.schema() != schema {
-            return Err("it has other fields".to_owned());
+            return Err("its fields are of another version".to_owned());
         }
-        // Most of a file that is damaged reads as something else, without an error.
+        // A damaged file mostly reads as other data, without an error.
         let mut files: Vec<String> =
             metas.list_segment_files().iter().map(|file| file.to_string_lossy().into_owned()).collect();
         files.sort();
@@ -148,12 +148,12 @@ impl Lexical {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(text)?;
         let searcher = reader.searcher();
         if searcher.num_docs() != totals.passages() {
-            return Err("it has counted its passages wrong".to_owned());
+            return Err("its passage count is wrong".to_owned());
         }
-        Ok(Reader { searcher, fields, seq, totals, dead: OnceLock::new() })
+        Ok(Reader { searcher, fields, seq, totals, deleted: OnceLock::new() })
     }
 
-    /// What a commit says about itself.
+    /// The payload of a commit.
     fn payload(&self, seq: u64, totals: &Totals) -> String {
         let payload = format!("{} {seq} {totals}", self.origin());
         let sum = checksum(&payload);
@@ -166,7 +166,7 @@ impl Lexical {
     }
 
     fn state_of(&self, payload: &str) -> Result<(u64, Totals), String> {
-        // Those of before had no checksum.
+        // Earlier payloads had no checksum.
         let payload = match payload.rsplit_once(' ') {
             Some((content, sum)) if sum.starts_with(SUM) => match sum == checksum(content) {
                 true => content,
@@ -180,7 +180,9 @@ impl Lexical {
                 let (seq, totals) = rest.trim_start().split_once(' ')?;
                 Some((seq.parse().ok()?, totals.parse().ok()?))
             })
-            .ok_or_else(|| "it is of another database or another version, or its first build did not end".to_owned())
+            .ok_or_else(|| {
+                "it belongs to another database or another version, or its first build did not finish".to_owned()
+            })
     }
 
     fn error(&self, error: tantivy::TantivyError) -> StoreError {
@@ -188,16 +190,16 @@ impl Lexical {
     }
 }
 
-/// What a checksum of a payload begins with.
+/// The first character of a payload's checksum.
 const SUM: char = '#';
 
-/// Tells a payload from one with a flipped bit.
+/// Detects a flipped bit in a payload.
 fn checksum(payload: &str) -> String {
     format!("{SUM}{}", &blake3::hash(payload.as_bytes()).to_hex()[..16])
 }
 
 impl Reader {
-    /// The change number that the commit holds.
+    /// The change number of the commit.
     pub(crate) fn seq(&self) -> u64 {
         self.seq
     }
@@ -213,7 +215,7 @@ impl Reader {
         Ok(passages)
     }
 
-    /// Reads all files against their checksums; returns the names of those that fail.
+    /// Verifies the checksums of all files and returns the damaged ones.
     pub(crate) fn verify(&self) -> tantivy::Result<Vec<PathBuf>> {
         let mut damaged: Vec<PathBuf> = self.searcher.index().validate_checksum()?.into_iter().collect();
         damaged.sort();
@@ -221,9 +223,9 @@ impl Reader {
     }
 }
 
-/// Reads the index. A damaged file can make Tantivy panic, since only a check reads all of it against its checksum:
-/// that is an error of the index, not the end of the process.
+/// Reads the index and turns a panic of Tantivy into an error. A damaged file can cause one, because only a check verifies
+/// every checksum.
 pub(crate) fn guarded<T>(read: impl FnOnce() -> tantivy::Result<T>) -> tantivy::Result<T> {
     catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(tantivy::TantivyError::InternalError("a file of it is damaged".to_owned())))
+        .unwrap_or_else(|_| Err(tantivy::TantivyError::InternalError("one of its files is damaged".to_owned())))
 }

@@ -1,4 +1,4 @@
-//! A query's terms, their document frequencies, and what each is worth.
+//! A query's terms, with their document frequencies and weights.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,8 @@ use crate::hits::{LexicalStatistics, TermStatistics};
 
 /// Most words of a query that are looked up.
 const MAX_WORDS: usize = 1_024;
-/// Most that are searched for: the rarest ones. A pasted log has hundreds, and the frequent ones add time, not order.
+/// Most words that are searched for: the rarest. A pasted log has hundreds, and the frequent ones cost time without
+/// changing the order.
 const MAX_TERMS: usize = 96;
 
 /// A query of some namespaces against one commit of the index.
@@ -36,23 +37,23 @@ pub(super) struct PreparedTerm {
     compound: bool,
     document_frequency: u64,
     idf: f32,
-    /// What matching it adds to the coverage, before division by the mass.
+    /// Its part of the coverage, before division by the mass.
     pub(super) share: f32,
-    /// What a match scores in each field that it occurs in.
+    /// The weight of a match in each field with the word.
     weights: Vec<(Field, Bm25Weight)>,
-    /// Where to find it, only where it occurs, with the namespace.
-    pub(super) places: Vec<(u32, Term)>,
+    /// Its terms in the index, by namespace; only those that occur.
+    pub(super) occurring: Vec<(u32, Term)>,
 }
 
 impl PreparedTerm {
-    /// What a match in a field scores.
+    /// The weight of a match in a field.
     pub(super) fn weight(&self, field: Field) -> Option<&Bm25Weight> {
         self.weights.iter().find(|(weighted, _)| *weighted == field).map(|(_, weight)| weight)
     }
 }
 
-/// Passages, tokens and document frequencies as the scores use them: those of a word in all namespaces searched, not of
-/// each of its forms in each of them.
+/// Passages, tokens and document frequencies for scoring. A word's frequency is its total over all forms and all namespaces
+/// searched.
 struct Statistics {
     passages: u64,
     tokens: HashMap<Field, u64>,
@@ -87,7 +88,7 @@ fn idf(passages: u64, frequency: u64) -> f32 {
 }
 
 impl Reader {
-    /// Looks a query's terms up in some namespaces, in all where none are given.
+    /// Looks up a query's terms in some namespaces, or in all for `None`.
     pub(super) fn prepare(&self, text: &str, namespaces: Option<&[u32]>) -> tantivy::Result<Prepared> {
         let searched = self.totals.of(namespaces);
         let mut total = Lengths::default();
@@ -101,8 +102,8 @@ impl Reader {
         let mut terms = Vec::new();
         let mut spelling = String::new();
         for word in query_words(text, MAX_WORDS) {
-            // A passage holds one of the forms, since it is either code or prose: frequencies add up. It may hold the
-            // word in both fields: the larger one counts, as what is frequent in either place says little.
+            // A passage is either code or prose and holds one of the forms, so their frequencies add up. It may hold the word
+            // in both fields, and the larger frequency counts: a word that is frequent in either field says little.
             let mut by_field = [0u64; 2];
             let mut found = Vec::new();
             for ((field, _), frequency) in fields.into_iter().zip(&mut by_field) {
@@ -129,7 +130,7 @@ impl Reader {
                 .sum::<f32>();
             terms.push((word, document_frequency, idf, expected, found));
         }
-        // The rarest of those that occur, in the order of the query. Those that do not cost nothing and still count.
+        // Keeps the rarest words that occur, in query order. Words that do not occur cost nothing and still count.
         let mut idfs: Vec<f32> = terms.iter().filter(|term| !term.4.is_empty()).map(|term| term.2).collect();
         idfs.sort_by(|a, b| b.total_cmp(a));
         if let Some(&least) = idfs.get(MAX_TERMS - 1) {
@@ -169,7 +170,7 @@ impl Reader {
                 idf,
                 share,
                 weights,
-                places: found,
+                occurring: found,
             });
         }
         let namespaces = namespaces.into_iter().map(|(namespace, _)| namespace).collect();
@@ -182,8 +183,8 @@ impl Reader {
         let clauses: Vec<Box<dyn Query>> = prepared
             .terms
             .iter()
-            .flat_map(|term| &term.places)
-            .filter(|(place, _)| *place == namespace)
+            .flat_map(|term| &term.occurring)
+            .filter(|(of, _)| *of == namespace)
             .map(|(_, term)| {
                 let query = Box::new(TermQuery::new(term.clone(), IndexRecordOption::WithFreqs));
                 if term.field() == self.fields.name && NAME_WEIGHT != 1.0 {
@@ -200,10 +201,10 @@ impl Reader {
         BooleanQuery::union(clauses).weight(scoring).map(Some)
     }
 
-    /// By how much the highest score of a block of postings in a segment may lie above what the index says of it.
+    /// The factor by which the highest score of a block of postings may exceed the bound in the index.
     ///
-    /// Of each block it knows the length and frequency that score highest at the average length of the segment. At
-    /// another average another of its passages may; with `t` occurrences in a passage of length `d` a score is
+    /// For each block the index stores the length and frequency that score highest at the segment's average length. At another
+    /// average another passage may score highest; with `t` occurrences in a passage of length `d` a score is
     /// `r / (1 + r)` of its limit, where `r = t / (1.2 (0.25 + 0.75 d / average))`, so that it is off by no more than the
     /// averages are.
     pub(super) fn slack(&self, prepared: &Prepared, segment: &SegmentReader) -> tantivy::Result<f32> {
@@ -220,12 +221,12 @@ impl Reader {
 }
 
 impl Prepared {
-    /// Whether no term occurs anywhere.
+    /// Whether no term occurs.
     pub(super) fn is_empty(&self) -> bool {
-        self.terms.iter().all(|term| term.places.is_empty())
+        self.terms.iter().all(|term| term.occurring.is_empty())
     }
 
-    /// What the query's sender learns; how many passages the filter lets through is not known here.
+    /// The statistics for the caller. The number of passages that pass the filter is unknown here.
     pub(super) fn into_statistics(self) -> LexicalStatistics {
         LexicalStatistics {
             terms: self

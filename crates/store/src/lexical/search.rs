@@ -15,14 +15,14 @@ use crate::filter::Selection;
 use crate::hits::{LexicalHit, LexicalHits, LexicalScore};
 use crate::record::{DocumentId, PassageId};
 
-/// More candidates than asked for are taken from the search: their scores are sums in another order than those given
-/// out, and what is equal must not depend on the layout of the index.
+/// Extra candidates taken from the search. Their scores are summed in another order than the final ones, and equal scores must
+/// not depend on the layout of the index.
 const SPARE: usize = 32;
 
-/// Up to so many passages are scored one by one.
+/// Up to this many passages are scored one by one.
 const FEW: u64 = 1_000;
 
-/// A candidate: what is better is greater.
+/// A candidate. Better ones compare greater.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {
     score: f32,
@@ -70,7 +70,7 @@ impl Reader {
         Ok(LexicalHits { hits, statistics: prepared.into_statistics() })
     }
 
-    /// The best passages of a selection, in no order: blocks of postings that can not hold one are passed over.
+    /// The best passages of a selection, in no order. Blocks of postings that cannot contain one are skipped.
     fn best(&self, prepared: &Prepared, selection: &Selection, room: usize) -> tantivy::Result<Vec<Candidate>> {
         let mut weights = Vec::new();
         for &namespace in &prepared.namespaces {
@@ -85,7 +85,7 @@ impl Reader {
                 false => Some(reader.fast_fields().u64(DOCUMENT)?),
             };
             let slack = self.slack(prepared, reader)?;
-            // One namespace after the other, since no passage is of two.
+            // Namespaces are searched in turn, because each passage has exactly one.
             for weight in &weights {
                 weight.for_each_pruning(threshold(&best, room, slack), reader, &mut |document, score| {
                     let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
@@ -108,8 +108,8 @@ impl Reader {
         Ok(best.into_iter().map(|Reverse(candidate)| candidate).collect())
     }
 
-    /// All passages of a selection, unscored. With few of them the search could pass over nothing, since what it has
-    /// found so far never grows good.
+    /// All passages of a small selection, unscored. A search could skip nothing, because its intermediate results never become
+    /// good enough.
     fn selected(&self, selection: &Selection) -> tantivy::Result<Vec<Candidate>> {
         let mut selected = Vec::new();
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
@@ -126,7 +126,7 @@ impl Reader {
         Ok(selected)
     }
 
-    /// The scores of passages as a search of the selection's namespaces gives them, in their order.
+    /// The scores that a search of the selection's namespaces gives to passages, in the order given.
     pub(crate) fn score(
         &self,
         text: &str,
@@ -138,7 +138,7 @@ impl Reader {
         self.score_places(&prepared, &places)
     }
 
-    /// Where passages stand: segment and number in it.
+    /// The positions of passages: segment and number in it.
     pub(super) fn locate(&self, ids: &[PassageId]) -> tantivy::Result<Vec<Option<(usize, DocId)>>> {
         let mut places = vec![None; ids.len()];
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
@@ -167,7 +167,7 @@ impl Reader {
         places: &[Option<(usize, DocId)>],
     ) -> tantivy::Result<Vec<LexicalScore>> {
         let mut scores = vec![LexicalScore::default(); places.len()];
-        // Postings are read forwards: ascending within each segment.
+        // Postings are read forwards, so passages are visited ascending within each segment.
         let mut order: Vec<(usize, DocId, usize)> = places
             .iter()
             .enumerate()
@@ -184,7 +184,7 @@ impl Reader {
         Ok(scores)
     }
 
-    /// Adds up the terms in the order of the query, so that a passage scores the same however it was found.
+    /// Adds up the terms in query order, so that a passage scores the same however it was found.
     fn score_segment(
         &self,
         prepared: &Prepared,
@@ -206,7 +206,7 @@ impl Reader {
         };
         for term in &prepared.terms {
             matched.fill(false);
-            for (namespace, place) in &term.places {
+            for (namespace, place) in &term.occurring {
                 let (Some(bm25), Ok(_)) = (term.weight(place.field()), present.binary_search(namespace)) else {
                     continue;
                 };
@@ -236,8 +236,8 @@ pub(super) fn advance_to(postings: &mut SegmentPostings, document: DocId) -> Doc
     if postings.doc() < document { postings.seek(document) } else { postings.doc() }
 }
 
-/// What a passage has to score to be looked at: a little less than the worst kept, as sums in another order differ, and
-/// by the slack less, as the scores are for which blocks of postings are passed over.
+/// The least score of a passage worth reading: a little less than that of the worst candidate, because sums in another order
+/// differ, and less by the slack of the bounds by which blocks of postings are skipped.
 fn threshold(best: &BinaryHeap<Reverse<Candidate>>, room: usize, slack: f32) -> f32 {
     match best.peek() {
         Some(Reverse(worst)) if best.len() >= room => worst.score * (1.0 - 1e-5) / slack,

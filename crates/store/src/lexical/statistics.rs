@@ -1,4 +1,4 @@
-//! What of the index is counted for a search: passages that are there, terms in them, and nothing that is deleted.
+//! Counting passages and terms for a search, without deleted ones.
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, TERMINATED, Term};
@@ -10,28 +10,27 @@ use super::totals::{Lengths, Totals};
 use crate::record::PassageId;
 
 impl Reader {
-    /// How many passages hold a term.
+    /// Counts the passages with a term.
     ///
-    /// A segment's own count goes on counting what was deleted until the segment is merged, which depends on everything
-    /// else in the index: the deleted are taken off.
+    /// A segment's own count includes deleted passages until the segment is merged, so these are subtracted.
     pub(super) fn frequency(&self, term: &Term) -> tantivy::Result<u64> {
         let mut frequency = 0;
-        for (segment, dead) in self.searcher.segment_readers().iter().zip(self.dead()) {
+        for (segment, deleted) in self.searcher.segment_readers().iter().zip(self.deleted()) {
             let inverted = segment.inverted_index(term.field())?;
             let Some(info) = inverted.get_term_info(term)? else {
                 continue;
             };
             frequency += u64::from(info.doc_freq);
-            if dead.is_empty() {
+            if deleted.is_empty() {
                 continue;
             }
             let mut postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
             let mut gone = 0;
-            if dead.len() < info.doc_freq as usize {
-                gone += dead.iter().filter(|&&document| advance_to(&mut postings, document) == document).count();
+            if deleted.len() < info.doc_freq as usize {
+                gone += deleted.iter().filter(|&&document| advance_to(&mut postings, document) == document).count();
             } else {
                 while postings.doc() != TERMINATED {
-                    gone += usize::from(dead.binary_search(&postings.doc()).is_ok());
+                    gone += usize::from(deleted.binary_search(&postings.doc()).is_ok());
                     postings.advance();
                 }
             }
@@ -40,24 +39,24 @@ impl Reader {
         Ok(frequency)
     }
 
-    fn dead(&self) -> &[Vec<DocId>] {
-        self.dead.get_or_init(|| {
-            let dead = |segment: &tantivy::SegmentReader| match segment.alive_bitset() {
+    fn deleted(&self) -> &[Vec<DocId>] {
+        self.deleted.get_or_init(|| {
+            let deleted = |segment: &tantivy::SegmentReader| match segment.alive_bitset() {
                 Some(alive) => (0..segment.max_doc()).filter(|&document| alive.is_deleted(document)).collect(),
                 None => Vec::new(),
             };
-            self.searcher.segment_readers().iter().map(dead).collect()
+            self.searcher.segment_readers().iter().map(deleted).collect()
         })
     }
 
-    /// The namespaces and lengths of passages, of those that are there.
+    /// The namespaces and lengths of those passages that exist.
     pub(super) fn lengths(&self, ids: &[PassageId]) -> tantivy::Result<Vec<(u32, Lengths)>> {
         let columns = self.length_columns()?;
         let found = self.locate(ids)?;
         Ok(found.into_iter().flatten().map(|(segment, document)| columns[segment](document)).collect())
     }
 
-    /// Counts the totals anew, for a check of those that are kept.
+    /// Checks the stored totals by counting again.
     pub(crate) fn has_its_totals(&self) -> tantivy::Result<bool> {
         let mut counted = Totals::default();
         for (segment, lengths) in self.searcher.segment_readers().iter().zip(self.length_columns()?) {

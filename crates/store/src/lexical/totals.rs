@@ -1,6 +1,6 @@
-//! How many passages and terms each namespace has in the index: what average lengths and frequencies are held against.
+//! The number of passages and terms of each namespace in the index, for average lengths and frequencies.
 //!
-//! They are kept with each commit and brought forward with it, so that opening the index counts nothing.
+//! They are stored with each commit and updated by the next, so that opening the index counts nothing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,12 +33,12 @@ impl Lengths {
 pub(super) struct Totals(BTreeMap<u32, Lengths>);
 
 impl Totals {
-    /// Counts passages of a namespace in.
+    /// Adds passages to a namespace.
     pub(super) fn add(&mut self, namespace: u32, lengths: Lengths) {
         self.0.entry(namespace).or_default().add(lengths);
     }
 
-    /// Counts passages of a namespace out.
+    /// Subtracts passages from a namespace.
     pub(super) fn subtract(&mut self, namespace: u32, lengths: Lengths) {
         if let Some(total) = self.0.get_mut(&namespace) {
             total.subtract(lengths);
@@ -53,7 +53,7 @@ impl Totals {
         self.0.values().map(|lengths| lengths.passages).fold(0, u64::saturating_add)
     }
 
-    /// Those of the given namespaces, of all where none are given, ascending.
+    /// The lengths of the given namespaces, or of all for `None`, ascending.
     pub(super) fn of(&self, namespaces: Option<&[u32]>) -> Vec<(u32, Lengths)> {
         match namespaces {
             None => self.0.iter().map(|(&namespace, &lengths)| (namespace, lengths)).collect(),

@@ -1,19 +1,19 @@
-//! Text to words: what is common to code and prose, and to indexing and querying.
+//! Splitting text into words, for code and prose, indexing and querying.
 //!
 //! A word is a run of letters, digits and underscores. An identifier of several parts (`parse_config`, `parseConfig`,
-//! `HTTPServer`, `utf8`) gives its parts and, since the parts alone would not tell it from a sentence, the parts joined:
-//! `parseconfig` is the same for every way to write it. Scripts that are written without spaces give their
-//! pairs of characters. Accents are folded, compatibility forms are their plain ones, all is lower case.
+//! `HTTPServer`, `utf8`) gives its parts and, to distinguish it from a sentence with the same words, the parts joined:
+//! `parseconfig` for every spelling. Scripts without spaces give pairs of characters. Accents are folded, compatibility forms
+//! become plain ones, and everything is lower case.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
-/// Longest term, in characters. Of longer words, which no one types, the start counts.
+/// Longest term, in characters. Of longer words, which nobody types, only the start counts.
 const MAX_CHARACTERS: usize = 64;
-/// Most parts of one run that are looked at; what has more is no identifier but data.
+/// Most parts of one run that are read. A run with more is data, not an identifier.
 const MAX_PARTS: usize = 64;
 
-/// What a word is.
+/// The form of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A word by itself, or a part of an identifier.
@@ -22,7 +22,7 @@ pub(super) enum Piece {
     Compound,
 }
 
-/// Splits text into words; keeps its buffers from one text to the next.
+/// Splits text into words, and keeps its buffers between texts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Splitter {
     characters: Vec<char>,
@@ -31,7 +31,7 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    /// Hands over the words of a text in their order, an identifier before its parts.
+    /// Passes the words of a text on in order, an identifier before its parts.
     pub(super) fn split(&mut self, text: &str, mut each: impl FnMut(&str, Piece)) {
         let bytes = text.as_bytes();
         let mut position = 0;
@@ -191,7 +191,7 @@ enum Shape {
     Upper,
     Digit,
     Underscore,
-    /// Letters of scripts without case, and marks: they go with whatever is around them.
+    /// Letters of scripts without case, and marks. They join their neighbours.
     Other,
 }
 
@@ -222,7 +222,7 @@ pub(super) fn is_word(character: char) -> bool {
         || is_combining_mark(character)
 }
 
-/// Letters that do not decompose although readers take them for others.
+/// Letters that do not decompose although readers equate them with others.
 fn plain(character: char) -> Option<&'static str> {
     Some(match character {
         'ß' => "ss",
@@ -242,7 +242,7 @@ fn plain(character: char) -> Option<&'static str> {
     })
 }
 
-/// The same before a capital: one in lower case would end a part there.
+/// The same before a capital, where a lower-case replacement would end a part.
 fn plain_in_capitals(character: char) -> Option<&'static str> {
     match character {
         'Æ' => Some("AE"),
@@ -251,7 +251,7 @@ fn plain_in_capitals(character: char) -> Option<&'static str> {
     }
 }
 
-/// Scripts whose words are not set apart: Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar.
+/// Scripts without spaces between words: Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar.
 pub(super) fn is_unspaced(character: char) -> bool {
     matches!(u32::from(character),
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x1100..=0x11ff

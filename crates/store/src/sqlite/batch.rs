@@ -1,35 +1,46 @@
-//! The changes of one transaction: documents with their passages, in and out.
+//! Applying changes: documents with their passages, in one transaction.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Params, params};
 
-use super::Fault;
-use super::evidence::{Unsettled, forget};
-use super::names::{Identity, PublicIds, spellings};
-use super::namespaces::register;
+use super::evidence_integrity::{TaskUpdates, remove_record};
+use super::meta::{add_kept_texts, properties_changed, read_seq, write_seq};
+use super::names::{Identity, PublicIds, prefixes};
 use super::retired::retire;
-use super::write::{count_kept_texts, properties_changed, read_seq, write_seq};
+use super::{Database, TransactionError};
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
+use crate::query::{all, execute, one};
 use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
+
+impl Database {
+    /// Applies changes in one transaction.
+    pub(crate) fn apply(&self, changes: &[Change]) -> Result<Applied> {
+        self.write(|connection| {
+            let mut batch = Batch::begin(connection)?;
+            changes.iter().try_for_each(|change| batch.change(change))?;
+            batch.end()
+        })
+    }
+}
 
 /// The changes of one transaction.
 pub(super) struct Batch<'c> {
     connection: &'c Connection,
     seq: i64,
     applied: Applied,
-    /// The namespace last put into.
+    /// The namespace of the last document.
     namespace: Option<String>,
-    /// Texts that lost a passage: those without any at the end are forgotten.
+    /// Texts that lost a passage. Those without any at the end are deleted.
     released: Vec<i64>,
-    /// How many more texts than before are kept without a passage, for their vectors.
+    /// Change in the number of texts that are kept without a passage, for their vectors.
     kept_texts: i64,
-    /// Fragments whose tasks may be others now.
-    pub(super) unsettled: Unsettled,
+    /// Fragments whose tasks may have changed.
+    pub(super) tasks: TaskUpdates,
 }
 
 impl<'c> Batch<'c> {
-    pub(super) fn begin(connection: &'c Connection) -> Result<Batch<'c>, Fault> {
+    pub(super) fn begin(connection: &'c Connection) -> Result<Batch<'c>, TransactionError> {
         Ok(Batch {
             connection,
             seq: read_seq(connection)?,
@@ -37,23 +48,23 @@ impl<'c> Batch<'c> {
             namespace: None,
             released: Vec::new(),
             kept_texts: 0,
-            unsettled: Unsettled::default(),
+            tasks: TaskUpdates::default(),
         })
     }
 
-    pub(super) fn end(mut self) -> Result<Applied, Fault> {
-        self.forget_texts()?;
-        count_kept_texts(self.connection, self.kept_texts)?;
+    pub(super) fn end(mut self) -> Result<Applied, TransactionError> {
+        self.delete_released_texts()?;
+        add_kept_texts(self.connection, self.kept_texts)?;
         write_seq(self.connection, self.seq)?;
-        let settled = self.unsettled.settle(self.connection)?;
-        if self.applied.touched > 0 || settled {
+        let tasks_changed = self.tasks.apply(self.connection)?;
+        if self.applied.touched > 0 || tasks_changed {
             properties_changed(self.connection)?;
         }
         self.applied.seq = self.seq as u64;
         Ok(self.applied)
     }
 
-    pub(super) fn change(&mut self, change: &Change) -> Result<(), Fault> {
+    pub(super) fn change(&mut self, change: &Change) -> Result<(), TransactionError> {
         match change {
             Change::Put(document) => self.put(document),
             Change::Touch { document, size, modified_ns } => self.touch(*document, *size, *modified_ns),
@@ -67,14 +78,10 @@ impl<'c> Batch<'c> {
         self.seq
     }
 
-    fn put(&mut self, document: &NewDocument) -> Result<(), Fault> {
+    fn put(&mut self, document: &NewDocument) -> Result<(), TransactionError> {
         validate(document)?;
         self.register(&document.namespace)?;
-        let known: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT id FROM documents WHERE namespace = ?1 AND path = ?2")?
-            .query_row([&document.namespace, &document.path], |row| row.get(0))
-            .optional()?;
+        let known = document_at(self.connection, &document.namespace, &document.path)?;
         if let Some(id) = known {
             self.delete_passages(id)?;
             self.applied.replaced += 1;
@@ -120,20 +127,18 @@ impl<'c> Batch<'c> {
             .into());
         }
         if known.is_some() {
-            self.connection.prepare_cached("DELETE FROM attributes WHERE document = ?1")?.execute([id])?;
-            self.connection.prepare_cached("DELETE FROM records WHERE document = ?1")?.execute([id])?;
+            execute(self.connection, "DELETE FROM attributes WHERE document = ?1", [id])?;
+            execute(self.connection, "DELETE FROM records WHERE document = ?1", [id])?;
         }
         if let Some(record) = &document.record {
-            self.connection
-                .prepare_cached("INSERT INTO records(document, record) VALUES (?1, ?2)")?
-                .execute(params![id, record])?;
+            execute(self.connection, "INSERT INTO records(document, record) VALUES (?1, ?2)", params![id, record])?;
         }
         self.insert_attributes(id, &document.attributes)?;
-        self.unsettled.document(&document.namespace, &document.collection, &document.path);
+        self.tasks.document(&document.namespace, &document.collection, &document.path);
         self.insert_passages(id, document)
     }
 
-    fn insert_attributes(&mut self, id: i64, attributes: &[Attribute]) -> Result<(), Fault> {
+    fn insert_attributes(&mut self, id: i64, attributes: &[Attribute]) -> Result<(), TransactionError> {
         let mut insert = self.connection.prepare_cached(
             "INSERT OR IGNORE INTO attributes(document, name, value, folded) VALUES (?1, ?2, ?3, ?4)",
         )?;
@@ -143,16 +148,16 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Gives a namespace its number. Documents of one come together: the last one needs no look.
-    pub(super) fn register(&mut self, namespace: &str) -> Result<(), Fault> {
+    /// Gives a namespace its number. Documents of a namespace come together, so the last one is remembered.
+    pub(super) fn register(&mut self, namespace: &str) -> Result<(), TransactionError> {
         if self.namespace.as_deref() != Some(namespace) {
-            register(self.connection, namespace)?;
+            register_namespace(self.connection, namespace)?;
             self.namespace = Some(namespace.to_owned());
         }
         Ok(())
     }
 
-    fn insert_passages(&mut self, id: i64, document: &NewDocument) -> Result<(), Fault> {
+    fn insert_passages(&mut self, id: i64, document: &NewDocument) -> Result<(), TransactionError> {
         let mut names = PublicIds::new(&document.namespace, &document.path);
         for (ordinal, passage) in document.passages.iter().enumerate() {
             let hash = TextHash::of(&passage.embedded_text);
@@ -174,9 +179,8 @@ impl<'c> Batch<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) \
                  ON CONFLICT(public_id) DO NOTHING",
             )?;
-            let mut inserted = false;
-            for public_id in spellings(&name) {
-                inserted = insert.execute(params![
+            let inserted = first_free(&document.path, &name, |public_id| {
+                insert.execute(params![
                     seq,
                     id,
                     ordinal as i64,
@@ -197,111 +201,78 @@ impl<'c> Batch<'c> {
                     passage.author,
                     passage.dated_ns,
                     passage.part,
-                ])? == 1;
-                if inserted {
-                    break;
-                }
-            }
-            if !inserted {
-                return Err(ambiguous(&document.path));
-            }
+                ])
+            });
+            inserted?;
         }
         self.applied.passages_added += document.passages.len() as u64;
         Ok(())
     }
 
-    /// The row of a text, with its content.
-    fn put_text(&mut self, hash: TextHash, text: &str) -> Result<i64, Fault> {
-        let inserted = self
-            .connection
-            .prepare_cached("INSERT INTO texts(hash, text) VALUES (?1, ?2) ON CONFLICT(hash) DO NOTHING")?
-            .execute(params![hash.0, text])?;
-        if inserted == 1 {
+    /// Returns the row of a text and makes sure it has its content.
+    fn put_text(&mut self, hash: TextHash, text: &str) -> Result<i64, TransactionError> {
+        let insert = "INSERT INTO texts(hash, text) VALUES (?1, ?2) ON CONFLICT(hash) DO NOTHING";
+        if execute(self.connection, insert, params![hash.0, text])? == 1 {
             return Ok(self.connection.last_insert_rowid());
         }
         let id = self
             .connection
             .prepare_cached("SELECT id FROM texts WHERE hash = ?1")?
             .query_row([hash.0], |row| row.get(0))?;
-        let back = self
-            .connection
-            .prepare_cached("UPDATE texts SET text = ?2 WHERE id = ?1 AND text IS NULL")?
-            .execute(params![id, text])?;
-        self.kept_texts -= back as i64;
+        let restore = "UPDATE texts SET text = ?2 WHERE id = ?1 AND text IS NULL";
+        self.kept_texts -= execute(self.connection, restore, params![id, text])? as i64;
         Ok(id)
     }
 
-    fn touch(&mut self, document: DocumentId, size: u64, modified_ns: i64) -> Result<(), Fault> {
-        let changed = self
-            .connection
-            .prepare_cached("UPDATE documents SET size = ?2, modified_ns = ?3 WHERE id = ?1")?
-            .execute(params![document.0, size as i64, modified_ns])?;
-        if changed == 0 {
+    fn touch(&mut self, document: DocumentId, size: u64, modified_ns: i64) -> Result<(), TransactionError> {
+        let sql = "UPDATE documents SET size = ?2, modified_ns = ?3 WHERE id = ?1";
+        if execute(self.connection, sql, params![document.0, size as i64, modified_ns])? == 0 {
             return Err(unknown(document));
         }
         self.applied.touched += 1;
         Ok(())
     }
 
-    /// Passages of a moved document are new ones with the same texts: their public identifiers and the words of their
-    /// path are others.
-    fn relocate(&mut self, document: DocumentId, path: &str, size: u64, modified_ns: i64) -> Result<(), Fault> {
-        let (namespace, old): (String, String) = self
-            .connection
-            .prepare_cached("SELECT namespace, path FROM documents WHERE id = ?1")?
-            .query_row([document.0], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?
-            .ok_or_else(|| unknown(document))?;
+    /// Passages of a moved document are new ones with the same texts, because their public identifiers and the words of
+    /// their path change.
+    fn relocate(
+        &mut self,
+        document: DocumentId,
+        path: &str,
+        size: u64,
+        modified_ns: i64,
+    ) -> Result<(), TransactionError> {
+        let sql = "SELECT namespace, path FROM documents WHERE id = ?1";
+        let known = one(self.connection, sql, [document.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (namespace, old): (String, String) = known.ok_or_else(|| unknown(document))?;
         if old == path {
             return self.touch(document, size, modified_ns);
         }
         validate_path(path)?;
-        let replaced: Option<u32> = self
-            .connection
-            .prepare_cached("SELECT id FROM documents WHERE namespace = ?1 AND path = ?2")?
-            .query_row([&namespace, path], |row| row.get(0))
-            .optional()?;
-        if let Some(replaced) = replaced {
-            self.delete(DocumentId(replaced))?;
+        if let Some(replaced) = document_at(self.connection, &namespace, path)? {
+            self.delete(DocumentId(replaced as u32))?;
         }
-        self.connection
-            .prepare_cached("UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4 WHERE id = ?1")?
-            .execute(params![document.0, path, size as i64, modified_ns])?;
+        let sql = "UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4 WHERE id = ?1";
+        execute(self.connection, sql, params![document.0, path, size as i64, modified_ns])?;
         let mut names = PublicIds::new(&namespace, path);
-        let names: Vec<(i64, String)> = self
-            .connection
-            .prepare_cached(
-                "SELECT p.id, coalesce(p.language, d.language), p.kind, p.symbol, p.signature, p.heading, t.hash FROM passages p \
-                 JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal",
-            )?
-            .query_map([document.0], |row| {
-                let name = names.next(&Identity {
-                    language: row.get_ref(1)?.as_str_or_null()?,
-                    kind: row.get_ref(2)?.as_str()?,
-                    symbol: row.get_ref(3)?.as_str_or_null()?,
-                    signature: row.get_ref(4)?.as_str_or_null()?,
-                    heading: row.get_ref(5)?.as_str_or_null()?,
-                    text: TextHash(row.get(6)?),
-                });
-                Ok((row.get(0)?, name))
-            })?
-            .collect::<rusqlite::Result<_>>()?;
+        let sql = "SELECT p.id, coalesce(p.language, d.language), p.kind, p.symbol, p.signature, p.heading, t.hash FROM passages p \
+             JOIN documents d ON d.id = p.document JOIN texts t ON t.id = p.text_id WHERE p.document = ?1 ORDER BY p.ordinal";
+        let names: Vec<(i64, String)> = all(self.connection, sql, [document.0], |row| {
+            let name = names.next(&Identity {
+                language: row.get_ref(1)?.as_str_or_null()?,
+                kind: row.get_ref(2)?.as_str()?,
+                symbol: row.get_ref(3)?.as_str_or_null()?,
+                signature: row.get_ref(4)?.as_str_or_null()?,
+                heading: row.get_ref(5)?.as_str_or_null()?,
+                text: TextHash(row.get(6)?),
+            });
+            Ok((row.get(0)?, name))
+        })?;
+        let update = "UPDATE OR IGNORE passages SET id = ?2, public_id = ?3 WHERE id = ?1";
         for (id, name) in &names {
-            self.bury(*id)?;
+            self.log_deletion(*id)?;
             let seq = self.next_seq();
-            let mut update = self
-                .connection
-                .prepare_cached("UPDATE OR IGNORE passages SET id = ?2, public_id = ?3 WHERE id = ?1")?;
-            let mut moved = false;
-            for public_id in spellings(name) {
-                moved = update.execute(params![id, seq, public_id])? == 1;
-                if moved {
-                    break;
-                }
-            }
-            if !moved {
-                return Err(ambiguous(path));
-            }
+            first_free(path, name, |public_id| execute(self.connection, update, params![id, seq, public_id]))?;
         }
         self.applied.moved += 1;
         self.applied.passages_added += names.len() as u64;
@@ -309,58 +280,56 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// All documents of a namespace go.
-    pub(super) fn empty(&mut self, namespace: &str) -> Result<(), Fault> {
-        let documents: Vec<u32> = self
-            .connection
-            .prepare_cached("SELECT id FROM documents WHERE namespace = ?1 ORDER BY id")?
-            .query_map([namespace], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
+    /// Deletes all documents of a namespace.
+    pub(super) fn delete_all(&mut self, namespace: &str) -> Result<(), TransactionError> {
+        self.delete_selected("namespace = ?1", [namespace])
+    }
+
+    /// Deletes all documents of a namespace that came from an origin.
+    pub(super) fn delete_origin(&mut self, namespace: &str, origin: &str) -> Result<(), TransactionError> {
+        self.delete_selected("namespace = ?1 AND origin = ?2", [namespace, origin])
+    }
+
+    fn delete_selected(&mut self, condition: &str, values: impl Params) -> Result<(), TransactionError> {
+        let sql = format!("SELECT id FROM documents WHERE {condition} ORDER BY id");
+        let documents: Vec<u32> = all(self.connection, &sql, values, |row| row.get(0))?;
         documents.into_iter().try_for_each(|document| self.delete(DocumentId(document)))
     }
 
-    pub(super) fn delete(&mut self, document: DocumentId) -> Result<(), Fault> {
+    fn delete(&mut self, document: DocumentId) -> Result<(), TransactionError> {
         self.delete_passages(i64::from(document.0))?;
-        let (namespace, collection, path): (String, String, String) = self
-            .connection
-            .prepare_cached("DELETE FROM documents WHERE id = ?1 RETURNING namespace, collection, path")?
-            .query_row([document.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?
-            .ok_or_else(|| unknown(document))?;
+        let sql = "DELETE FROM documents WHERE id = ?1 RETURNING namespace, collection, path";
+        let deleted = one(self.connection, sql, [document.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let (namespace, collection, path): (String, String, String) = deleted.ok_or_else(|| unknown(document))?;
         if collection == EVIDENCE_COLLECTION {
-            forget(self.connection, &namespace, &path, &mut self.unsettled)?;
+            remove_record(self.connection, &namespace, &path, &mut self.tasks)?;
         }
         self.applied.deleted += 1;
         Ok(())
     }
 
-    fn delete_passages(&mut self, document: i64) -> Result<(), Fault> {
-        let rows: Vec<(i64, i64)> = self
-            .connection
-            .prepare_cached("SELECT id, text_id FROM passages WHERE document = ?1 ORDER BY id")?
-            .query_map([document], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
+    fn delete_passages(&mut self, document: i64) -> Result<(), TransactionError> {
+        let sql = "SELECT id, text_id FROM passages WHERE document = ?1 ORDER BY id";
+        let rows: Vec<(i64, i64)> = all(self.connection, sql, [document], |row| Ok((row.get(0)?, row.get(1)?)))?;
         for (passage, text) in &rows {
-            self.bury(*passage)?;
+            self.log_deletion(*passage)?;
             self.released.push(*text);
         }
-        self.connection.prepare_cached("DELETE FROM passages WHERE document = ?1")?.execute([document])?;
+        execute(self.connection, "DELETE FROM passages WHERE document = ?1", [document])?;
         self.applied.passages_deleted += rows.len() as u64;
         Ok(())
     }
 
-    /// Logs that a passage is gone.
-    fn bury(&mut self, passage: i64) -> Result<(), Fault> {
+    /// Logs the deletion of a passage for the derived indexes, and retires the passage.
+    fn log_deletion(&mut self, passage: i64) -> Result<(), TransactionError> {
         retire(self.connection, passage)?;
         let seq = self.next_seq();
-        self.connection
-            .prepare_cached("INSERT INTO tombstones(seq, passage) VALUES (?1, ?2)")?
-            .execute([seq, passage])?;
+        execute(self.connection, "INSERT INTO tombstones(seq, passage) VALUES (?1, ?2)", [seq, passage])?;
         Ok(())
     }
 
-    /// Texts without passages lose their content, and their row where they have no vectors to keep.
-    fn forget_texts(&mut self) -> Result<(), Fault> {
+    /// Deletes released texts without passages. One with vectors keeps its row, for the vectors, and loses its content.
+    fn delete_released_texts(&mut self) -> Result<(), TransactionError> {
         self.released.sort_unstable();
         self.released.dedup();
         let mut referenced =
@@ -383,7 +352,7 @@ impl<'c> Batch<'c> {
     }
 }
 
-fn validate_path(path: &str) -> Result<(), Fault> {
+fn validate_path(path: &str) -> Result<(), TransactionError> {
     if path.is_empty() || path.contains('\0') {
         return Err(StoreError::Invalid {
             what: format!("path {path:?}"),
@@ -394,7 +363,7 @@ fn validate_path(path: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-fn validate(document: &NewDocument) -> Result<(), Fault> {
+fn validate(document: &NewDocument) -> Result<(), TransactionError> {
     validate_path(&document.path)?;
     if let Some(NewPassage { start_line, end_line, .. }) =
         document.passages.iter().find(|passage| passage.end_line < passage.start_line)
@@ -408,14 +377,35 @@ fn validate(document: &NewDocument) -> Result<(), Fault> {
     Ok(())
 }
 
-fn unknown(document: DocumentId) -> Fault {
+fn unknown(document: DocumentId) -> TransactionError {
     StoreError::UnknownDocument { document: document.0 }.into()
 }
 
-fn ambiguous(path: &str) -> Fault {
-    StoreError::Invalid {
-        what: path.to_owned(),
-        reason: "two passages have one identifier in full length; report it with the two".to_owned(),
+/// Returns the number of the document at a path.
+fn document_at(connection: &Connection, namespace: &str, path: &str) -> rusqlite::Result<Option<i64>> {
+    let sql = "SELECT id FROM documents WHERE namespace = ?1 AND path = ?2";
+    one(connection, sql, [namespace, path], |row| row.get(0))
+}
+
+/// Gives a namespace its number, where it has none.
+pub(super) fn register_namespace(connection: &Connection, name: &str) -> rusqlite::Result<()> {
+    if !connection.prepare_cached("SELECT 1 FROM namespaces WHERE name = ?1")?.exists([name])? {
+        execute(connection, "INSERT INTO namespaces(name) VALUES (?1)", [name])?;
     }
-    .into()
+    Ok(())
+}
+
+/// Tries prefixes of a passage's full identifier, shortest first, until `write` changes a row.
+fn first_free(
+    path: &str,
+    name: &str,
+    mut write: impl FnMut(&str) -> rusqlite::Result<usize>,
+) -> Result<(), TransactionError> {
+    for public_id in prefixes(name) {
+        if write(public_id)? == 1 {
+            return Ok(());
+        }
+    }
+    let reason = "two passages have the same full identifier; report it with both passages".to_owned();
+    Err(StoreError::Invalid { what: path.to_owned(), reason }.into())
 }

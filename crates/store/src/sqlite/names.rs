@@ -1,4 +1,4 @@
-//! Public identifiers: made of what a passage is and where, so that indexing again gives the same ones.
+//! Public identifiers, computed from a passage's content and position, so that indexing again gives the same ones.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::record::TextHash;
 /// Fewest hexadecimal digits of a public identifier.
 const DIGITS: usize = 12;
 
-/// What a passage is told from the others of its document by.
+/// The properties that distinguish a passage from the others of its document.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Identity<'p> {
     /// Its own language, else the document's.
@@ -19,7 +19,7 @@ pub(super) struct Identity<'p> {
     pub(super) text: TextHash,
 }
 
-/// Names the passages of one document in their order.
+/// Assigns identifiers to the passages of one document, in document order.
 pub(super) struct PublicIds<'d> {
     namespace: &'d str,
     path: &'d str,
@@ -31,8 +31,8 @@ impl<'d> PublicIds<'d> {
         PublicIds { namespace, path, seen: HashMap::new() }
     }
 
-    /// The full name, in hexadecimal. What carries a name of its own keeps its identifier while its text changes; what
-    /// does not keeps it wherever in the document the text goes. Equal ones are counted.
+    /// Returns the full identifier, in hexadecimal. A passage with a symbol or heading keeps it while its text changes; any
+    /// other keeps it wherever in the document its text moves. Equal passages are numbered.
     pub(super) fn next(&mut self, passage: &Identity<'_>) -> String {
         let Identity { language, kind, symbol, signature, heading, text } = *passage;
         let text = text.to_string();
@@ -58,7 +58,7 @@ impl<'d> PublicIds<'d> {
     }
 }
 
-/// The identifiers to try for a name, shortest first: the next one is needed when another passage has the one before.
-pub(super) fn spellings(name: &str) -> impl Iterator<Item = &str> {
+/// Prefixes of the full identifier to try, shortest first. A longer one is needed when another passage has the shorter.
+pub(super) fn prefixes(name: &str) -> impl Iterator<Item = &str> {
     (DIGITS..=name.len()).step_by(4).filter_map(|digits| name.get(..digits))
 }

@@ -2,33 +2,32 @@
 
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
-use super::{Database, Fault};
+use super::rows::passage_id;
+use super::{Database, TransactionError};
 use crate::error::Result;
 use crate::filter::{AttributeCondition, BitSet, Filter, PathGlobs, Selection, folded};
-use crate::record::{DocumentId, PassageId, PassageRef};
+use crate::query::{count, unsigned};
+use crate::record::{DocumentId, PassageRef};
 use crate::symbols::SymbolPatterns;
 
 impl Database {
-    /// Which passages pass a filter. What turns out to be all of them is everything, and costs the legs nothing.
+    /// Returns the passages that pass a filter. A filter that excludes nothing becomes "everything", which costs the legs
+    /// nothing.
     pub(crate) fn resolve(&self, filter: &Filter) -> Result<Selection> {
         let globs = PathGlobs::new(&filter.path_globs)?;
         self.snapshot(|connection| {
-            let total: i64 = connection
-                .prepare_cached("SELECT coalesce(sum(passages), 0) FROM documents")?
-                .query_row([], |row| row.get(0))?;
+            let total = count(connection, "SELECT coalesce(sum(passages), 0) FROM documents", [])?;
             let everything = Selection {
                 namespaces: namespaces(connection, filter)?,
                 whole: filter.is_by_namespace(),
-                count: total as u64,
+                count: total,
                 ..Selection::default()
             };
             if filter.is_empty() {
                 return Ok(everything);
             }
             let mixed: bool = !filter.languages.is_empty()
-                && connection
-                    .prepare_cached("SELECT EXISTS (SELECT 1 FROM passages WHERE language IS NOT NULL)")?
-                    .query_row([], |row| row.get(0))?;
+                && count(connection, "SELECT EXISTS (SELECT 1 FROM passages WHERE language IS NOT NULL)", [])? == 1;
             let languages: &[String] = if mixed { &[] } else { &filter.languages };
             let documents = match filter.asks_of_documents() {
                 true => documents(connection, filter, languages, &globs)?,
@@ -46,14 +45,14 @@ impl Database {
         })
     }
 
-    /// All passages that pass, ascending.
+    /// Returns all selected passages, ascending.
     pub(crate) fn select(&self, selection: &Selection) -> Result<Vec<PassageRef>> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached("SELECT id, document FROM passages ORDER BY id")?;
             let mut rows = statement.query([])?;
             let mut selected = Vec::new();
             while let Some(row) = rows.next()? {
-                let passage = PassageId(row.get::<_, i64>(0)? as u64);
+                let passage = passage_id(row, 0)?;
                 let document = DocumentId(row.get(1)?);
                 if selection.contains(passage, document) {
                     selected.push(PassageRef { passage, document });
@@ -64,8 +63,8 @@ impl Database {
     }
 }
 
-/// The numbers of the filter's namespaces, ascending, where it names any.
-fn namespaces(connection: &Connection, filter: &Filter) -> Result<Option<Vec<u32>>, Fault> {
+/// The numbers of the filter's namespaces, ascending; `None` where it names none.
+fn namespaces(connection: &Connection, filter: &Filter) -> Result<Option<Vec<u32>>, TransactionError> {
     if filter.namespaces.is_empty() {
         return Ok(None);
     }
@@ -75,7 +74,7 @@ fn namespaces(connection: &Connection, filter: &Filter) -> Result<Option<Vec<u32
     Ok(Some(rows.collect::<rusqlite::Result<_>>()?))
 }
 
-/// `column IN (?, ?)` for each column that the filter restricts, with the values.
+/// `column IN (?, ?)` for each column that the filter restricts, and the values.
 fn conditions<'f>(columns: &[(&str, &'f [String])]) -> (String, Vec<&'f dyn ToSql>) {
     let mut sql = String::from("1");
     let mut values: Vec<&dyn ToSql> = Vec::new();
@@ -87,27 +86,27 @@ fn conditions<'f>(columns: &[(&str, &'f [String])]) -> (String, Vec<&'f dyn ToSq
     (sql, values)
 }
 
-/// Up to so many documents are looked up one by one; more are picked out of all.
+/// Up to this many documents are looked up one by one. Beyond it, all documents are read.
 const FEW_DOCUMENTS: usize = 1_000;
 
-/// Documents by what is known of them; by their language only where that is the language of all their passages.
+/// Selects documents by their properties; by language only where all passages have their document's language.
 fn documents(
     connection: &Connection,
     filter: &Filter,
     languages: &[String],
     globs: &PathGlobs,
-) -> Result<Selection, Fault> {
+) -> Result<Selection, TransactionError> {
     let (condition, values) =
         conditions(&[("namespace", &filter.namespaces), ("collection", &filter.collections), ("language", languages)]);
-    // Without globs the paths are not read, and where namespaces alone decide an index has all that is.
+    // Without globs the paths are not read, and an index alone answers a filter by namespace.
     let path = if filter.path_globs.is_empty() { "''" } else { "path" };
     let select = format!("SELECT id, passages, {path} FROM documents WHERE {condition}");
     let mut bits = BitSet::default();
     let mut count = 0;
-    let mut take = |row: &Row<'_>| -> Result<(), Fault> {
+    let mut take = |row: &Row<'_>| -> Result<(), TransactionError> {
         if globs.matches(row.get_ref(2)?.as_str()?) {
-            bits.insert(row.get::<_, i64>(0)? as u64);
-            count += row.get::<_, i64>(1)? as u64;
+            bits.insert(unsigned(row, 0)?);
+            count += unsigned(row, 1)?;
         }
         Ok(())
     };
@@ -136,8 +135,11 @@ fn documents(
     Ok(Selection { documents: Some(bits), count, ..Selection::default() })
 }
 
-/// The documents that meet all conditions on attributes, ascending; `None` where there are no conditions.
-fn with_attributes(connection: &Connection, conditions: &[AttributeCondition]) -> Result<Option<Vec<i64>>, Fault> {
+/// The documents that meet all conditions on attributes, ascending; `None` without conditions.
+fn with_attributes(
+    connection: &Connection,
+    conditions: &[AttributeCondition],
+) -> Result<Option<Vec<i64>>, TransactionError> {
     let mut known: Option<Vec<i64>> = None;
     for AttributeCondition { name, any_of } in conditions {
         let marks = vec!["?"; any_of.len()].join(", ");
@@ -156,8 +158,8 @@ fn with_attributes(connection: &Connection, conditions: &[AttributeCondition]) -
     Ok(known)
 }
 
-/// How `authors` are spelled where they wrote something.
-fn spellings(connection: &Connection, authors: &[String]) -> Result<Vec<String>, Fault> {
+/// The spellings of `authors` in the database.
+fn spellings(connection: &Connection, authors: &[String]) -> Result<Vec<String>, TransactionError> {
     let wanted: Vec<String> = authors.iter().map(|author| folded(author)).collect();
     let mut statement = connection.prepare_cached("SELECT DISTINCT author FROM passages WHERE author IS NOT NULL")?;
     let mut rows = statement.query([])?;
@@ -171,11 +173,16 @@ fn spellings(connection: &Connection, authors: &[String]) -> Result<Vec<String>,
     Ok(spelled)
 }
 
-/// The date of a document, as its index has it.
+/// The date of a document, in the form that has an index.
 const DOCUMENT_DATE: &str = "coalesce(d.dated_ns, nullif(d.modified_ns, 0))";
 
-/// Passages of `documents` by what is known of themselves. `total`: how many there are of all documents.
-fn passages(connection: &Connection, filter: &Filter, documents: Selection, total: u64) -> Result<Selection, Fault> {
+/// Selects passages of `documents` by their own properties. `total` counts the passages of all documents.
+fn passages(
+    connection: &Connection,
+    filter: &Filter,
+    documents: Selection,
+    total: u64,
+) -> Result<Selection, TransactionError> {
     let symbols = SymbolPatterns::new(&filter.symbols);
     let authors = spellings(connection, &filter.authors)?;
     if authors.is_empty() && !filter.authors.is_empty() {
@@ -189,8 +196,8 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection, tota
     ]);
     let mut taken = BitSet::default();
     let mut count = 0;
-    let mut take = |row: &Row<'_>| -> Result<(), Fault> {
-        let (passage, document) = (PassageId(row.get::<_, i64>(0)? as u64), DocumentId(row.get(1)?));
+    let mut take = |row: &Row<'_>| -> Result<(), TransactionError> {
+        let (passage, document) = (passage_id(row, 0)?, DocumentId(row.get(1)?));
         let named = symbols.is_empty() || row.get_ref(2)?.as_str_or_null()?.is_some_and(|name| symbols.matches(name));
         if named && documents.contains(passage, document) && !taken.contains(passage.0) {
             taken.insert(passage.0);
@@ -213,7 +220,7 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection, tota
     if filter.ids.is_empty() && among.is_none() {
         let sources = match bounds.is_empty() {
             true => vec![format!("{alone} WHERE {condition}")],
-            // Those with a date of their own, and the others by their documents: each by an index.
+            // Passages with a date of their own, then the others by their documents: each has an index.
             false => vec![
                 format!("{alone} WHERE {condition} AND p.dated_ns IS NOT NULL{}", dated("p.dated_ns")),
                 format!(
@@ -230,7 +237,7 @@ fn passages(connection: &Connection, filter: &Filter, documents: Selection, tota
             }
         }
     } else {
-        // A few, one by one: the passages asked for, or those of the few documents that are left.
+        // Few enough to look up one by one: the passages asked for, or those of few documents.
         let (key, keys): (_, Vec<i64>) = match among {
             _ if !filter.ids.is_empty() => ("p.id", filter.ids.iter().map(|id| id.0 as i64).collect()),
             among => ("p.document", among.into_iter().flat_map(BitSet::iter).map(|id| id as i64).collect()),

@@ -1,34 +1,24 @@
-//! What was searched, what was shown with which evidence, and what people said of it.
+//! The usage log in a SQLite file: searches with their evidence, and the feedback on them.
 //!
-//! A database of its own, `usage.db` beside the index, so that a search never waits for an index run, and the index can be
-//! rebuilt without losing what people said. [`UsageLog::record`] takes a search in well under a millisecond and gives up
-//! rather than wait; [`UsageLog::judge`] waits, since what people say must not be lost. The log has no clock: times are
-//! handed in.
+//! It is a database of its own, `usage.db` beside the index, so that a search never waits for an index run, and the index
+//! can be rebuilt without losing feedback.
 //!
-//! Of the searches that nobody judged the last [`RETAINED`] stay, at 8 KB each for a pool of 200; judged ones stay until they are
-//! forgotten. Passages are named by their public identifiers, which survive a rebuilt index.
+//! Of the unjudged searches the last [`RETAINED`](crate::RETAINED) stay, at 8 KB each for a pool of 200; judged ones stay
+//! until they are forgotten. Passages are identified by their public identifiers, which survive a rebuilt index. The table
+//! `retrieval_quality` has one small row for every query ([`QueryQuality`](crate::QueryQuality)), for statistics.
 //!
-//! Beside the searches the table `retrieval_quality` has one small row for every query ([`QueryQuality`]), of which the
-//! last [`RETAINED_QUALITY`] stay: what statistics are made from.
-//!
-//! `schema` opens and upgrades the file, `write`, `read`, `quality` and `purge` hold the statements, `evidence` the form
-//! of the candidates' figures.
+//! `schema` opens and upgrades the file, `write`, `read` and `quality` hold the statements, `candidate_blob` encodes the
+//! candidates' figures.
 
-mod evidence;
-mod purge;
+mod candidate_blob;
 mod quality;
 #[cfg(test)]
 mod quality_tests;
 mod read;
-mod record;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod write;
-
-pub use purge::Purged;
-pub use quality::{QueryQuality, RETAINED_QUALITY};
-pub use record::{JudgedSearch, Judgement, PastQuery, RecordedCandidate, RecordedSearch, SearchSummary};
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -36,16 +26,18 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::embedded::Access;
+use crate::access::Access;
+use crate::connection::quick_check;
 use crate::error::{Result, StoreError};
-use crate::sqlite::{has_log, lock};
+use crate::files::{has_log, log_bytes};
+use crate::mutex::lock;
+use crate::query::count;
 use crate::stamp::FileId;
+use crate::store::UsageLog;
+use crate::usage_record::{JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RecordedSearch, SearchSummary};
 
 /// The file in the directory of an index.
-const FILE: &str = "usage.db";
-
-/// How many searches without a judgement are kept.
-pub const RETAINED: usize = 10_000;
+pub(crate) const FILE: &str = "usage.db";
 
 /// How long recording a search waits for another process before it gives up.
 const IMPATIENT: Duration = Duration::from_millis(50);
@@ -53,14 +45,20 @@ const IMPATIENT: Duration = Duration::from_millis(50);
 /// How long everything else waits.
 const PATIENT: Duration = Duration::from_secs(5);
 
-/// The log of searches and judgements in the directory of an index. It can be shared between threads.
+/// The log grows to this many bytes before closing writes it back. The next process then has little to read again, and
+/// closing rarely waits for the disk.
+const CHECKPOINT_BYTES: u64 = 2 << 20;
+
+/// The [`UsageLog`] in the directory of an index. Threads can share it.
 ///
 /// ```
-/// use tamis_store::{Access, RecordedCandidate, RecordedSearch, UsageLog};
+/// use tamis_store::{
+///     Access, EmbeddedUsageLog, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind, UsageLog,
+/// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
-/// let log = UsageLog::open(directory.path(), Access::ReadWrite)?;
+/// let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite)?;
 /// let candidate = |passage: &str, score| RecordedCandidate {
 ///     passage: passage.into(),
 ///     score: Some(score),
@@ -69,23 +67,12 @@ const PATIENT: Duration = Duration::from_secs(5);
 /// log.record(&RecordedSearch {
 ///     id: "7k2m9qrt".into(),
 ///     at_ms: 1_700_000_000_000,
-///     entry_point: "search".into(),
 ///     namespace: "kitchen".into(),
-///     query_hash: [7; 32],
-///     query_text: None,
 ///     mode: "lexical".into(),
-///     model: None,
-///     method: "background".into(),
-///     scale: "convex 0.5".into(),
+///     scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5"),
 ///     kept: 1,
-///     passages: 40,
-///     score_background: Some(0.2),
-///     similarity_mean: None,
-///     similarity_deviation: None,
-///     bm25_mean: Some(0.4),
-///     coverage_drop: Some(0.3),
-///     evidence: Some(1.7),
 ///     candidates: vec![candidate("3f9a1c2b4d5e", 0.9), candidate("81b2c3d4e5f6", 0.4)],
+///     ..RecordedSearch::default()
 /// })?;
 ///
 /// log.judge("7k2m9qrt", &[("3f9a1c2b4d5e", true)], 1_700_000_060_000)?;
@@ -96,14 +83,14 @@ const PATIENT: Duration = Duration::from_secs(5);
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct UsageLog {
+pub struct EmbeddedUsageLog {
     path: PathBuf,
     access: Access,
-    /// `None` where there is no log and none may be made.
+    /// `None` where there is no log and none may be created.
     connection: Option<Mutex<Opened>>,
 }
 
-/// A connection, and the file that it is to.
+/// A connection and the file it is connected to.
 #[derive(Debug)]
 struct Opened {
     connection: Connection,
@@ -120,111 +107,154 @@ impl Opened {
     }
 }
 
-/// What a check of a log found.
+/// The findings of [`EmbeddedUsageLog::check`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct UsageCheck {
     /// The log's file.
     pub path: PathBuf,
-    /// Searches that are kept.
+    /// Number of recorded searches.
     pub searches: u64,
-    /// What people said of their results.
+    /// Number of judgements.
     pub judgements: u64,
-    #[serde(skip)]
-    damage: Option<String>,
 }
 
-impl UsageLog {
-    /// Opens the log in the directory of an index. To write, it is made where there is none; to read, a log that is not
-    /// there is an empty one.
+impl EmbeddedUsageLog {
+    /// Opens the log in the directory of an index. A writer creates a missing log; to a reader a missing log is empty.
     ///
     /// # Errors
-    /// [`ReadOnly`](StoreError::ReadOnly) when it is to be written and cannot be, [`Busy`](StoreError::Busy) when another
-    /// process keeps it, [`Newer`](StoreError::Newer) when a newer version of the program wrote it,
-    /// [`Corrupt`](StoreError::Corrupt) when it is none, [`Unfinished`](StoreError::Unfinished) when it is only readable
-    /// by someone who may write.
-    pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<UsageLog> {
+    /// [`ReadOnly`](StoreError::ReadOnly) when a writer cannot write it, [`Busy`](StoreError::Busy) when another process
+    /// keeps it, [`Newer`](StoreError::Newer) when a newer version of the program wrote it,
+    /// [`Corrupt`](StoreError::Corrupt) when it is damaged or not a log, [`Unfinished`](StoreError::Unfinished) when only a
+    /// writer can read it.
+    pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<EmbeddedUsageLog> {
         let path = directory.as_ref().join(FILE);
-        let opened = match access {
+        let connection = match access {
             Access::ReadOnly if !path.exists() => None,
             _ => Some(Mutex::new(Opened::open(&path, access)?)),
         };
-        Ok(UsageLog { path, access, connection: opened })
+        Ok(EmbeddedUsageLog { path, access, connection })
     }
 
-    /// Looks for damage and counts what is kept. Reads everything and changes nothing; `None` where there is no log.
+    /// Looks for damage and counts the content. Reads everything and changes nothing; `None` where there is no log.
     ///
     /// # Errors
-    /// [`Corrupt`](StoreError::Corrupt) when it is damaged; or it cannot be read.
+    /// [`Corrupt`](StoreError::Corrupt) when it is damaged; others when it cannot be read.
     pub fn check(directory: impl AsRef<Path>) -> Result<Option<UsageCheck>> {
         let path = directory.as_ref().join(FILE);
         match std::fs::metadata(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::io(&path, "looking for the log", error)),
-            // Nothing was recorded yet.
+            // An empty file is a log without any record.
             Ok(file) if file.len() == 0 && !has_log(&path) => {
                 return Ok(Some(UsageCheck { path, ..UsageCheck::default() }));
             }
             Ok(_) => {}
         }
         let connection = schema::open_read_only(&path, PATIENT)?;
-        let check = || -> Result<UsageCheck, rusqlite::Error> {
-            let state: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-            let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-            Ok(UsageCheck {
-                damage: (state != "ok").then_some(state),
-                searches: count("SELECT count(*) FROM searches")? as u64,
-                judgements: count("SELECT count(*) FROM judgements")? as u64,
-                path: path.clone(),
-            })
-        };
-        match check().map_err(|error| StoreError::sqlite(&path, error))? {
-            UsageCheck { damage: Some(reason), path, .. } => Err(StoreError::Corrupt { path, reason }),
-            sound => Ok(Some(sound)),
+        let failed = |error| StoreError::sqlite(&path, error);
+        if let Some(reason) = quick_check(&connection).map_err(failed)? {
+            return Err(StoreError::Corrupt { path, reason });
         }
+        let searches = count(&connection, "SELECT count(*) FROM searches", []).map_err(failed)?;
+        let judgements = count(&connection, "SELECT count(*) FROM judgements", []).map_err(failed)?;
+        Ok(Some(UsageCheck { searches, judgements, path }))
     }
 
-    /// The log's file.
+    /// Returns the log's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Runs `work` on the connection; `None` where there is no log.
-    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>) -> Result<Option<T>> {
-        let Some(opened) = &self.connection else { return Ok(None) };
+    /// Runs `work` on the connection; returns the default where there is no log.
+    fn with<T: Default>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let Some(opened) = &self.connection else { return Ok(T::default()) };
         let mut opened = lock(opened);
         if FileId::of(&self.path) != opened.file {
-            // Whatever went into the file that was opened would be gone with it.
+            // The opened file was deleted or replaced: a write to it would be lost.
             *opened = Opened::open(&self.path, self.access)?;
         }
-        let result = work(&mut opened.connection);
-        result.map(Some).map_err(|error| StoreError::sqlite(&self.path, error))
+        work(&mut opened.connection).map_err(|error| StoreError::sqlite(&self.path, error))
     }
 
     /// Runs `work` where the log may be written.
-    fn writing<T>(
+    fn writing<T: Default>(
         &self,
         patience: Duration,
-        work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        let read_only =
-            || StoreError::ReadOnly { path: self.path.clone(), reason: "opened for reading only".to_owned() };
         if self.access == Access::ReadOnly {
-            return Err(read_only());
+            let reason = "opened for reading only".to_owned();
+            return Err(StoreError::ReadOnly { path: self.path.clone(), reason });
         }
-        let result = self.with(|connection| {
+        self.with(|connection| {
             connection.busy_timeout(patience)?;
             work(connection)
-        })?;
-        result.ok_or_else(read_only)
+        })
     }
 }
 
-impl Drop for UsageLog {
+impl UsageLog for EmbeddedUsageLog {
+    fn record_query(&self, search: &RecordedSearch, quality: Option<&QueryQuality>) -> Result<()> {
+        let row = write::SearchRow::of(search)?;
+        self.writing(IMPATIENT, |connection| row.insert(connection, quality))
+    }
+
+    fn judge(&self, id: &str, judged: &[(&str, bool)], at_ms: i64) -> Result<Option<Vec<Judgement>>> {
+        self.writing(PATIENT, |connection| write::judge(connection, id, judged, at_ms))
+    }
+
+    fn forget(&self, id: &str) -> Result<bool> {
+        self.writing(PATIENT, |connection| Ok(connection.execute("DELETE FROM searches WHERE id = ?1", [id])? > 0))
+    }
+
+    fn purge(&self) -> Result<u64> {
+        self.writing(PATIENT, |connection| write::purge(connection, crate::RETAINED)).map(|deleted| deleted as u64)
+    }
+
+    fn purge_telemetry(&self, judged: bool) -> Result<Purged> {
+        self.writing(PATIENT, |connection| write::purge_telemetry(connection, judged))
+    }
+
+    fn search(&self, id: &str) -> Result<Option<RecordedSearch>> {
+        self.with(|connection| read::search(connection, id))
+    }
+
+    fn recent(&self, limit: usize) -> Result<Vec<SearchSummary>> {
+        self.with(|connection| read::recent(connection, limit))
+    }
+
+    fn search_ids(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<String>> {
+        self.with(|connection| read::search_ids(connection, since_ms, until_ms, limit))
+    }
+
+    fn judged(&self) -> Result<Vec<JudgedSearch>> {
+        self.with(|connection| read::judged(connection))
+    }
+
+    fn judgements(&self, id: &str) -> Result<Vec<Judgement>> {
+        self.with(|connection| read::judgements_of(connection, id))
+    }
+
+    fn judgement_count(&self) -> Result<(i64, i64)> {
+        self.with(|connection| read::judgement_count(connection))
+    }
+
+    fn profile(&self, namespace: &str, model: Option<&str>, limit: usize) -> Result<Vec<PastQuery>> {
+        self.with(|connection| read::profile(connection, namespace, model, limit))
+    }
+
+    fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>> {
+        self.with(|connection| quality::read(connection, since_ms, until_ms, limit))
+    }
+}
+
+impl Drop for EmbeddedUsageLog {
     fn drop(&mut self) {
         if let (Some(opened), Access::ReadWrite) = (&self.connection, self.access) {
             let opened = lock(opened);
-            if FileId::of(&self.path) == opened.file {
-                schema::checkpoint_if_large(&opened.connection, &self.path);
+            if FileId::of(&self.path) == opened.file && log_bytes(&self.path) >= CHECKPOINT_BYTES {
+                // A failed checkpoint loses nothing.
+                let _ = crate::connection::checkpoint(&opened.connection);
             }
         }
     }

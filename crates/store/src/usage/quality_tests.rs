@@ -2,7 +2,6 @@
 
 use super::tests::{log, search};
 use super::*;
-use crate::StoreError;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
@@ -59,7 +58,7 @@ fn times(found: &[QueryQuality]) -> Vec<i64> {
 /// A log as version 1 made it: one search judged, one not.
 fn of_version_1(directory: &std::path::Path) {
     let connection = Connection::open(directory.join(FILE)).unwrap();
-    connection.execute_batch(schema::MIGRATIONS[0]).unwrap();
+    connection.execute_batch(schema::SCHEMA.migrations[0].sql).unwrap();
     connection.pragma_update(None, "user_version", 1).unwrap();
     connection.pragma_update(None, "application_id", 0x5441_4d55).unwrap();
     connection
@@ -77,7 +76,7 @@ fn of_version_1(directory: &std::path::Path) {
 fn what_is_recorded_of_a_query_comes_back_also_to_another_process() {
     let (directory, log) = log();
     log.record_query(&search("aaaa", &["p"]), Some(&quality(10))).unwrap();
-    let other = UsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    let other = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
     for log in [&log, &other] {
         assert_eq!(log.quality(None, None, 9).unwrap(), [quality(10)]);
     }
@@ -144,7 +143,7 @@ fn numbers_that_are_none_are_left_out() {
 fn a_log_of_version_1_is_upgraded_with_all_that_it_holds() {
     let directory = tempfile::tempdir().unwrap();
     of_version_1(directory.path());
-    let log = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     assert_eq!(log.quality(None, None, 9).unwrap(), []);
     log.record_query(&search("aaaa", &["p"]), Some(&quality(10))).unwrap();
     assert_eq!(times(&log.quality(None, None, 9).unwrap()), [10]);
@@ -154,14 +153,14 @@ fn a_log_of_version_1_is_upgraded_with_all_that_it_holds() {
     assert_eq!(log.search_ids(None, None, 9).unwrap(), ["old1", "old2", "aaaa"]);
     let version =
         log.with(|connection| connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)));
-    assert_eq!(version.unwrap(), Some(2));
+    assert_eq!(version.unwrap(), i64::from(schema::SCHEMA.version()));
 }
 
 #[test]
 fn a_log_of_version_1_that_may_not_be_upgraded_is_read_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
     of_version_1(directory.path());
-    let log = UsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!(log.quality(None, None, 9).unwrap(), []);
     assert_eq!(log.judged().unwrap().len(), 1);
 }
@@ -173,7 +172,7 @@ fn the_oldest_rows_go() {
         log.record_query(&search(&at.to_string(), &[]), Some(&empty(at))).unwrap();
     }
     let gone = log.with(|connection| quality::purge(connection, 9, 4)).unwrap();
-    assert_eq!(gone, Some(5));
+    assert_eq!(gone, 5);
     assert_eq!(times(&log.quality(None, None, 9).unwrap()), [6, 7, 8, 9]);
     // What recording does on its own: as if far too many had come before.
     log.with(|connection| {
@@ -219,7 +218,7 @@ fn what_was_purged_is_gone_from_the_files() {
 #[test]
 fn a_log_for_reading_refuses_to_be_purged() {
     let directory = tempfile::tempdir().unwrap();
-    let log = UsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!(log.quality(None, None, 9).unwrap(), []);
     assert!(matches!(log.purge_telemetry(false), Err(StoreError::ReadOnly { .. })));
 }

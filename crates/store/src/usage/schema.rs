@@ -1,124 +1,120 @@
-//! The log's file: how it is opened, made and upgraded.
+//! The log's file: opening, creating and upgrading it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, params};
 
+use crate::connection::{immutable_uri, open, read_schema};
 use crate::error::{Result, StoreError};
-use crate::schema_version::schema_version;
+use crate::files::{has_log, log_path};
+use crate::query::{all, count};
+use crate::schema::{Migration, Schema};
+use crate::scoring::{ScoringKey, ScoringKeyError};
 
-/// Migration n makes version n + 1. A released one never changes; each only adds.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+/// Identified by "TAMU".
+pub(super) const SCHEMA: Schema = Schema {
+    application_id: 0x5441_4d55,
+    migrations: &[
+        Migration::sql(include_str!("migrations/0001.sql")),
+        Migration::sql(include_str!("migrations/0002.sql")),
+        Migration { sql: include_str!("migrations/0003.sql"), then: Some(sentences_to_keys) },
+    ],
+};
 
-/// The version that this program writes.
-const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
-
-/// What tells the log from any other database: "TAMU".
-const APPLICATION_ID: i64 = 0x5441_4d55;
-
-/// Pages of the write-ahead log from which a record writes it back, which waits for the disk. Most processes end before,
-/// and then it is done on the way out.
+/// A record writes the write-ahead log back at this many pages, which waits for the disk. Most processes end before, and
+/// closing does it.
 const CHECKPOINT_PAGES: i64 = 2048;
 
-/// Bytes of the write-ahead log from which it is written back at the end. What the next process has to read again stays
-/// small, and most ends wait for nothing.
-const CHECKPOINT_BYTES: u64 = 2 << 20;
-
-/// Opens the log for writing and makes it where there is none.
+/// Opens the log for writing and creates it where it is missing.
 pub(super) fn open_writable(path: &Path, busy_timeout: Duration) -> Result<Connection> {
-    let failed = |error| StoreError::sqlite(path, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    crate::sqlite::count_memory();
-    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-    let settings = |connection: &Connection| {
+    let open = || {
+        let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         connection.busy_timeout(busy_timeout)?;
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        // SQLite's own checkpoint at the end would wait for the disk each time.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(|_| ())
+        // SQLite's own checkpoint on closing would wait for the disk each time.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        Ok(connection)
     };
-    settings(&connection).map_err(failed)?;
-    if version(&connection, path)? < SCHEMA_VERSION {
-        migrate(&mut connection, path)?;
-    }
+    let mut connection = open().map_err(|error| StoreError::sqlite(path, error))?;
+    SCHEMA.migrate(&mut connection, path)?;
     Ok(connection)
 }
 
-/// Opens an existing log for reading, also where its directory cannot be written. Migrations only add, so one of an
-/// earlier version is read as it is.
+/// Opens an existing log for reading, also in a directory that cannot be written. A log of an earlier version is read as
+/// it is.
 pub(super) fn open_read_only(path: &Path, busy_timeout: Duration) -> Result<Connection> {
     let failed = |error| StoreError::sqlite(path, error);
     let open = |uri: &str, flags: OpenFlags| {
-        let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        crate::sqlite::count_memory();
-        let connection = Connection::open_with_flags(uri, flags)?;
+        let connection = open(uri, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.busy_timeout(busy_timeout)?;
-        // Opening reads nothing yet.
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+        read_schema(&connection)?;
         Ok(connection)
     };
-    let connection = match open(&path.to_string_lossy(), OpenFlags::empty()) {
-        Ok(connection) => connection,
-        Err(error) => {
-            let error = failed(error);
-            if !matches!(error, StoreError::ReadOnly { .. } | StoreError::Full { .. }) {
-                return Err(error);
-            }
-            // Without the right to write, or room, there is no shared memory for a write-ahead log. One that is empty can be done
-            // without.
-            if log_bytes(path) > 0 {
+    let connection = match open(&path.to_string_lossy(), OpenFlags::empty()).map_err(failed) {
+        // Without the right to write, or room, SQLite cannot create the shared memory of a write-ahead log. An empty log can
+        // be ignored.
+        Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => {
+            if has_log(path) {
                 return Err(StoreError::Unfinished { path: log_path(path) });
             }
-            open(&crate::sqlite::immutable_uri(path), OpenFlags::SQLITE_OPEN_URI).map_err(failed)?
+            open(&immutable_uri(path), OpenFlags::SQLITE_OPEN_URI).map_err(failed)?
         }
+        opened => opened?,
     };
-    match version(&connection, path)? {
-        found @ 0 => Err(StoreError::Older { path: path.to_owned(), found, supported: SCHEMA_VERSION }),
+    match SCHEMA.version_of(&connection, path)? {
+        0 => Err(SCHEMA.older(path, 0)),
         _ => Ok(connection),
     }
 }
 
-/// Writes the write-ahead log back where it has grown.
-pub(super) fn checkpoint_if_large(connection: &Connection, path: &Path) {
-    if log_bytes(path) >= CHECKPOINT_BYTES {
-        // Nothing is lost by a checkpoint that does not happen.
-        let _ = checkpoint(connection);
+/// The column that holds the scoring key, and its form.
+#[derive(Clone, Copy)]
+pub(super) enum ScoringColumn {
+    /// `scoring`: a key in its text form.
+    Key,
+    /// `scale`: a sentence, in logs of version 1 and 2 that are read as they are.
+    Sentence,
+}
+
+impl ScoringColumn {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ScoringColumn::Key => "scoring",
+            ScoringColumn::Sentence => "scale",
+        }
+    }
+
+    pub(super) fn read(self, text: &str) -> Result<ScoringKey, ScoringKeyError> {
+        match self {
+            ScoringColumn::Key => text.parse(),
+            ScoringColumn::Sentence => Ok(ScoringKey::from_sentence(text)),
+        }
     }
 }
 
-/// Writes the write-ahead log back and empties it, so that the file alone holds everything; waits for nobody.
-pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(Duration::ZERO)?;
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+/// The scoring column of a log.
+pub(super) fn scoring_column(connection: &Connection) -> rusqlite::Result<ScoringColumn> {
+    let sentences = "SELECT count(*) FROM pragma_table_info('searches') WHERE name = 'scale'";
+    Ok(if count(connection, sentences, [])? > 0 { ScoringColumn::Sentence } else { ScoringColumn::Key })
 }
 
-fn log_path(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    PathBuf::from(log)
+/// Whether the log has a table for how queries were served. Logs of version 1 have none.
+pub(super) fn has_quality(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(count(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'retrieval_quality'", [])? > 0)
 }
 
-fn log_bytes(path: &Path) -> u64 {
-    std::fs::metadata(log_path(path)).map_or(0, |log| log.len())
-}
-
-fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
-    let failed = |error| StoreError::sqlite(path, error);
-    // Another process may do the same: what holds is what the version says once the lock is ours.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    let from = version(&transaction, path)?;
-    for (migration, to) in MIGRATIONS.iter().zip(1u32..).skip(from as usize) {
-        transaction.execute_batch(migration).map_err(failed)?;
-        transaction.pragma_update(None, "user_version", to).map_err(failed)?;
+/// Rewrites the sentences of earlier versions as keys. A log has few different ones.
+fn sentences_to_keys(connection: &Connection) -> rusqlite::Result<()> {
+    let sentences: Vec<String> = all(connection, "SELECT DISTINCT scoring FROM searches", [], |row| row.get(0))?;
+    let mut update = connection.prepare("UPDATE searches SET scoring = ?2 WHERE scoring = ?1")?;
+    for sentence in sentences {
+        let key = ScoringKey::from_sentence(&sentence).to_string();
+        update.execute(params![sentence, key])?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
-    transaction.commit().map_err(failed)
-}
-
-fn version(connection: &Connection, path: &Path) -> Result<u32> {
-    schema_version(connection, path, APPLICATION_ID, SCHEMA_VERSION)
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The log on real files.
 
 use super::*;
-use crate::StoreError;
+use crate::{RETAINED, RecordedCandidate, ScoringKey, ScoringKind};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         mode: "hybrid".into(),
         model: Some("static-256-v1".into()),
         method: "background".into(),
-        scale: "convex 0.5".into(),
+        scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5").with("pool", 100),
         kept: passages.len().min(2) as u32,
         passages: 4000,
         score_background: Some(0.31),
@@ -37,9 +37,9 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
     }
 }
 
-pub(super) fn log() -> (tempfile::TempDir, UsageLog) {
+pub(super) fn log() -> (tempfile::TempDir, EmbeddedUsageLog) {
     let directory = tempfile::tempdir().unwrap();
-    let log = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     (directory, log)
 }
 
@@ -50,7 +50,7 @@ fn a_search_comes_back_as_it_was_recorded_also_by_another_process() {
     let bare = RecordedSearch { query_text: None, model: None, score_background: None, ..search("bbbb", &[]) };
     log.record(&first).unwrap();
     log.record(&bare).unwrap();
-    let other = UsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    let other = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
     for log in [&log, &other] {
         assert_eq!(log.search("aaaa").unwrap(), Some(first.clone()));
         assert_eq!(log.search("bbbb").unwrap(), Some(bare.clone()));
@@ -60,7 +60,7 @@ fn a_search_comes_back_as_it_was_recorded_also_by_another_process() {
         assert_eq!(log.recent(1).unwrap().len(), 1);
     }
     drop((log, other));
-    let log = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     assert_eq!(log.search("aaaa").unwrap(), Some(first), "nothing is lost when the log is closed");
 }
 
@@ -81,13 +81,13 @@ fn the_last_word_on_a_passage_counts_and_the_earlier_stay() {
     assert_eq!(log.judgements("aaaa").unwrap(), judged[0].judgements);
     assert_eq!(log.judgements("zzzz").unwrap(), []);
     let history = log.with(|c| c.query_row("SELECT count(*) FROM judgements", [], |row| row.get::<_, i64>(0)));
-    assert_eq!(history.unwrap(), Some(4));
+    assert_eq!(history.unwrap(), 4);
     let summary = &log.recent(9).unwrap()[1];
     assert_eq!((summary.id.as_str(), summary.relevant, summary.not_relevant), ("aaaa", 1, 2));
     assert!(log.forget("aaaa").unwrap() && !log.forget("aaaa").unwrap());
     assert_eq!(log.judged().unwrap(), []);
     let history = log.with(|c| c.query_row("SELECT count(*) FROM judgements", [], |row| row.get::<_, i64>(0)));
-    assert_eq!(history.unwrap(), Some(0), "judgements go with their search");
+    assert_eq!(history.unwrap(), 0, "judgements go with their search");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn the_oldest_without_a_judgement_go_and_judged_ones_stay() {
     log.judge("s5", &[("p", false)], 1).unwrap();
     assert_eq!(log.purge().unwrap(), 0, "ten are far from too many");
     let gone = log.with(|connection| write::purge(connection, 3)).unwrap();
-    assert_eq!(gone, Some(5));
+    assert_eq!(gone, 5);
     let left: Vec<String> = log.recent(99).unwrap().into_iter().map(|summary| summary.id).collect();
     assert_eq!(left, ["s9", "s8", "s7", "s5", "s0"]);
 }
@@ -112,9 +112,9 @@ fn recording_keeps_the_log_at_its_size() {
     log.with(|connection| {
         connection.execute_batch(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100) \
-             INSERT INTO searches(id, at_ms, entry_point, namespace, query_hash, mode, method, scale, kept, candidates, \
+             INSERT INTO searches(id, at_ms, entry_point, namespace, query_hash, mode, method, scoring, kept, candidates, \
              passages, candidate_ids, evidence) \
-             SELECT 'old' || i, 0, 'search', '', zeroblob(32), 'lexical', 'fixed', '', 0, 0, 0, '[]', x'00' FROM n",
+             SELECT 'old' || i, 0, 'search', '', zeroblob(32), 'lexical', 'fixed', 'search; fusion=', 0, 0, 0, '[]', x'00' FROM n",
         )
     })
     .unwrap();
@@ -140,7 +140,7 @@ fn what_cannot_be_a_search_is_refused() {
 #[test]
 fn a_log_that_is_not_there_is_empty_to_a_reader_and_refuses_to_be_written() {
     let directory = tempfile::tempdir().unwrap();
-    let log = UsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!((log.search("aaaa").unwrap(), log.judged().unwrap().len(), log.recent(9).unwrap().len()), (None, 0, 0));
     for refused in [
         log.record(&search("aaaa", &[])).unwrap_err(),
@@ -156,7 +156,7 @@ fn a_log_that_is_not_there_is_empty_to_a_reader_and_refuses_to_be_written() {
 fn a_busy_log_drops_a_record_and_says_so_and_judging_waits() {
     let (directory, log) = log();
     log.record(&search("aaaa", &["p"])).unwrap();
-    let holder = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    let holder = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     let begin = |sql: &'static str| holder.with(move |connection| connection.execute_batch(sql)).unwrap();
     begin("BEGIN IMMEDIATE");
     assert!(matches!(log.record(&search("bbbb", &["p"])), Err(StoreError::Busy { .. })));
@@ -181,7 +181,7 @@ fn a_busy_log_drops_a_record_and_says_so_and_judging_waits() {
 fn newer_foreign_and_damaged_files_are_told_apart() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(FILE);
-    let open = || UsageLog::open(directory.path(), Access::ReadWrite);
+    let open = || EmbeddedUsageLog::open(directory.path(), Access::ReadWrite);
     std::fs::write(&path, "no database at all, but long enough to be looked at as one").unwrap();
     assert!(matches!(open(), Err(StoreError::Corrupt { .. })));
     std::fs::remove_file(&path).unwrap();
@@ -191,7 +191,7 @@ fn newer_foreign_and_damaged_files_are_told_apart() {
     drop(open().unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     assert!(matches!(open(), Err(StoreError::Newer { found: 99, .. })));
-    assert!(matches!(UsageLog::open(directory.path(), Access::ReadOnly), Err(StoreError::Newer { .. })));
+    assert!(matches!(EmbeddedUsageLog::open(directory.path(), Access::ReadOnly), Err(StoreError::Newer { .. })));
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn damaged_evidence_is_an_error_and_not_a_panic() {
     let (_directory, log) = log();
     log.record(&search("aaaa", &["p", "q"])).unwrap();
     log.with(|connection| connection.execute("UPDATE searches SET evidence = x'1f00'", [])).unwrap();
-    assert!(log.search("aaaa").unwrap_err().to_string().contains("not that of the candidates"));
+    assert!(log.search("aaaa").unwrap_err().to_string().contains("does not match the candidates"));
 }
 
 #[test]
@@ -249,23 +249,82 @@ proptest! {
 #[test]
 fn the_profile_counts_each_query_of_a_namespace_and_model_once_and_the_latest_first() {
     let directory = tempfile::tempdir().unwrap();
-    let log = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     for (at, (query, coverage_drop, model)) in
         [(1, 0.1, "a"), (2, 0.2, "a"), (1, 0.3, "a"), (3, 0.4, "b"), (4, 0.5, "a")].into_iter().enumerate()
     {
         let mut search = search(&format!("s{at}"), &[]);
-        (search.query_hash, search.coverage_drop, search.model) =
-            ([query; 32], Some(coverage_drop), Some(model.to_owned()));
+        (search.query_hash, search.coverage_drop, search.model) = ([query; 32], Some(coverage_drop), Some(model.to_owned()));
         log.record(&search).unwrap();
     }
     let coverage_drops = |limit: usize| {
         let past = log.profile(&search("s", &[]).namespace, Some("a"), limit).unwrap();
-        let mut drops: Vec<f64> = past.into_iter().filter_map(|query| query.coverage_drop).collect();
-        drops.sort_by(f64::total_cmp);
-        drops
+        let mut found: Vec<f64> = past.into_iter().filter_map(|query| query.coverage_drop).collect();
+        found.sort_by(f64::total_cmp);
+        found
     };
     assert_eq!(coverage_drops(100), [0.2, 0.3, 0.5]);
     assert_eq!(coverage_drops(2), [0.3, 0.5]);
     assert!(log.profile("elsewhere", Some("a"), 9).unwrap().is_empty());
     assert!(log.profile(&search("s", &[]).namespace, None, 9).unwrap().is_empty());
+}
+
+/// A copy of a log that version 2 wrote, with a sentence in place of each scoring key.
+fn of_version_2() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join(FILE), include_bytes!("../../tests/fixtures/usage-2.db")).unwrap();
+    directory
+}
+
+/// The keys of all searches, earliest first.
+fn keys(log: &EmbeddedUsageLog) -> Vec<String> {
+    let ids = log.search_ids(None, None, 99).unwrap();
+    ids.iter().map(|id| log.search(id).unwrap().unwrap().scoring.to_string()).collect()
+}
+
+const KEYS_OF_VERSION_2: [&str; 5] = [
+    "search; fusion=convex 0.5; language=1.2 1.1; pool=100; roles=0.9 0.85 0.85 0.8 0.7 0.6 0.5 0.4; usage=0.9",
+    "memories; fusion=weighted 0.7; decay=30 of notes conversations but decisions; pool=100; \
+     roles=0.9 0.85 0.85 0.8 0.7 0.6 0.5 0.4; usage=0.9",
+    "issues; fusion=rrf 60",
+    "evidence; fusion=weighted 1; proposed=100",
+    "search; fusion=",
+];
+
+#[test]
+fn a_log_of_version_2_is_upgraded_and_its_sentences_become_keys() {
+    let directory = of_version_2();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    assert_eq!(keys(&log), KEYS_OF_VERSION_2);
+    assert_eq!(log.judged().unwrap()[0].search.scoring.kind, ScoringKind::Memories);
+    let stored: Vec<String> = log
+        .with(|connection| {
+            crate::query::all(connection, "SELECT scoring FROM searches ORDER BY number", [], |row| row.get(0))
+        })
+        .unwrap();
+    assert_eq!(stored, KEYS_OF_VERSION_2, "the file holds the keys");
+    log.record(&search("cccc", &["p"])).unwrap();
+    drop(log);
+    let again = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    assert_eq!(again.search("cccc").unwrap().unwrap().scoring, search("cccc", &[]).scoring);
+    assert_eq!(keys(&again)[..5], KEYS_OF_VERSION_2);
+}
+
+#[test]
+fn a_log_of_version_2_that_may_not_be_upgraded_is_read_as_it_is() {
+    let directory = of_version_2();
+    let before = std::fs::read(directory.path().join(FILE)).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    assert_eq!(keys(&log), KEYS_OF_VERSION_2);
+    assert_eq!(log.judged().unwrap().len(), 1);
+    drop(log);
+    assert_eq!(std::fs::read(directory.path().join(FILE)).unwrap(), before);
+}
+
+#[test]
+fn a_scoring_key_of_no_known_form_is_damage_and_names_itself() {
+    let (_directory, log) = log();
+    log.record(&search("aaaa", &["p"])).unwrap();
+    log.with(|connection| connection.execute("UPDATE searches SET scoring = 'convex 0.5'", [])).unwrap();
+    assert!(log.search("aaaa").unwrap_err().to_string().contains("\"convex 0.5\" is not a scoring key"));
 }

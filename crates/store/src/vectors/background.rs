@@ -1,13 +1,13 @@
-//! What the similarity of a query to everything looks like.
+//! The distribution of a query's similarity to everything.
 
 /// Statistics of a query's similarity to all passages that passed the filter.
 ///
-/// Against these, the best similarities can be seen to stand out or not. All are 0 when nothing passed.
+/// They show whether the best similarities stand out. All are 0 when nothing passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Background {
     /// The passages that passed the filter.
     pub count: usize,
-    /// How many of them were measured for the statistics: all of a small corpus, of a large one 8,192, evenly spaced.
+    /// The number measured: all of a small corpus, 8,192 evenly spaced ones of a large corpus.
     pub sampled: usize,
     /// The mean similarity, -1 to 1.
     pub mean: f32,
@@ -19,24 +19,24 @@ pub struct Background {
 
 /// Quantiles by nearest rank: the smallest similarity that at least this share of the passages does not exceed.
 ///
-/// On a large corpus those that lie well within the candidates are of all passages, the lower ones of the sample.
+/// On a large corpus, quantiles well within the candidates are of all passages, lower ones of the sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Quantiles {
     /// The median.
     pub p50: f32,
-    /// Of 75% of the passages.
+    /// The 75% quantile.
     pub p75: f32,
-    /// Of 90% of the passages.
+    /// The 90% quantile.
     pub p90: f32,
-    /// Of 95% of the passages.
+    /// The 95% quantile.
     pub p95: f32,
-    /// Of 99% of the passages.
+    /// The 99% quantile.
     pub p99: f32,
-    /// Of 99.9% of the passages.
+    /// The 99.9% quantile.
     pub p999: f32,
 }
 
-/// In thousandths, ascending, in the order of the fields.
+/// The quantiles in thousandths, ascending, in the order of the fields.
 const SHARES: [usize; 6] = [500, 750, 900, 950, 990, 999];
 
 impl Background {
@@ -73,11 +73,11 @@ impl Background {
     }
 }
 
-/// A sum that is the same in any order, so that it does not tell what lies in the file and what in memory: in parts of
-/// 2⁻⁴⁰, far below what similarities in f32 differ by.
+/// A sum that is the same in any order, so that it does not depend on which rows are in the file. It counts in units of 2⁻⁴⁰,
+/// far below the resolution of similarities in f32.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     const PARTS: f64 = (1_u64 << 40) as f64;
-    // A cast saturates: what a damaged file holds can not overflow the sum.
+    // A cast saturates, so a damaged file cannot overflow the sum.
     values.map(|value| i128::from((value * PARTS) as i64)).sum::<i128>() as f64 / PARTS
 }
 

@@ -1,19 +1,19 @@
-//! The centres that rows are coded against: the mean of the rows of each namespace.
+//! Centres for coding rows: the mean of the rows of each namespace.
 //!
-//! A sign code tells on which side of its centre a row lies. One centre for everything would make what a search of one
-//! namespace finds depend on all others, and lie far from each of them.
+//! A sign code records the side of its centre on which a row lies. A single centre would lie far from every namespace and make
+//! a search of one namespace depend on all others.
 
 use std::collections::BTreeMap;
 
 use super::format::MIXED;
 use super::snapshot::Snapshot;
 
-/// Sums of rows by namespace, on their way to centres.
+/// Sums of rows by namespace, for computing centres.
 #[derive(Debug, Default)]
 pub(super) struct Sums(BTreeMap<u32, (Vec<f64>, u64)>);
 
 impl Sums {
-    /// Counts a row in.
+    /// Adds a row.
     pub(super) fn add(&mut self, namespace: u32, codes: &[i8], scale: f32) {
         let (sum, count) = self.0.entry(namespace).or_insert_with(|| (vec![0.0; codes.len()], 0));
         for (sum, code) in sum.iter_mut().zip(codes) {
@@ -43,12 +43,12 @@ pub(super) struct Centres {
 }
 
 impl Centres {
-    /// The place of a namespace's centre among them.
+    /// The position of a namespace's centre.
     pub(super) fn place(&self, namespace: u32) -> Option<usize> {
         self.namespaces.binary_search(&namespace).ok()
     }
 
-    /// For each group of rows the place of the centre that all have, or that they have several.
+    /// For each group of rows the position of their common centre, or a mark where they have several.
     pub(super) fn of_groups(&self, namespaces: &[u32], group: usize) -> Vec<u32> {
         let common = |rows: &[u32]| match (rows.iter().min(), rows.iter().max()) {
             (Some(least), Some(most)) if least == most => self.place(*least).map_or(MIXED, |place| place as u32),
@@ -58,7 +58,7 @@ impl Centres {
     }
 }
 
-/// What the centre of a row adds to its product with a query, which its code leaves out.
+/// The centre's part of the product of a row with a query, which the row's code lacks.
 #[derive(Debug)]
 pub(super) struct Offsets<'s> {
     namespaces: &'s [u32],
@@ -76,12 +76,12 @@ impl<'s> Offsets<'s> {
         }
     }
 
-    /// Of the centre at a place; 0 in a damaged file that has none there.
+    /// The part of the centre at a position; 0 in a damaged file without one.
     pub(super) fn at(&self, place: u32) -> f32 {
         self.offsets.get(place as usize).copied().unwrap_or_default()
     }
 
-    /// Of a namespace's centre.
+    /// The part of a namespace's centre.
     pub(super) fn of(&self, namespace: u32) -> f32 {
         self.namespaces.binary_search(&namespace).map_or(0.0, |place| self.at(place as u32))
     }

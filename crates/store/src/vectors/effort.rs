@@ -1,20 +1,20 @@
-//! How much work a scan does.
+//! The amount of work of a scan.
 
 use super::kernels::Instructions;
 
-/// How much work a scan does, and with what.
+/// The amount of work of a scan, and the instructions for it.
 ///
-/// The defaults were chosen by measurement on vectors of real text, see `docs/research/vector-codes.md`.
+/// The defaults were measured on vectors of real text: see `docs/research/vector-codes.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Up to this many passages are all scored by their int8 codes, so that the background is of all of them.
+    /// Up to this many passages are all scored by int8 codes, so that the background covers all of them.
     pub exact_rows: usize,
-    /// How many passages the sign codes of a larger corpus leave for the int8 codes; `None` chooses by the size of the
-    /// corpus and what is asked for.
+    /// The number of passages that pass from the sign codes of a larger corpus to the int8 codes; `None` chooses by the sizes of
+    /// corpus and answer.
     pub depth: Option<usize>,
-    /// How many passages the background of a larger corpus is measured on.
+    /// The number of passages that the background of a larger corpus is measured on.
     pub sample: usize,
-    /// The instructions to scan with; they change the time and nothing else.
+    /// The processor instructions. They only change the time.
     pub instructions: Instructions,
 }
 
@@ -25,9 +25,9 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// How many of `rows` the first stage hands to the second when `count` are asked for.
+    /// The number of `rows` that pass from the first stage to the second when `count` are wanted.
     ///
-    /// At one depth recall falls slowly as a corpus grows; the square root makes up for more than that.
+    /// At a fixed depth recall falls slowly as a corpus grows. The square root more than compensates.
     pub(super) fn depth(&self, rows: usize, count: usize) -> usize {
         let chosen = || count.saturating_mul(4).max(3_000).max(5 * rows.isqrt());
         self.depth.unwrap_or_else(chosen).clamp(1, rows.max(1))

@@ -1,8 +1,8 @@
-//! What can go wrong with vectors and their files.
+//! Errors of vectors and their files.
 
 use std::path::PathBuf;
 
-/// An error of the vector files or of a vector given to them.
+/// An error of a vector file or a vector.
 #[derive(Debug, thiserror::Error)]
 pub enum VectorError {
     /// A vector's length is not the model's dimension.
@@ -20,7 +20,7 @@ pub enum VectorError {
         passage: u64,
         /// The first position that is not finite.
         position: usize,
-        /// What stands there.
+        /// The value there.
         value: f32,
     },
     /// A query's vector holds NaN or an infinity.
@@ -28,7 +28,7 @@ pub enum VectorError {
     NonFiniteQuery {
         /// The first position that is not finite.
         position: usize,
-        /// What stands there.
+        /// The value there.
         value: f32,
     },
     /// Passages were not written in ascending order.
@@ -41,7 +41,7 @@ pub enum VectorError {
         /// The passage that came out of order.
         passage: u64,
     },
-    /// A dimension that no index can have.
+    /// A dimension out of range.
     #[error("{received} dimensions are not possible; a vector has 1 to {maximum}", maximum = super::MAX_DIMENSION)]
     UnsupportedDimension {
         /// The dimension asked for.
@@ -53,10 +53,10 @@ pub enum VectorError {
         /// The model's name.
         model: String,
     },
-    /// Rows were chosen before the index changed.
+    /// Rows that were chosen before the index changed.
     #[error("the index has changed since the rows to search were chosen; choose them again")]
     Changed,
-    /// More rows than one file can number.
+    /// More rows than a file can number.
     #[error("a vector file holds at most {maximum} passages", maximum = u32::MAX)]
     TooManyRows,
     /// A file could not be read or written.
@@ -64,7 +64,7 @@ pub enum VectorError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's message.
         source: std::io::Error,
     },
 }

@@ -13,8 +13,8 @@
 //! | centres' namespaces | u32 a centre, strictly ascending |
 //! | groups' centres | u32 a group of 64 rows: which centre all its rows have, or the largest number |
 //!
-//! All sizes follow from the dimension and the count, so that a header can not point outside of its file. Numbers are in
-//! the byte order of the machine that wrote them; another byte order is seen as another version and the file rebuilt.
+//! All sizes follow from the dimension and the count, so a header cannot point outside its file. Numbers are in the byte order
+//! of the writing machine. Another byte order reads as another version, and the file is rebuilt.
 
 use std::ops::Range;
 
@@ -35,31 +35,31 @@ const CHECKSUM_AT: usize = HEADER_BYTES - 32;
 pub(super) const GROUP: usize = 64;
 const ALIGNMENT: usize = 64;
 
-/// A group whose rows do not all have one centre.
+/// The mark of a group whose rows have several centres.
 pub(super) const MIXED: u32 = u32::MAX;
 
-/// Whose a passage is.
+/// The owner of a passage.
 ///
-/// Rows of different namespaces are coded apart, so that what a search of one finds does not depend on the others.
+/// Each namespace is coded separately, so that a search of one does not depend on the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner {
-    /// The document that it is of.
+    /// The document.
     pub document: u32,
     /// The namespace of the document.
     pub namespace: u32,
 }
 
 impl From<u32> for Owner {
-    /// A document where there is one namespace.
+    /// Makes the owner of a document in the only namespace.
     fn from(document: u32) -> Owner {
         Owner { document, namespace: 0 }
     }
 }
 
-/// What a vector file must belong to in order to be used.
+/// The identity of a vector file. A file of another identity is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The random id of the database that the passages live in.
+    /// The random number of the database with the passages.
     pub instance: [u8; 16],
     /// The model that made the vectors; at most [`MAX_MODEL_BYTES`] bytes.
     pub model: String,
@@ -101,7 +101,7 @@ pub fn file_name(model: &str) -> String {
     if !model.is_empty() && model.len() <= KEPT && model.chars().all(safe) {
         return format!("{model}.tvec");
     }
-    // Upper case is folded, since some file systems do not tell it from lower case; the hash does.
+    // Case is folded, because some file systems ignore it; the hash distinguishes it.
     let readable: String = model
         .chars()
         .take(KEPT)
@@ -117,14 +117,14 @@ pub fn file_name(model: &str) -> String {
 pub(super) struct Header {
     pub(super) identity: Identity,
     pub(super) count: usize,
-    /// How many namespaces the rows are of.
+    /// The number of namespaces of the rows.
     pub(super) centres: usize,
     pub(super) seq: u64,
     /// Blake3 of all bytes after the header.
     pub(super) body: [u8; 32],
 }
 
-/// Why a header was not accepted.
+/// The reason for refusing a header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     Stale(String),
@@ -195,7 +195,7 @@ impl Header {
     }
 }
 
-/// Reads fields off the front of a header, whose length was checked.
+/// Reads fields from the front of a header of checked length.
 struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -216,7 +216,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where the sections of a file lie, in bytes.
+/// The byte offsets of the sections of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) int8_codes: Range<usize>,
@@ -232,7 +232,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// None when the count is more than a file can hold.
+    /// Returns `None` when the count exceeds the capacity of a file.
     pub(super) fn new(dimension: usize, count: usize, centres: usize) -> Option<Self> {
         u32::try_from(count).ok()?;
         let padded = dimension.next_multiple_of(PADDING);

@@ -1,4 +1,4 @@
-//! A snapshot and what changed since, searched as one.
+//! A snapshot and the later changes, searched as one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use super::snapshot::Snapshot;
 use super::tail::Tail;
 use super::writer::SnapshotWriter;
 
-/// All vectors of one model that can be searched: those of a [`Snapshot`] but the deleted, and those added since.
+/// The searchable vectors of one model: those of a [`Snapshot`] without the deleted ones, and those added since.
 ///
 /// A clone shares the snapshot and copies the rest.
 #[derive(Debug, Clone)]
 pub struct VectorIndex {
     pub(super) encoder: Encoder,
     pub(super) snapshot: Option<Arc<Snapshot>>,
-    /// A bit for each row of the snapshot, unset when it was deleted or replaced.
+    /// A bit for each row of the snapshot, cleared when it is deleted or replaced.
     pub(super) live: Vec<u64>,
     pub(super) live_count: usize,
     pub(super) tail: Tail,
-    /// Counts additions and deletions, so that rows chosen before one are not taken for those after it.
+    /// Counts additions and deletions, so that rows chosen earlier are recognized as outdated.
     pub(super) changes: u64,
     seq: u64,
 }
 
 impl VectorIndex {
-    /// An empty index of vectors of `dimension`, that holds changes up to number 0.
+    /// Makes an empty index of vectors of `dimension`, at change number 0.
     ///
     /// # Errors
     /// When the dimension is not 1 to [`MAX_DIMENSION`](super::MAX_DIMENSION).
@@ -45,7 +45,7 @@ impl VectorIndex {
         })
     }
 
-    /// An index of what a snapshot holds.
+    /// Makes an index of a snapshot.
     #[must_use]
     pub fn from_snapshot(snapshot: Arc<Snapshot>) -> Self {
         let count = snapshot.len();
@@ -66,7 +66,7 @@ impl VectorIndex {
         }
     }
 
-    /// Adds a passage's vector, or replaces it. Its length does not matter; a zero vector is similar to nothing.
+    /// Adds or replaces a passage's vector. Its length does not matter. A zero vector is similar to nothing.
     ///
     /// # Errors
     /// When the vector has another dimension or is not finite; the index is then unchanged.
@@ -83,7 +83,7 @@ impl VectorIndex {
         Ok(())
     }
 
-    /// Takes a passage out. False when it was not in the index.
+    /// Removes a passage. Returns false when it was not in the index.
     pub fn delete(&mut self, passage: u64) -> bool {
         self.changes += 1;
         if self.tail.remove(passage, self.encoder.padded()) {
@@ -98,7 +98,7 @@ impl VectorIndex {
         }
     }
 
-    /// The number of passages.
+    /// Returns the number of passages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.live_count + self.tail.len()
@@ -110,24 +110,24 @@ impl VectorIndex {
         self.len() == 0
     }
 
-    /// The dimension of the vectors.
+    /// Returns the dimension of the vectors.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.encoder.dimension()
     }
 
-    /// The last change that the index holds.
+    /// Returns the number of the last change in the index.
     #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// Notes that all changes up to and including `seq` were given to the index. A lower number changes nothing.
+    /// Records that the index has all changes up to and including `seq`. A lower number has no effect.
     pub fn advance(&mut self, seq: u64) {
         self.seq = self.seq.max(seq);
     }
 
-    /// The snapshot below, if there is one.
+    /// Returns the underlying snapshot, if there is one.
     #[must_use]
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.snapshot.as_deref()
@@ -139,7 +139,7 @@ impl VectorIndex {
         self.tail.contains(passage) || self.live_row(passage).is_some()
     }
 
-    /// All passages, in no particular order.
+    /// Returns all passages, in no particular order.
     pub fn passages(&self) -> impl Iterator<Item = u64> {
         let of_snapshot = self.snapshot.iter().flat_map(|snapshot| {
             let passages = snapshot.passages();
@@ -148,20 +148,20 @@ impl VectorIndex {
         of_snapshot.chain(self.tail.passages().iter().copied())
     }
 
-    /// Whether so much was added or deleted since the snapshot that a new one is worth its writing: more than 2,000
-    /// passages and more than a tenth of the index.
+    /// Whether enough changed since the snapshot to write a new one: more than 2,000 passages and more than a tenth of the
+    /// index.
     #[must_use]
     pub fn wants_rewrite(&self) -> bool {
         let dead = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.len() - self.live_count);
         self.tail.len() + dead > (self.len() / 10).max(2_000)
     }
 
-    /// Writes everything to a new snapshot file at `path`, from the codes in memory and in the old file; no vector is
-    /// needed and nothing is lost by doing it often. Open the file to use it.
+    /// Writes a new snapshot file to `path` from the codes in memory and in the old file. It needs no vectors, and repeating it
+    /// loses nothing. Open the file to use it.
     ///
     /// # Errors
-    /// When the identity's dimension is not the index's, when the file can not be written, or when the old file turns
-    /// out to be damaged ([`VectorError::Order`]): then it must be made anew from the full-precision vectors.
+    /// When the identity has another dimension, when the file cannot be written, or when the old file is damaged
+    /// ([`VectorError::Order`]) and must be rebuilt from the full-precision vectors.
     pub fn save(&self, path: &Path, identity: &Identity) -> Result<(), VectorError> {
         if identity.dimension != self.dimension() {
             return Err(VectorError::Dimension { expected: self.dimension(), received: identity.dimension });

@@ -1,17 +1,16 @@
-//! Vector search by scanning everything: small codes in a mapped file, and what changed since in memory.
+//! Vector search by scanning everything: small codes in a mapped file, and later changes in memory.
 //!
-//! For each model there is one immutable [`Snapshot`] file, mapped read-only by any number of readers; a writer makes a
-//! new one beside it and renames it into place. What was added or deleted since is replayed into a [`VectorIndex`], which
-//! answers queries over both. Nothing here is the truth: the file can be deleted at any time and is rebuilt from the
-//! full-precision vectors in the database.
+//! Each model has one immutable [`Snapshot`] file, which any number of readers map. A writer creates a new one beside it and
+//! renames it into place. Later additions and deletions are replayed into a [`VectorIndex`], which answers queries over both.
+//! The file is derived: it can be deleted at any time and is rebuilt from the full-precision vectors in the database.
 //!
-//! A query is answered in two stages. The first scores **every** row that passes the filter by a 1-bit code (the signs of
+//! A query has two stages. The first scores **every** row that passes the filter by a 1-bit code (the signs of
 //! the rotated, centred vector, 48 bytes for 384 dimensions), the second scores the best few thousand by an int8 code.
-//! The caller rescores what it is given with the full-precision vectors it keeps. Since every row is visited, the
-//! similarity of the query to everything else comes along as [`Background`].
+//! The caller rescores the hits with its full-precision vectors. Because every row is visited, the similarity of the query to
+//! everything else is a by-product, the [`Background`].
 //!
-//! A query's way through the files: `search` → `scan` (with `kernels`) → `select` → `background`; a vector's way:
-//! `rotate` → `quantize` (against one of `centres`) → `writer` (with `format`) or `index` and `tail`.
+//! A query passes through `search`, `scan` (with `kernels`), `select` and `background`. A vector passes through `rotate`,
+//! `quantize` (with `centres`), then `writer` (with `format`) or `index` and `tail`.
 //!
 //! ```
 //! use tamis_store::vectors::{Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};

@@ -1,4 +1,4 @@
-//! Codes of vectors: int8 with one scale a row, and one bit a dimension with one scale a row.
+//! Codes of vectors: int8 with one scale per row, and one bit per dimension with one scale per row.
 //!
 //! The 1-bit code and its unbiased scale are those of RaBitQ (Gao and Long 2024): with `r` a rotated vector minus the
 //! centre of its namespace and `b` its signs, `⟨r, q⟩` is estimated by `‖r‖² / ‖r‖₁ · ⟨b, q⟩`.
@@ -13,7 +13,7 @@ pub(super) struct Int8Code {
     pub(super) scale: f32,
 }
 
-/// Turns vectors into codes; keeps its buffers between calls.
+/// Turns vectors into codes, and keeps its buffers between calls.
 #[derive(Debug, Clone)]
 pub(super) struct Encoder {
     rotation: Rotation,
@@ -83,7 +83,7 @@ fn encode(rotation: &Rotation, vector: &[f32], buffers: &mut Buffers) {
     if largest > 0.0 {
         code.scale = largest / 127.0;
         let inverse = 127.0 / largest;
-        // A cast from float to integer saturates, so that rounding up past 127 can not wrap.
+        // A cast from float to integer saturates, so rounding up past 127 cannot wrap.
         code.codes.extend(rotated.iter().map(|value| (value * inverse).round_ties_even() as i8));
     } else {
         code.scale = 0.0;
@@ -134,9 +134,9 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     if norms > 0.0 { (dot / norms) as f32 } else { 0.0 }
 }
 
-/// One bit a dimension of a row: whether the row, minus the centre, is positive there. Returns the row's scale.
+/// Writes one bit per dimension: whether the row, minus the centre, is positive there. Returns the row's scale.
 ///
-/// `bytes` receives eight dimensions a byte, the first in the lowest bit.
+/// Each byte has eight dimensions, the first in the lowest bit.
 pub(super) fn sign_code(codes: &[i8], scale: f32, centre: &[f32], bytes: &mut [u8]) -> f32 {
     let (mut absolute, mut squares) = (0.0_f32, 0.0_f32);
     for ((byte, codes), centre) in bytes.iter_mut().zip(codes.chunks_exact(8)).zip(centre.chunks_exact(8)) {

@@ -1,6 +1,6 @@
 //! A fixed random rotation that spreads a vector's variance evenly over its dimensions.
 //!
-//! A sign per dimension says most when all dimensions vary alike, which those of a PCA'd table do not. The rotation is
+//! A sign per dimension carries most information when all dimensions vary equally, which is untrue after PCA. The rotation is
 //! rounds of random signs and a Walsh–Hadamard transform (Ailon and Chazelle 2009, "The fast Johnson–Lindenstrauss
 //! transform"), on overlapping power-of-two windows where the dimension is not a power of two; O(d log d) and exactly
 //! orthogonal, so that dot products do not change.

@@ -134,7 +134,7 @@ impl Query {
 #[derive(Debug)]
 struct SignTable {
     entries: Vec<u8>,
-    /// What one unit of an entry is worth.
+    /// The value of one unit of an entry.
     step: f32,
     /// The sum of the query's absolute values, which a row of opposite signs has as its negative product.
     absolute: f32,

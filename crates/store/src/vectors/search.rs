@@ -21,7 +21,7 @@ pub struct Hit {
     pub similarity: f32,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Nearest {
     /// The most similar passages, best first, equal ones by passage id.
@@ -35,7 +35,7 @@ pub struct Nearest {
 pub struct Rows {
     /// A bit for each row of the snapshot.
     snapshot: Vec<u64>,
-    /// How many of them are set.
+    /// The number of set bits.
     count: usize,
     /// Numbers of rows of the tail, ascending.
     tail: Vec<u32>,
@@ -44,7 +44,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// How many there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count + self.tail.len()

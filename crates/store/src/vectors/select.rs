@@ -1,13 +1,13 @@
-//! Keeps the best of many scored rows.
+//! Keeping the best of many scored rows.
 
-/// A row and its score as one number that orders like the score, and among equal scores puts the lower row first.
+/// A row and its score as one number. It orders by score, and among equal scores puts the lower row first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
 impl Key {
     pub(super) fn new(score: f32, row: u32) -> Self {
         let bits = score.to_bits();
-        // Floats order like their bits once the negative ones are turned round.
+        // Floats order like their bits once those of negative numbers are inverted.
         let ordered = if bits >> 31 == 0 { bits | 1 << 31 } else { !bits };
         Self(u64::from(ordered) << 32 | u64::from(!row))
     }
@@ -22,7 +22,7 @@ impl Key {
     }
 }
 
-/// The `limit` best of the keys pushed, whatever their order.
+/// The `limit` best keys, in whatever order they are pushed.
 #[derive(Debug)]
 pub(super) struct Best {
     limit: usize,
@@ -35,7 +35,7 @@ impl Best {
         Self { limit, keys: Vec::with_capacity(2 * limit), floor: f32::NEG_INFINITY }
     }
 
-    /// No row with a score below this can be among the best any more.
+    /// Rows with a score below this can no longer be among the best.
     pub(super) fn floor(&self) -> f32 {
         self.floor
     }
@@ -58,7 +58,7 @@ impl Best {
         }
     }
 
-    /// Takes the keys of another in.
+    /// Adds the keys of another selection.
     pub(super) fn merge(mut self, other: Self) -> Self {
         if self.limit > 0 {
             self.keys.extend(other.keys);
@@ -67,7 +67,7 @@ impl Best {
         self
     }
 
-    /// The best, in no particular order.
+    /// Returns the best keys, in no particular order.
     pub(super) fn into_keys(mut self) -> Vec<Key> {
         if self.limit > 0 {
             self.shrink();

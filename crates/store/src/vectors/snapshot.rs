@@ -11,20 +11,20 @@ use zerocopy::FromBytes;
 use super::VectorError;
 use super::format::{HEADER_BYTES, Header, Identity, Layout, Refusal};
 
-/// What [`Snapshot::open`] found at a path.
+/// The result of [`Snapshot::open`].
 #[derive(Debug)]
 pub enum Opened {
-    /// A file that can be searched.
+    /// A usable file.
     Ready(Arc<Snapshot>),
     /// No file.
     Missing,
-    /// A whole file of another format version, database, model or dimension: it must be rebuilt.
+    /// A file of another format version, database, model or dimension, which must be rebuilt.
     Stale(String),
-    /// Not a whole vector file: it must be rebuilt.
+    /// A damaged file, which must be rebuilt.
     Corrupt(String),
 }
 
-/// A vector file that is mapped read-only; it stays readable when a newer one takes its name.
+/// A vector file, mapped read-only. It stays readable when a newer one takes its name.
 #[derive(Debug)]
 pub struct Snapshot {
     path: PathBuf,
@@ -36,10 +36,10 @@ pub struct Snapshot {
 impl Snapshot {
     /// Opens the file at `path` when it belongs to `identity`.
     ///
-    /// The checks are cheap: the header's checksum and all lengths. [`verify`](Self::verify) reads everything.
+    /// Only the header's checksum and all lengths are checked. [`verify`](Self::verify) reads everything.
     ///
     /// # Errors
-    /// When the operating system can not open or map an existing file.
+    /// When the operating system cannot open or map an existing file.
     pub fn open(path: &Path, identity: &Identity) -> Result<Opened, VectorError> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -50,8 +50,8 @@ impl Snapshot {
         if !metadata.is_file() || metadata.len() < HEADER_BYTES as u64 {
             return Ok(Opened::Corrupt("the file is shorter than its header".to_owned()));
         }
-        // SAFETY: a mapping is sound as long as nobody changes the file under it. Vector files are only ever created
-        // under another name and renamed, never written in place or truncated.
+        // SAFETY: a mapping is sound while nobody changes its file. Vector files are created under another name and renamed,
+        // never written in place or truncated.
         let map = unsafe { Mmap::map(&file) }.map_err(VectorError::io(path))?;
         let (header, layout) = match Header::parse(&map) {
             Ok(parsed) => parsed,
@@ -83,40 +83,40 @@ impl Snapshot {
         self.header.count == 0
     }
 
-    /// The last change that the file holds.
+    /// Returns the number of the last change in the file.
     #[must_use]
     pub fn seq(&self) -> u64 {
         self.header.seq
     }
 
-    /// What the file belongs to.
+    /// Returns the identity of the file.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.header.identity
     }
 
-    /// The file that was opened.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file's size in bytes.
+    /// Returns the file's size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.map.len()
     }
 
-    /// The passages, in ascending order.
+    /// Returns the passages, ascending.
     #[must_use]
     pub fn passages(&self) -> &[u64] {
         self.view(&self.layout.passages)
     }
 
-    /// Reads the whole file and compares it with its checksum.
+    /// Compares the whole file with its checksum.
     ///
     /// # Errors
-    /// The reason, when the content is not what was written.
+    /// The reason, when the content is damaged.
     pub fn verify(&self) -> Result<(), String> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.map[HEADER_BYTES..]);
@@ -159,18 +159,18 @@ impl Snapshot {
         self.view(&self.layout.centres)
     }
 
-    /// The namespaces that the centres are of.
+    /// The namespaces of the centres.
     pub(super) fn centre_namespaces(&self) -> &[u32] {
         self.view(&self.layout.centre_namespaces)
     }
 
-    /// For each group the centre of all its rows, or that they have several.
+    /// For each group the common centre of its rows, or a mark where they have several.
     pub(super) fn group_centres(&self) -> &[u32] {
         self.view(&self.layout.group_centres)
     }
 
-    /// A section as numbers. The layout makes sections whole and aligned to 64 bytes in a map that begins on a page, so
-    /// that the cast can not fail.
+    /// A section as numbers. Sections are whole and aligned to 64 bytes in a mapping that begins on a page, so the cast cannot
+    /// fail.
     fn view<T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(
         &self,
         section: &std::ops::Range<usize>,

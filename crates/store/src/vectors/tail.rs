@@ -35,7 +35,7 @@ impl Tail {
         self.codes.extend_from_slice(&code.codes);
     }
 
-    /// Takes a passage out; its place is taken by the last row. False when there is none.
+    /// Removes a passage and moves the last row to its position. Returns false when the passage is missing.
     pub(super) fn remove(&mut self, passage: u64, padded: usize) -> bool {
         let Some(row) = self.rows.remove(&passage) else { return false };
         let row = row as usize;

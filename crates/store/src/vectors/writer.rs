@@ -1,4 +1,4 @@
-//! Writes a new vector file beside the old one and puts it in the old one's place.
+//! Writing a new vector file beside the old one and replacing that.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -11,10 +11,10 @@ use super::centres::{Centres, Sums};
 use super::format::{GROUP, HEADER_BYTES, Header, Identity, Layout, Owner};
 use super::quantize::{Encoder, sign_code};
 
-/// Writes one [`Snapshot`](super::Snapshot) file, a passage at a time.
+/// Writes a [`Snapshot`](super::Snapshot) file, passage by passage.
 ///
-/// Memory stays at 16 bytes a passage. The file appears under its name, whole and on disk, in [`finish`](Self::finish);
-/// a writer that is dropped before leaves what was there. One writer a path at a time: the store's lock sees to that.
+/// It needs 16 bytes of memory per passage. [`finish`](Self::finish) puts the whole file in place; a writer that is dropped
+/// before leaves the old file there. Only one writer may work on a path at a time, which the store's lock ensures.
 #[derive(Debug)]
 pub struct SnapshotWriter {
     path: PathBuf,
@@ -33,7 +33,7 @@ pub struct SnapshotWriter {
     sums: Sums,
 }
 
-/// A file that is deleted when it did not get its final name.
+/// A file that is deleted unless it got its final name.
 #[derive(Debug)]
 struct Temporary {
     path: PathBuf,
@@ -43,19 +43,17 @@ struct Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.kept {
-            // Nothing can be done about a failure here, and the next writer overwrites the file.
+            // A failure here has no remedy, and the next writer overwrites the file.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
 impl SnapshotWriter {
-    /// Begins a file that will stand at `path` and say that it holds all changes up to and including `seq`.
-    ///
-    /// Creates the directory when it is missing.
+    /// Begins a file for `path` with all changes up to and including `seq`. Creates a missing directory.
     ///
     /// # Errors
-    /// When the dimension or the model's name is out of range, or the file can not be created.
+    /// When the dimension or the model's name is out of range, or the file cannot be created.
     pub fn create(path: &Path, identity: &Identity, seq: u64) -> Result<Self, VectorError> {
         identity.check()?;
         if let Some(directory) = path.parent() {
@@ -68,7 +66,7 @@ impl SnapshotWriter {
         let file =
             File::options().read(true).write(true).create(true).truncate(true).open(&temporary.path).map_err(io())?;
         let mut file = BufWriter::with_capacity(1 << 18, file);
-        // The true header is written last, so that a file cut short can not be taken for a whole one.
+        // The real header is written last, so that an incomplete file cannot pass for a whole one.
         file.write_all(&[0; HEADER_BYTES]).map_err(io())?;
         let encoder = Encoder::new(identity.dimension);
         Ok(Self {
@@ -88,11 +86,10 @@ impl SnapshotWriter {
         })
     }
 
-    /// Adds a passage's vector. Its length does not matter (similarity is cosine); a zero vector is similar to nothing.
+    /// Adds a passage's vector. Its length does not matter, because similarity is cosine. A zero vector is similar to nothing.
     ///
     /// # Errors
-    /// When passages do not come in strictly ascending order, the vector has another dimension or is not finite, or the
-    /// disk is full.
+    /// When passages are not strictly ascending, the vector has another dimension or is not finite, or the disk is full.
     pub fn push(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
         let owner = owner.into();
         self.check_order(passage)?;
@@ -107,7 +104,7 @@ impl SnapshotWriter {
         Ok(())
     }
 
-    /// Adds a row that is encoded already, as it stands in another file or in memory.
+    /// Adds a row that is already encoded, from another file or from memory.
     pub(super) fn push_code(
         &mut self,
         passage: u64,
@@ -123,22 +120,22 @@ impl SnapshotWriter {
         Ok(())
     }
 
-    /// The number of passages so far.
+    /// Returns the number of passages so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.passages.len()
     }
 
-    /// Whether there is no passage yet.
+    /// Whether it has no passage yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.passages.is_empty()
     }
 
-    /// Writes the rest, waits until it is on disk, and puts the file in its place.
+    /// Writes the rest, waits for the disk, and puts the file in place.
     ///
     /// # Errors
-    /// When the disk is full or the directory can not be written; the old file then stays.
+    /// When the disk is full or the directory cannot be written. The old file then stays.
     pub fn finish(mut self) -> Result<(), VectorError> {
         let count = self.passages.len();
         let centres = std::mem::take(&mut self.sums).into_centres();
@@ -187,7 +184,7 @@ impl SnapshotWriter {
         self.write(bytes)
     }
 
-    /// The sign codes need the centre, which is known only now: the int8 codes are read back for them.
+    /// Writes the sign codes. They need the centres, which are known only now, so the int8 codes are read back.
     fn sign_sections(
         &mut self,
         layout: &Layout,
@@ -238,7 +235,7 @@ impl SnapshotWriter {
         file.sync_all().map_err(io())?;
         crate::in_use::replace(&self.temporary.path, &self.path).map_err(VectorError::io(&self.path))?;
         self.temporary.kept = true;
-        // The rename itself survives a power cut once the directory is on disk. Not every file system can do this.
+        // The rename survives a power cut once the directory is on disk. Some file systems cannot do this.
         if let Some(directory) = self.path.parent().and_then(|directory| File::open(directory).ok()) {
             let _ = directory.sync_all();
         }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use tamis_store::{Access, EmbeddedStore, SQL_TABLES, SqlQuery, SqlValue, Store, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{Access, EmbeddedStore, SQL_TABLES, SqlQuery, SqlValue, StoreError};
 
 use crate::common::*;
 

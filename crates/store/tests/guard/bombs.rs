@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use tamis_store::{SqlQuery, Store, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{SqlQuery, StoreError};
 
 use crate::common::*;
 

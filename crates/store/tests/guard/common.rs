@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use tamis_store::prelude::*;
 use tamis_store::{
     Access, Change, Claim, Edge, EmbeddedStore, EvidenceRecord, Filter, Fragment, ModelKey, NewDocument, NewPassage,
-    NodeType, Page, Relation, SqlQuery, SqlRows, SqlValue, Store, StoreError, Task, TextForm, Work,
+    NodeType, Page, Relation, SqlQuery, SqlRows, SqlValue, StoreError, Task, TextForm, Work,
 };
 
 /// The namespace that is asked.

@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use rusqlite::Connection;
-use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, Store, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, StoreError};
 
 use crate::common::*;
 

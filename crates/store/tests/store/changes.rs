@@ -1,6 +1,7 @@
 //! What goes in comes out: documents, passages, identifiers, properties.
 
-use tamis_store::{Change, DocumentId, Filter, NewDocument, NewPassage, Store, StoreError, TextHash};
+use tamis_store::prelude::*;
+use tamis_store::{Change, DocumentId, Filter, NewDocument, NewPassage, StoreError, TextHash};
 
 use crate::common::*;
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use tamis_store::prelude::*;
 use tamis_store::{
-    Access, Change, DocumentId, EmbeddedStore, Filter, ModelKey, NewDocument, NewPassage, PassageId, Store, TextForm,
-    TextHash,
+    Access, Change, DocumentId, EmbeddedStore, Filter, ModelKey, NewDocument, NewPassage, PassageId, TextForm, TextHash,
 };
 
 /// A directory of its own, in memory where the system has a file system there: the stores make the same calls and the

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, Part, PassageId, Store, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, Part, PassageId, StoreError};
 
 use crate::common::*;
 

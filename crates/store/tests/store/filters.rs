@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tamis_store::{EmbeddedStore, Filter, LexicalQuery, NewDocument, PassageId, Store, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{EmbeddedStore, Filter, LexicalQuery, NewDocument, PassageId, StoreError};
 
 use crate::common::*;
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use tamis_store::prelude::*;
 use tamis_store::{
-    Change, EmbeddedStore, Filter, LexicalHits, LexicalQuery, LexicalScore, NewDocument, PassageId, Store, TextForm,
+    Change, EmbeddedStore, Filter, LexicalHits, LexicalQuery, LexicalScore, NewDocument, PassageId, TextForm,
 };
 
 use crate::common::*;

@@ -4,7 +4,8 @@ mod access;
 mod changes;
 mod common;
 mod derived;
-mod evidence;
+#[cfg(feature = "evidence")]
+mod evidence_graph;
 mod filters;
 mod isolation;
 mod metadata;

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
+use tamis_store::prelude::*;
 use tamis_store::{
     Attribute, AttributeCondition, Change, EmbeddedStore, Filter, LexicalQuery, NewDocument, NewPassage, PassageId,
-    Store,
 };
 
 use crate::common::*;
@@ -264,7 +264,7 @@ fn attributes_and_records_of_no_document_are_found_by_the_check() {
         )
         .unwrap();
     let problems = store.check().unwrap().problems;
-    assert!(problems[0].message.contains("2 rows refer to rows that are not there"), "{problems:?}");
+    assert!(problems[0].message.contains("2 rows refer to missing rows"), "{problems:?}");
     // No passage passes for them.
     assert_eq!(passing(&store, &having(&[("state", &["open"])])).len(), 2);
 }

@@ -1,6 +1,7 @@
 //! Several repositories in one store: the registry, dates, calibrated thresholds.
 
-use tamis_store::{Calibration, Change, NewDocument, NewNamespace, Store, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{Calibration, Change, NewDocument, NewNamespace, StoreError};
 
 use crate::common::*;
 

@@ -2,7 +2,8 @@
 
 use std::sync::Barrier;
 
-use tamis_store::{Access, Change, EmbeddedStore, Store, StoreError};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, EmbeddedStore, StoreError};
 
 use crate::common::*;
 

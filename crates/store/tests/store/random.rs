@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tamis_store::{Change, EmbeddedStore, Filter, LexicalQuery, PassageId, Store};
+use tamis_store::prelude::*;
+use tamis_store::{Change, EmbeddedStore, Filter, LexicalQuery, PassageId};
 
 use crate::common::*;
 

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use tamis_store::prelude::*;
 use tamis_store::{
-    Access, Change, EmbeddedStore, Filter, LexicalQuery, RecordedCandidate, RecordedSearch, SqlQuery, Store,
-    StoreError, UsageLog,
+    Access, Change, EmbeddedStore, EmbeddedUsageLog, Filter, LexicalQuery, RecordedCandidate, RecordedSearch,
+    ScoringKey, ScoringKind, SqlQuery, StoreError,
 };
 
 use crate::common::*;
@@ -115,13 +116,13 @@ fn a_reader_of_a_replaced_index_says_so_as_well() {
 #[test]
 fn what_is_judged_is_never_written_into_a_deleted_log() {
     let directory = temporary();
-    let log = UsageLog::open(directory.path(), Access::ReadWrite).unwrap();
+    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
     let search = |id: &str| RecordedSearch {
         id: id.into(),
         namespace: "here".into(),
         mode: "lexical".into(),
         method: "background".into(),
-        scale: "convex 0.5".into(),
+        scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5"),
         entry_point: "search".into(),
         candidates: vec![RecordedCandidate { passage: "3f9a1c2b4d5e".into(), ..RecordedCandidate::default() }],
         ..RecordedSearch::default()
@@ -132,9 +133,9 @@ fn what_is_judged_is_never_written_into_a_deleted_log() {
     }
     log.record(&search("8k2m9qrt")).unwrap();
     log.judge("8k2m9qrt", &[("3f9a1c2b4d5e", true)], 1).unwrap();
-    let again = UsageLog::open(directory.path(), Access::ReadOnly).unwrap();
+    let again = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!(again.judged().unwrap().len(), 1);
     drop(log);
-    let checked = UsageLog::check(directory.path()).unwrap().unwrap();
+    let checked = EmbeddedUsageLog::check(directory.path()).unwrap().unwrap();
     assert_eq!((checked.searches, checked.judgements), (1, 1));
 }

@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, Store, StoreError, UsageLog};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, EmbeddedStore, EmbeddedUsageLog, Filter, LexicalQuery, StoreError};
 
 use crate::common::*;
 
@@ -142,10 +143,10 @@ fn a_change_without_room_is_refused_whole() {
 fn a_log_of_searches_on_a_full_disk_can_be_read() {
     let Some(disk) = Disk::of(8 << 10) else { return };
     let directory = index(&disk);
-    drop(UsageLog::open(&directory, Access::ReadWrite).unwrap());
+    drop(EmbeddedUsageLog::open(&directory, Access::ReadWrite).unwrap());
     disk.fill(0);
-    assert_eq!(UsageLog::open(&directory, Access::ReadOnly).unwrap().recent(5).unwrap().len(), 0);
-    assert!(UsageLog::check(&directory).unwrap().is_some());
+    assert_eq!(EmbeddedUsageLog::open(&directory, Access::ReadOnly).unwrap().recent(5).unwrap().len(), 0);
+    assert!(EmbeddedUsageLog::check(&directory).unwrap().is_some());
 }
 
 #[test]

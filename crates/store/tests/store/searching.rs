@@ -1,6 +1,7 @@
 //! The two legs: what they find, in which order, with which scores.
 
-use tamis_store::{Change, Filter, LexicalQuery, PassageId, Store, StoreError, TextHash};
+use tamis_store::prelude::*;
+use tamis_store::{Change, Filter, LexicalQuery, PassageId, StoreError, TextHash};
 
 use crate::common::*;
 

@@ -11,7 +11,7 @@ use crate::index::{Index, Observer, Stage};
 use jiff::{Timestamp, Unit};
 use tamis_embed::ModelInfo;
 use tamis_eval::Random;
-use tamis_store::{Calibration, Store};
+use tamis_store::Calibration;
 use tamis_text::{LANGUAGES, Language};
 
 /// Most pairs of each kind.
@@ -45,14 +45,14 @@ impl Index {
             warnings: Vec::new(),
         };
         let before = self.thresholds_now(&model)?;
-        let documents = Documents::read(&self.store)?;
+        let documents = Documents::read(&*self.store)?;
         observer.stage(Stage::Calibrate, groups.len() as u64);
         for (language, members) in &groups {
             if observer.cancelled() {
                 report.interrupted = true;
                 return Ok(report);
             }
-            let symbols = Symbols::read(&self.store, &documents, &filter(members), &model.id)?;
+            let symbols = Symbols::read(&*self.store, &documents, &filter(members), &model.id)?;
             let is_there = !symbols.passages.is_empty() || symbols.without_vector > 0;
             if is_there || !request.languages.is_empty() {
                 report.languages.push(self.calibrate_language(language, &symbols, &model.id, &before, request)?);
@@ -117,8 +117,8 @@ impl Index {
             found.outcome = Outcome::OneSideEmpty;
             return Ok(found);
         }
-        let same = similarities(&self.store, model, symbols, &same)?;
-        let different = similarities(&self.store, model, symbols, &different)?;
+        let same = similarities(&*self.store, model, symbols, &same)?;
+        let different = similarities(&*self.store, model, symbols, &different)?;
         found.measured = Measurement::of(&same, &different, request.method);
         found.outcome = match &found.measured {
             None => Outcome::NotFinite,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use tamis_cut::{Rule, Value};
 use tamis_embed::{ModelInfo, Provider};
-use tamis_store::{Calibration, Store};
+use tamis_store::Calibration;
 
 /// The property under which the store remembers the change of model that was last told of.
 const TOLD_PROPERTY: &str = "thresholds.told_change";

@@ -5,7 +5,7 @@ use crate::file::write_file;
 use crate::index::Index;
 use std::io::Write;
 use std::path::Path;
-use tamis_store::{EvidenceRecord, EvidenceSummary, Store};
+use tamis_store::{EvidenceRecord, EvidenceSummary};
 
 impl Index {
     /// All records of a namespace's evidence, as they were imported: tasks, works, pages, fragments, claims, edges, each by

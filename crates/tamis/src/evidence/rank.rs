@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use tamis_cut::Rule;
-use tamis_store::{Claim, Edge, EvidenceKey, EvidenceRecord, NodeType, Relation, Store};
+use tamis_store::{Claim, Edge, EvidenceKey, EvidenceRecord, NodeType, Relation};
 
 /// What edges that a ranking stores come from.
 const ORIGIN: &str = "rank";
@@ -198,7 +198,7 @@ impl Index {
         let mut stands: HashMap<String, Relation> = HashMap::new();
         let mut origins: HashMap<String, Relation> = HashMap::new();
         for edge in self.store.edges_to(namespace, NodeType::Claim, claim)? {
-            let known = if edge.relation.is_stand() { &mut stands } else { &mut origins };
+            let known = if edge.relation.is_stance() { &mut stands } else { &mut origins };
             known.insert(edge.source_id, edge.relation);
         }
         let ids: Vec<&str> = found.iter().map(|found| record_id(&found.passage.path)).collect();

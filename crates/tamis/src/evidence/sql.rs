@@ -4,7 +4,7 @@ use crate::Error;
 use crate::index::Index;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tamis_store::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SQL_TABLES, SqlQuery, SqlTable, SqlValue, Store, StoreError};
+use tamis_store::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SQL_TABLES, SqlQuery, SqlTable, SqlValue, StoreError};
 
 /// A statement on the evidence of one namespace.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 //! not do: those of the cut `auto` move with every query and are fitted to the judged ones, so that the judged queries and
 //! the next one are not exchangeable, which is all that the guarantee assumes. They are in the order of these scores anyway.
 //!
-//! Only searches with comparable scores count: of the same model, mode and scale of scores. Judgements of the same
+//! Only searches whose scores are the same thing count: of the same model, mode and scoring. Judgements of the same
 //! query given at several searches count as one query.
 
 use super::judged::{JudgedQuery, judged_queries, normalized_scores, pool};
@@ -26,7 +26,10 @@ fn values(search: &RecordedSearch) -> Vec<f64> {
 
 /// Whether the scores of two searches are comparable.
 fn comparable(one: &RecordedSearch, other: &RecordedSearch) -> bool {
-    one.mode == other.mode && one.model == other.model && one.scale == other.scale && one.namespace == other.namespace
+    one.mode == other.mode
+        && one.model == other.model
+        && one.scoring == other.scoring
+        && one.namespace == other.namespace
 }
 
 impl Index {
@@ -73,7 +76,7 @@ fn calibration_query(query: &JudgedQuery<'_>) -> CalibrationQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tamis_store::{Judgement, RecordedCandidate};
+    use tamis_store::{Judgement, RecordedCandidate, ScoringKey, ScoringKind};
 
     fn search(query: u8, scores: &[f32]) -> RecordedSearch {
         let candidate = |(at, &score): (usize, &f32)| RecordedCandidate {
@@ -91,7 +94,7 @@ mod tests {
             mode: "hybrid".into(),
             model: Some("m".into()),
             method: "background".into(),
-            scale: "convex 0.5".into(),
+            scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5"),
             kept: 0,
             passages: 9,
             score_background: Some(0.25),
@@ -137,7 +140,7 @@ mod tests {
             other(|_| ()),
             other(|search| search.model = None),
             other(|search| search.mode = "lexical".into()),
-            other(|search| search.scale = "weighted 0.7".into()),
+            other(|search| search.scoring.fusion = "weighted 0.7".into()),
             other(|search| search.namespace = "there".into()),
         ];
         let (queries, others) = calibration_queries(&judged, &now);

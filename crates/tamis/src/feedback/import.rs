@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use tamis_eval::QueryKind;
-use tamis_store::Store;
 
 /// What an import took down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -20,7 +20,7 @@ use crate::Error;
 use crate::get::{MOST_ALIKE, readable};
 use crate::index::Index;
 use serde::Serialize;
-use tamis_store::{RecordedSearch, SearchSummary, Store, UsageLog};
+use tamis_store::{RecordedSearch, SearchSummary, UsageLog};
 
 /// The entry point of searches whose judgements were made elsewhere.
 const IMPORT: &str = "import";
@@ -160,7 +160,7 @@ impl Index {
         }
     }
 
-    fn unknown_query(&self, log: &UsageLog, query_id: &str, allowed: Option<&[String]>) -> Error {
+    fn unknown_query(&self, log: &dyn UsageLog, query_id: &str, allowed: Option<&[String]>) -> Error {
         // What others searched is not told.
         let recent = if allowed.is_none() { log.recent(1000).unwrap_or_default() } else { Vec::new() };
         let nearest = recent

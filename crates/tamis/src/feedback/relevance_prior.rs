@@ -5,7 +5,7 @@ use crate::index::Index;
 use crate::search::{Mode, RelevancePrior};
 use std::sync::Mutex;
 use tamis_cut::{JudgedPool, Profile, Relevance};
-use tamis_store::{RecordedSearch, UsageLog};
+use tamis_store::{RecordedSearch, ScoringKey, UsageLog};
 
 /// Past queries that make the profile.
 pub(crate) const PAST_QUERIES: usize = 500;
@@ -24,20 +24,14 @@ struct Key {
     namespace: String,
     model: Option<String>,
     mode: String,
-    scale: String,
+    scoring: ScoringKey,
     /// The prior moves a little with every query; a hundredth of a level changes no decision worth a new fit.
     prior: i64,
 }
 
 impl Index {
-    /// The prior for a search. A log that cannot be read leaves the built-in one.
-    pub(crate) fn relevance_prior(
-        &self,
-        namespace: &str,
-        model: Option<&str>,
-        mode: Mode,
-        scale: &str,
-    ) -> RelevancePrior {
+    /// What is believed before the query is looked at. A log that cannot be read says nothing.
+    pub(crate) fn relevance_prior(&self, namespace: &str, model: Option<&str>, mode: Mode, scoring: &ScoringKey) -> RelevancePrior {
         if !self.config.telemetry.record {
             return RelevancePrior::default();
         }
@@ -45,19 +39,19 @@ impl Index {
         let Ok(past) = log.profile(namespace, model, PAST_QUERIES) else { return RelevancePrior::default() };
         let profile = Profile::of(past.into_iter().map(|query| (query.coverage_drop, query.evidence)));
         let mut prior = RelevancePrior::from(&profile);
-        prior.relevance = self.fitted(log, prior.relevance, namespace, model, mode, scale);
+        prior.relevance = self.fitted(log, prior.relevance, namespace, model, mode, scoring);
         prior
     }
 
     /// The relevance fitted to the judgements; `prior` without any.
     fn fitted(
         &self,
-        log: &UsageLog,
+        log: &dyn UsageLog,
         prior: Relevance,
         namespace: &str,
         model: Option<&str>,
         mode: Mode,
-        scale: &str,
+        scoring: &ScoringKey,
     ) -> Relevance {
         let judgements = log.judgement_count().unwrap_or_default();
         if judgements.0 == 0 {
@@ -68,7 +62,7 @@ impl Index {
             namespace: namespace.to_owned(),
             model: model.map(str::to_owned),
             mode: mode.to_string(),
-            scale: scale.to_owned(),
+            scoring: scoring.clone(),
             prior: (prior.level * 100.0) as i64,
         };
         let mut fitted = self.fitted.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -79,8 +73,8 @@ impl Index {
         }
         let judged = log.judged().unwrap_or_default();
         let (queries, _) = judged_queries(&judged, |search| {
-            let RecordedSearch { mode, model, scale, namespace, .. } = search;
-            *mode == key.mode && *model == key.model && *scale == key.scale && *namespace == key.namespace
+            let RecordedSearch { mode, model, scoring, namespace, .. } = search;
+            *mode == key.mode && *model == key.model && *scoring == key.scoring && *namespace == key.namespace
         });
         let latest = queries.len().saturating_sub(JUDGED_QUERIES);
         let pools: Vec<JudgedPool> = queries[latest..].iter().filter_map(pool).collect();

@@ -1,11 +1,10 @@
 //! The log of an index, opened when it is first needed, and the identifiers of searches.
 
 use crate::Error;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis_store::{Access, QueryQuality, RecordedSearch, UsageLog};
+use tamis_store::{QueryQuality, RecordedSearch, Store, UsageLog};
 
 /// The alphabet of identifiers: digits and lower-case letters that cannot be taken for one another.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -15,25 +14,18 @@ const IDENTIFIER: usize = 8;
 
 /// The log of one index.
 pub(crate) struct Usage {
-    directory: PathBuf,
-    access: Access,
-    log: OnceLock<UsageLog>,
+    store: Arc<dyn Store>,
     problem: Mutex<Option<String>>,
 }
 
 impl Usage {
-    pub fn new(directory: PathBuf, writable: bool) -> Self {
-        let access = if writable { Access::ReadWrite } else { Access::ReadOnly };
-        Usage { directory, access, log: OnceLock::new(), problem: Mutex::default() }
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Usage { store, problem: Mutex::default() }
     }
 
     /// The log. One that cannot be opened is tried again next time.
-    pub fn log(&self) -> Result<&UsageLog, Error> {
-        if let Some(log) = self.log.get() {
-            return Ok(log);
-        }
-        let log = UsageLog::open(&self.directory, self.access)?;
-        Ok(self.log.get_or_init(|| log))
+    pub fn log(&self) -> Result<&dyn UsageLog, Error> {
+        Ok(self.store.usage()?)
     }
 
     /// Takes down a search and how it was served, and returns its identifier. A search is never failed and hardly delayed

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::index::{Index, Observer, SPLITTER, attributes, passages};
 use serde::Serialize;
 use std::time::Instant;
-use tamis_store::{Change, DocumentState, NewDocument, Store, TextForm};
+use tamis_store::{Change, DocumentState, NewDocument, TextForm};
 use tamis_text::{Category, Document, Options};
 
 /// Where the documents of an import go, and how they are divided.

@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
-use tamis_store::{DocumentState, Store};
+use tamis_store::DocumentState;
 use tamis_text::{Conversation, ConversationOptions, read_conversations};
 
 /// Conversations to be imported.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
-use tamis_store::{Change, EVIDENCE_COLLECTION, EdgePlace, EvidenceKey, EvidenceRecord, Page, Store};
+use tamis_store::{Change, EVIDENCE_COLLECTION, EdgeKind, EvidenceKey, EvidenceRecord, Page};
 
 /// Documents that are divided before the observer is asked again.
 const DOCUMENTS_A_BATCH: usize = 1024;
@@ -193,7 +193,7 @@ fn sound<'i>(lines: &'i [EvidenceLine], bad: &mut Vec<UnreadableRecord>) -> Vec<
 /// Why a record cannot stand beside the first one of its key.
 fn contradiction(key: &EvidenceKey, first: &EvidenceLine) -> String {
     match (key, &first.record) {
-        (EvidenceKey::Edge { place: EdgePlace::Stand, .. }, EvidenceRecord::Edge(edge)) => format!(
+        (EvidenceKey::Edge { kind: EdgeKind::Stance, .. }, EvidenceRecord::Edge(edge)) => format!(
             "{key} is given twice, and {} says {} otherwise; a fragment takes one stand on a claim",
             first.position, edge.relation
         ),

@@ -12,7 +12,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
-use tamis_store::{DocumentState, Store};
+use tamis_store::DocumentState;
 use tamis_text::{Issue, IssueArchive, IssueComment, IssueFormat};
 
 /// Issues that are split before the observer is asked again.

@@ -6,7 +6,7 @@ use crate::index::{Index, Observer};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use tamis_store::{Origin, Store};
+use tamis_store::Origin;
 
 /// What came from one place into one collection of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

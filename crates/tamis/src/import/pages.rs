@@ -13,7 +13,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
-use tamis_store::{DocumentState, Store};
+use tamis_store::DocumentState;
 use tamis_text::{WikiDumpError, WikiDumpOptions, WikiPage, WikiSite, read_wiki_dump};
 
 /// Pages that are divided before the observer is asked again.

@@ -3,7 +3,7 @@
 use super::ISSUES;
 use crate::Error;
 use crate::index::Index;
-use tamis_store::{Claim, EVIDENCE_COLLECTION, EvidenceKey, EvidenceRecord, Fragment, Store};
+use tamis_store::{Claim, EVIDENCE_COLLECTION, EvidenceKey, EvidenceRecord, Fragment};
 use tamis_text::Issue;
 
 impl Index {

@@ -10,7 +10,6 @@ use super::source::Source;
 use crate::Error;
 use crate::config::FileCollection;
 use crate::git::{self, Repository};
-use tamis_store::Store;
 
 /// Looks up the dates that are missing in a source, where there can be new ones; `again` looks them up in any case.
 /// Returns why dates are missing, if they are.

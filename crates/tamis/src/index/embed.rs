@@ -8,7 +8,7 @@ use crate::embedding_cache::{RunCache, remember};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use tamis_embed::ModelInfo;
-use tamis_store::{Filter, ModelKey, Store, TextHash, TextToEmbed};
+use tamis_store::{Filter, ModelKey, TextHash, TextToEmbed};
 
 /// Texts that are embedded before their vectors are committed together: a killed run loses at most this much work.
 const TEXTS_A_BATCH: usize = 1024;

@@ -35,6 +35,7 @@ use crate::models::Models;
 use jiff::Timestamp;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tamis_store::{Access, DocumentState, EmbeddedStore, NewNamespace, Store, StoreError, Writing};
 
@@ -130,7 +131,7 @@ pub struct Index {
     pub(crate) location: Location,
     pub(crate) namespace: String,
     pub(crate) config: Config,
-    pub(crate) store: EmbeddedStore,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Models,
     pub(crate) usage: Usage,
     pub(crate) fitted: Fitted,
@@ -151,7 +152,7 @@ impl Index {
             Ok(store) => (store, None),
             Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
                 match EmbeddedStore::open(&location.directory, Access::ReadOnly) {
-                    Ok(store) => (store, Some(obstacle)),
+                    Ok(store) => (Arc::new(store) as Arc<dyn Store>, Some(obstacle)),
                     Err(StoreError::Missing { .. }) => match obstacle {
                         StoreError::ReadOnly { path, reason } => {
                             let hint = format!("{reason}; put the index elsewhere with --index DIR or TAMIS_INDEX");
@@ -164,16 +165,16 @@ impl Index {
             }
             Err(error) => return Err(error),
         };
-        let namespace = Self::name_of(&store, &location, obstacle.is_none())?;
+        let namespace = Self::name_of(&*store, &location, obstacle.is_none())?;
         let registry = Registry::read(store.property(source::PROPERTY)?.as_deref(), &namespace, &location, &config)?;
         let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
         let models = Models::new(&config);
-        let usage = Usage::new(location.directory.clone(), obstacle.is_none());
+        let usage = Usage::new(store.clone());
         Ok(Index { location, namespace, config, store, models, usage, fitted: Fitted::default(), registry, obstacle })
     }
 
     /// The name under which the tree was first indexed, which stays, so that renaming a directory changes nothing.
-    fn name_of(store: &EmbeddedStore, location: &Location, writable: bool) -> Result<String, Error> {
+    fn name_of(store: &dyn Store, location: &Location, writable: bool) -> Result<String, Error> {
         if let Some(namespace) = store.property("namespace")? {
             return Ok(namespace);
         }
@@ -192,7 +193,7 @@ impl Index {
 
     /// Whether another index stands in the place of this one now. Looks at one file only.
     pub fn is_replaced(&self) -> bool {
-        matches!(self.store.check_place(), Err(StoreError::Replaced { gone: false, .. }))
+        matches!(self.store.check_replaced(), Err(StoreError::Replaced { gone: false, .. }))
     }
 
     /// The index that stands in the place of this one now, where another process has replaced it; `None` where this is still
@@ -201,7 +202,7 @@ impl Index {
     /// # Errors
     /// The index is gone, or the one in its place cannot be opened.
     pub fn successor(&self) -> Result<Option<Index>, Error> {
-        match self.store.check_place() {
+        match self.store.check_replaced() {
             Ok(()) => Ok(None),
             Err(StoreError::Replaced { gone: false, .. }) => {
                 Index::open(self.location.clone(), self.config.clone()).map(Some)
@@ -215,7 +216,7 @@ impl Index {
         self.obstacle.as_ref().filter(|obstacle| matches!(obstacle, StoreError::Full { .. }))
     }
 
-    fn open_writable(location: &Location) -> Result<EmbeddedStore, Error> {
+    fn open_writable(location: &Location) -> Result<Arc<dyn Store>, Error> {
         let directory = &location.directory;
         let failed = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
@@ -235,7 +236,7 @@ impl Index {
         if fs::symlink_metadata(&ignore).is_err() {
             crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
         }
-        Ok(EmbeddedStore::open(directory, Access::ReadWrite)?)
+        Ok(Arc::new(EmbeddedStore::open(directory, Access::ReadWrite)?))
     }
 
     /// Adds directories, each of which becomes a namespace that is called like it (with a number after it where that name is
@@ -516,6 +517,6 @@ impl Index {
 
     /// The store underneath.
     pub fn store(&self) -> &dyn Store {
-        &self.store
+        &*self.store
     }
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
-use tamis_store::{Applied, Change, DocumentId, DocumentState, Store};
+use tamis_store::{Applied, Change, DocumentId, DocumentState};
 
 /// Files that are read and split before their documents are committed together.
 const FILES_A_BATCH: usize = 128;

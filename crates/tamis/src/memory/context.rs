@@ -5,7 +5,6 @@ use crate::index::Index;
 use crate::search::{Answer, Hit};
 use jiff::tz::TimeZone;
 use std::collections::HashMap;
-use tamis_store::Store;
 use tamis_text::{Conversation, Kind};
 
 impl Index {

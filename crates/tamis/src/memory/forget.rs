@@ -13,7 +13,6 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::HashSet;
-use tamis_store::Store;
 use tamis_text::{Entry, entries};
 
 /// One entry of a file of notes.

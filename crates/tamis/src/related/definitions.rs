@@ -5,7 +5,7 @@ use crate::Error;
 use crate::index::Index;
 use crate::search::Scope;
 use std::collections::{HashMap, HashSet};
-use tamis_store::{Filter, PassageId, Store, StoredPassage};
+use tamis_store::{Filter, PassageId, StoredPassage};
 
 /// Definitions of one name that are told apart and given; a name with more means too little.
 pub(super) const MOST_DEFINITIONS: usize = 6;

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_name_brought_in_from_elsewhere_is_not_the_one_that_is_here() {
         let text =
-            "use std::path::{Path, PathBuf};\nuse tamis_store::{\n    Cache,\n    Store,\n};\nuse crate::Error;\n";
+            "use std::path::{Path, PathBuf};\nuse tamis_store::{\n    Cache, \n    Store, \n};\nuse crate::Error;\n";
         assert!(!allows("rust", text, "Path", "crates/text/src/sections.rs"));
         assert!(allows("rust", text, "Cache", "crates/store/src/cache.rs"));
         assert!(!allows("rust", text, "Cache", "crates/embed/src/memory.rs"));

@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
-use tamis_store::{PassageId, Store, StoredPassage};
+use tamis_store::{PassageId, StoredPassage};
 
 /// By what passages are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::index::Index;
 use rayon::prelude::*;
 use std::collections::HashSet;
-use tamis_store::{Filter, LexicalQuery, PassageId, Store, StoredPassage};
+use tamis_store::{Filter, LexicalQuery, PassageId, StoredPassage};
 use tamis_text::{Language, Relation};
 
 /// Files that are parsed.

@@ -13,7 +13,7 @@ use crate::words::words_of;
 use std::cell::OnceCell;
 use tamis_embed::dot;
 use tamis_rank::{diversified, jaccard, order};
-use tamis_store::{PassageId, Store};
+use tamis_store::PassageId;
 
 /// How what is kept is to be ordered.
 pub(super) struct Arrangement<'a> {

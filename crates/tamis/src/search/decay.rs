@@ -56,13 +56,11 @@ impl<'a> SearchDecay<'a> {
         if self.before_cut() { ranked.score } else { Decay::apply(ranked.score, ranked.decay) }
     }
 
-    /// The decay of the values that a cut reads as text, part of the description of a search's scores.
-    pub fn scale(&self) -> String {
-        let Some(DecayConfig { collections, decay, evergreen, .. }) = self.config.filter(|_| self.before_cut()) else {
-            return String::new();
-        };
+    /// Its setting in a scoring key, where it changes the values that a cut reads.
+    pub fn scoring(&self) -> Option<(&'static str, String)> {
+        let DecayConfig { collections, decay, evergreen, .. } = self.config.filter(|_| self.before_cut())?;
         let but = if evergreen.is_empty() { String::new() } else { format!(" but {}", evergreen.join(" ")) };
-        format!(", decay {} of {}{but}", decay.half_life_days, collections.join(" "))
+        Some(("decay", format!("{} of {}{but}", decay.half_life_days, collections.join(" "))))
     }
 
     /// Adds to the reason of an empty cut that age alone put the best candidate below it.
@@ -83,7 +81,6 @@ impl<'a> SearchDecay<'a> {
 mod tests {
     use crate::config::{Config, Origins};
     use crate::{Answer, Index, Location, RunOptions, SearchRequest, TextDocument};
-    use tamis_store::Store;
 
     const DAY: i64 = 86_400_000_000_000;
     const NOW: i64 = 20_000 * DAY;

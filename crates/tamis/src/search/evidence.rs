@@ -17,7 +17,7 @@ use std::mem::take;
 use tamis_cut::{Rule, Verdict};
 use tamis_embed::Embedder;
 use tamis_rank::{Adjustment, Fusion};
-use tamis_store::{DocumentId, Filter, StoredPassage};
+use tamis_store::{DocumentId, Filter, ScoringKey, ScoringKind, StoredPassage};
 
 /// Passages that a record is expected to have, for the first look. Few texts are longer than a passage.
 const PASSAGES_OF_A_RECORD: usize = 1;
@@ -102,7 +102,7 @@ impl Index {
         let fusion = BY_SIMILARITY;
         let decided = Decided {
             mode: retrieved.mode,
-            scale: format!("evidence by {fusion}, {} proposed", query.candidates),
+            scoring: ScoringKey::new(ScoringKind::Evidence, fusion).with("proposed", query.candidates),
             rerank: Rerank::new(&self.config.rank, None, retrieved.question.now_ns, &*self.config.search.cut),
             probabilities,
             pool,

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use tamis_cut::Pool;
 use tamis_rank::{Adjustment, Evidence, Fusion, order};
-use tamis_store::{DocumentId, Filter, PassageId, Store, StoredPassage};
+use tamis_store::{DocumentId, Filter, PassageId, ScoringKey, ScoringKind, StoredPassage};
 use tamis_text::Issue;
 
 /// Passages that an issue is expected to have, for the first look.
@@ -232,7 +232,7 @@ impl Index {
         let decided = Decided {
             cut: cut.clone(),
             mode: found.retrieved.mode,
-            scale: format!("issues by {}", Fusion::Rrf { k: served.rrf_k }),
+            scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: served.rrf_k }),
             rerank: Rerank::new(&self.config.rank, None, found.retrieved.question.now_ns, &*self.config.search.cut),
             probabilities: None,
             pool: Pool::scores(values).ok()?,

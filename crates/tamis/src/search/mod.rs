@@ -37,7 +37,7 @@ pub use query::{MAX_VARIANTS, Mode, SearchRequest};
 pub use rank_factors::RankFactors;
 pub(crate) use relevance_prior::RelevancePrior;
 pub(crate) use repeated::{Candidates, Ordered, OrderedPassage};
-pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scale_under};
+pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
 pub(crate) use scope::Scope;
 pub(crate) use similar::SimilarPassages;
 pub use variants::{Variant, VariantKind};
@@ -54,7 +54,7 @@ use retrieve::{Decided, Retrieved};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tamis_cut::Guarantee;
-use tamis_store::{Attribute, DocumentId, Filter, Highlighter, Store, StoredPassage};
+use tamis_store::{Attribute, DocumentId, Filter, Highlighter, StoredPassage};
 
 impl Index {
     /// Answers a query with what is relevant, which can be nothing. The index is searched as it is; see

@@ -14,11 +14,12 @@ impl RankFactors {
         factors
     }
 
-    /// The factors as text, part of the description of a search's scores.
-    pub(super) fn describe(&self) -> String {
+    /// The priors in words, as a part of what scores are made by.
+    pub(super) fn scoring(&self) -> [(&'static str, String); 2] {
         let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
         let usage = self.definitions.usage;
-        format!("roles {test} {example} {vendored} {generated} {changelog} {license} {bot} {template}, usage {usage}")
+        let roles = format!("{test} {example} {vendored} {generated} {changelog} {license} {bot} {template}");
+        [("roles", roles), ("usage", usage.to_string())]
     }
 }
 

@@ -3,13 +3,12 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
-use super::replayed::MEMORIES;
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use crate::index::Index;
 use crate::telemetry::{Served, quality};
 use tamis_rank::Fusion;
-use tamis_store::{RecordedCandidate, RecordedSearch};
+use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
 /// Where a search came from that does not say it.
 const ENTRY_POINT: &str = "library";
@@ -17,7 +16,7 @@ const ENTRY_POINT: &str = "library";
 impl Index {
     /// The search as it is taken down, but for its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
-        let Decided { ranked, cut, mode, scale, pool, .. } = decided;
+        let Decided { ranked, cut, mode, scoring, pool, .. } = decided;
         let background = retrieved.gathered.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
         let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
@@ -39,7 +38,7 @@ impl Index {
             mode: mode.to_string(),
             model: retrieved.model.as_ref().map(|model| model.model().id.clone()),
             method: cut.method.clone(),
-            scale: scale.clone(),
+            scoring: scoring.clone(),
             kept: cut.keep as u32,
             passages: retrieved.coverage.passages,
             score_background: pool.background().map(|background| background.mean),
@@ -70,18 +69,22 @@ impl Index {
         self.usage.record(search, quality)
     }
 
-    /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
-    pub(super) fn scale(
+    /// What the scores mean: everything that changes them or the depth of the pool, but not the query.
+    pub(super) fn scoring(
         &self,
         fusion: Fusion,
         rerank: &Rerank,
         memory: bool,
         decay: &SearchDecay<'_>,
         phrasings: usize,
-    ) -> String {
-        let asked = if memory { MEMORIES } else { "" };
-        let moved = format!("{asked}{}{}", rerank.scale(), decay.scale());
-        let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
-        format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.rank_factors.describe(), self.config.search.pool)
+    ) -> ScoringKey {
+        let kind = if memory { ScoringKind::Memories } else { ScoringKind::Search };
+        let mut key = ScoringKey::new(kind, fusion);
+        let moved = self.config.rank_factors.scoring().into_iter().chain(rerank.scoring()).chain(decay.scoring());
+        key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
+        if phrasings > 0 {
+            key = key.with("phrasings", phrasings);
+        }
+        key.with("pool", self.config.search.pool)
     }
 }

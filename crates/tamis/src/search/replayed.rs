@@ -7,7 +7,7 @@ use crate::Error;
 use std::ops::RangeInclusive;
 use tamis_cut::{Admission, Background, Gate, RawScores, Rule};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
-use tamis_store::RecordedSearch;
+use tamis_store::{RecordedSearch, ScoringKey, ScoringKind};
 
 /// What a decision goes by besides the rule and what was recorded.
 pub(crate) struct ReplayGrounds<'a> {
@@ -32,7 +32,7 @@ pub(crate) struct Configured {
 impl Configured {
     /// What orders the candidates of a recorded search under a rule, and what the rule reads.
     fn fusions(&self, search: &RecordedSearch, rule: &dyn Rule) -> Fusions {
-        match search.scale.contains(MEMORIES) {
+        match search.scoring.kind == ScoringKind::Memories {
             true => Fusions::of_memories(rule, self.memory_weight),
             false => Fusions::new(rule, self.fusion, self.weight),
         }
@@ -101,13 +101,13 @@ impl List {
     fn of(search: &RecordedSearch, evidence: &[Evidence], fusions: &Fusions, configured: Fusion) -> Self {
         let recorded: Option<Vec<f64>> =
             search.candidates.iter().map(|candidate| candidate.score.map(f64::from)).collect();
-        let recorded_by = fusion(&search.scale);
+        let recorded_by: Option<Fusion> = search.scoring.fusion.parse().ok();
         match (recorded, recorded_by) {
             (Some(values), Some(by)) if by == fusions.cut => {
                 List { values, order: (0..evidence.len()).collect(), background: search.score_background }
             }
             (recorded, by) => {
-                let memories = search.scale.contains(MEMORIES);
+                let memories = search.scoring.kind == ScoringKind::Memories;
                 // Reciprocal ranks order by other values than those that are recorded.
                 let aligned = recorded.zip(by).filter(|_| memories || !matches!(configured, Fusion::Rrf { .. }));
                 // Age can leave any share of a memory.
@@ -138,18 +138,11 @@ fn factors(recorded: &[f64], fused: &[f64], plausible: &RangeInclusive<f64>) -> 
     factors.iter().all(|factor| plausible.contains(factor)).then_some(factors)
 }
 
-/// The fusion that a record's scale names, in front of the first comma.
-fn fusion(scale: &str) -> Option<Fusion> {
-    scale.split(',').next()?.parse().ok()
-}
-
-/// What a scale says of a search of memories.
-pub(super) const MEMORIES: &str = ", memories";
-
-/// The scale that the search would have been recorded with under `rule`: the same, with the rule's fusion.
-pub(crate) fn scale_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> String {
-    let rest = search.scale.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
-    format!("{}{rest}", configured.fusions(search, rule).cut)
+/// The scoring key that the search would have been recorded with under `rule`: the same, with the rule's fusion.
+pub(crate) fn scoring_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> ScoringKey {
+    let mut key = search.scoring.clone();
+    key.fusion = configured.fusions(search, rule).cut.to_string();
+    key
 }
 
 /// What is known of the best candidates in absolute terms.
@@ -174,7 +167,7 @@ mod tests {
     use super::*;
     use tamis_store::RecordedCandidate;
 
-    fn search(scale: &str, candidates: &[(f32, f32, f32)]) -> RecordedSearch {
+    fn search(fusion: &str, candidates: &[(f32, f32, f32)]) -> RecordedSearch {
         let candidate = |(place, &(similarity, bm25, score)): (usize, &(f32, f32, f32))| RecordedCandidate {
             passage: format!("p{place}"),
             similarity: Some(similarity),
@@ -186,7 +179,7 @@ mod tests {
         RecordedSearch {
             mode: "hybrid".into(),
             model: Some("m".into()),
-            scale: scale.into(),
+            scoring: ScoringKey::new(ScoringKind::Search, fusion).with("roles", "1 1 1").with("pool", 100),
             passages: 9,
             score_background: Some(0.25),
             similarity_mean: Some(0.0),
@@ -215,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_rule_on_the_recorded_values_reads_them() {
-        let search = search("convex 0.5, roles 1 1 1, pool 100", &POOL);
+        let search = search("convex 0.5", &POOL);
         // Half-way between 0.25 and 1 is 0.625.
         assert_eq!(kept(&search, "background:lambda=0.5"), [0, 1]);
         assert_eq!(kept(&search, "background:lambda=0.6"), [0]);
@@ -224,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_rule_on_another_scale_has_the_pool_in_its_own_order() {
-        let search = search("convex 0.5, pool 100", &[(0.5, 8.0, 0.875), (1.0, 0.0, 0.5), (0.9, 0.0, 0.475)]);
+        let search = search("convex 0.5", &[(0.5, 8.0, 0.875), (1.0, 0.0, 0.5), (0.9, 0.0, 0.475)]);
         // By similarity the second and third lie before the gap.
         assert_eq!(kept(&search, "max_gap:min_candidates_for_gap=2"), [1, 2]);
     }
@@ -232,7 +225,7 @@ mod tests {
     #[test]
     fn what_reranking_made_of_a_value_is_carried_over() {
         // The second was ranked down to half of its fused 1, say as a test; at similarity 0.8 it is then read as 0.4.
-        let search = search("convex 0.5, pool 100", &[(0.6, 8.0, 0.9444444), (0.8, 8.0, 0.5)]);
+        let search = search("convex 0.5", &[(0.6, 8.0, 0.9444444), (0.8, 8.0, 0.5)]);
         assert_eq!(kept(&search, "max_gap:ceiling=0.45"), [0]);
     }
 
@@ -245,39 +238,27 @@ mod tests {
     }
 
     #[test]
-    fn the_scale_names_its_fusion() {
-        assert_eq!(fusion("convex 0.45, roles 0.9 0.85 0.85, pool 100"), Some(Fusion::Convex { weight: 0.45 }));
-        assert_eq!(fusion("weighted 1"), Some(Fusion::Weighted { weight: 1.0 }));
-        assert_eq!(fusion("rrf 60, pool 9"), Some(Fusion::Rrf { k: 60.0 }));
-        for other in ["", "convex", "convex 7", "other 0.5", "convex x, pool 2"] {
-            assert_eq!(fusion(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn the_scale_under_another_rule_differs_by_its_fusion_alone() {
-        let search = search("convex 0.5, roles 1 1 1, pool 100", &[]);
-        let scale = |rule: &str| {
+    fn the_key_under_another_rule_differs_by_its_fusion_alone() {
+        let search = search("convex 0.5", &[]);
+        let scoring = |rule: &str| {
             let rule = tamis_cut::parse(rule).expect("a rule");
-            scale_under(&search, rule.as_ref(), CONFIGURED)
+            scoring_under(&search, rule.as_ref(), CONFIGURED)
         };
-        assert_eq!(scale("auto"), search.scale);
-        assert_eq!(scale("max_gap"), "weighted 1, roles 1 1 1, pool 100");
+        assert_eq!(scoring("auto"), search.scoring);
+        assert_eq!(scoring("max_gap").to_string(), "search; fusion=weighted 1; pool=100; roles=1 1 1");
     }
 
     #[test]
-    fn memories_are_decided_again_on_the_scale_of_memories() {
-        let mut search = search("weighted 0.7, roles 1 1 1, memories, decay 30 of notes, pool 100", &[]);
-        let scale = |search: &RecordedSearch, rule: &str| {
-            scale_under(search, tamis_cut::parse(rule).expect("a rule").as_ref(), CONFIGURED)
+    fn memories_are_decided_again_by_the_fusion_of_memories() {
+        let mut search = search("weighted 0.7", &[]);
+        search.scoring.kind = ScoringKind::Memories;
+        let scoring = |search: &RecordedSearch, rule: &str| {
+            scoring_under(search, tamis_cut::parse(rule).expect("a rule").as_ref(), CONFIGURED)
         };
-        assert_eq!(scale(&search, "auto"), search.scale);
-        assert_eq!(scale(&search, "top_score"), search.scale);
-        search.scale = search.scale.replace("0.7", "1");
-        assert!(
-            scale(&search, "top_score").starts_with("weighted 0.7, "),
-            "the scale of a rule that reads similarities"
-        );
+        assert_eq!(scoring(&search, "auto"), search.scoring);
+        assert_eq!(scoring(&search, "top_score"), search.scoring);
+        search.scoring.fusion = "weighted 1".into();
+        assert_eq!(scoring(&search, "top_score").fusion, "weighted 0.7", "that of a rule that reads similarities");
     }
 
     #[test]

@@ -88,13 +88,12 @@ impl Rerank {
         }
     }
 
-    /// What it does, in words: scores are comparable where this is equal.
-    pub fn scale(&self) -> String {
+    /// Its settings in a scoring key, by name.
+    pub fn scoring(&self) -> impl Iterator<Item = (&'static str, String)> {
         let RankConfig { language, recency, .. } = self.config;
-        let by_language = self.hint.map(|_| format!(", language {} {}", language.same, language.related));
-        let by_age = self
-            .now_ns
-            .map(|_| format!(", recency {} {} {}", recency.half_life_days, recency.floor, recency.severe_floor));
-        [by_language, by_age].into_iter().flatten().collect()
+        let by_language = self.hint.map(|_| ("language", format!("{} {}", language.same, language.related)));
+        let age = || format!("{} {} {}", recency.half_life_days, recency.floor, recency.severe_floor);
+        let by_age = self.now_ns.map(|_| ("recency", age()));
+        [by_language, by_age].into_iter().flatten()
     }
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tamis_cut::{Pool, Rule, Scale, TopScore};
 use tamis_embed::{Embedder, ModelInfo};
 use tamis_rank::Fusion;
-use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, Store, StoredPassage, TextHash};
+use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, ScoringKey, Store, StoredPassage, TextHash};
 
 /// What a query's legs brought in, and by what way. The texts of the candidates are apart, since a decision takes them.
 pub(super) struct Retrieved {
@@ -53,8 +53,8 @@ pub(super) struct Decided {
     pub cut: CutReport,
     /// The legs that decided: thresholds can leave nothing of the semantic one.
     pub mode: Mode,
-    /// What the values are that the rule read, in words: those of two searches are comparable where this is equal.
-    pub scale: String,
+    /// What the values mean that the rule read. Those of two searches are comparable where this is equal.
+    pub scoring: ScoringKey,
     /// What moved the candidates besides the query.
     pub rerank: Rerank,
     /// The probability of relevance of each of `ranked`, where the rule gives one.
@@ -97,14 +97,14 @@ impl Index {
 
         let mut warnings = Vec::new();
         let asked = plan.asked(&question.text, vector.as_deref());
-        let gathered = gather_within(&self.store, &asked, &question.scope, filter, depth);
+        let gathered = gather_within(&*self.store, &asked, &question.scope, filter, depth);
         let (mut gathered, left_out) = match gathered {
             Ok(gathered) => gathered,
             Err(failed) => {
                 warnings.push(plan.do_without(failed, vector.is_some())?);
                 vector = vector.filter(|_| plan.mode.semantic());
                 let asked = plan.asked(&question.text, vector.as_deref());
-                gather_within(&self.store, &asked, &question.scope, filter, depth)?
+                gather_within(&*self.store, &asked, &question.scope, filter, depth)?
             }
         };
         let asked = plan.asked(&question.text, vector.as_deref());
@@ -114,10 +114,10 @@ impl Index {
             let own = Phrased::new(self.config.search.variants.intent_weight, &gathered);
             let phrased: Vec<Phrased> = std::iter::once(own).chain(others).collect();
             merge(&mut gathered, &phrased);
-            complete(&self.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
+            complete(&*self.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
             gathered.phrased = phrased;
         }
-        let passages = fetch(&self.store, &mut gathered, &question.scope.own)?;
+        let passages = fetch(&*self.store, &mut gathered, &question.scope.own)?;
         clock.lap("gather");
 
         let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
@@ -144,7 +144,7 @@ impl Index {
             };
             let vector = vector.filter(|vector| vector.iter().any(|&entry| entry != 0.0));
             let asked = plan.asked(text, vector.as_deref());
-            let (gathered, left_out) = gather_within(&self.store, &asked, &question.scope, filter, depth)?;
+            let (gathered, left_out) = gather_within(&*self.store, &asked, &question.scope, filter, depth)?;
             Ok((Phrased::new(weight, &gathered), joined(left_out, unusable)))
         };
         let gather = &gather;
@@ -201,10 +201,9 @@ impl Index {
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
 
-        let scale = self.scale(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
+        let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let namespace = scope.label(&self.namespace);
-        let own_past =
-            || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scale);
+        let own_past = || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
         let prior = prior.unwrap_or_else(own_past);
         clock.lap("relevance_prior");
         let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
@@ -217,19 +216,7 @@ impl Index {
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
         let ranked = listed.ranked;
-        Ok(Decided {
-            ranked,
-            cut,
-            mode,
-            scale,
-            rerank,
-            probabilities,
-            pool,
-            coverage_drop,
-            evidence,
-            replaced,
-            warning,
-        })
+        Ok(Decided { ranked, cut, mode, scoring, rerank, probabilities, pool, coverage_drop, evidence, replaced, warning })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.

@@ -16,7 +16,7 @@ use crate::index::Index;
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_rank::QueryNames;
-use tamis_store::{Filter, PassageId, Store, StoredPassage};
+use tamis_store::{Filter, PassageId, StoredPassage};
 
 /// What is like a passage.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl Index {
             semantic: Some(found.background),
             ..Gathered::default()
         };
-        let passages = fetch(&self.store, &mut gathered, &scope.own)?;
+        let passages = fetch(&*self.store, &mut gathered, &scope.own)?;
 
         let request = SearchRequest::default();
         let asked = request.asked(&self.config)?;

@@ -258,7 +258,7 @@ mod tests {
             mode: "hybrid".into(),
             model: None,
             method: "auto".into(),
-            scale: String::new(),
+            scoring: Default::default(),
             kept: 0,
             passages: 0,
             score_background: None,

@@ -25,7 +25,7 @@ pub use stats::{Share, SlowQuery, Stats, StatsRequest};
 use crate::Error;
 use crate::index::Index;
 use std::collections::BTreeMap;
-use tamis_store::{Purged, Store};
+use tamis_store::Purged;
 
 impl Index {
     /// What was asked in a period and how it was served, from the rows that are taken down of every query. Without any

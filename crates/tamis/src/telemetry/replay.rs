@@ -10,13 +10,13 @@ use super::comparison::{Compared, Comparison, CutSummary, Example, Outcome, Said
 use crate::Error;
 use crate::index::Index;
 use crate::models;
-use crate::search::{Asked, Configured, Mode, RelevancePrior, ReplayGrounds, replayed, scale_under};
+use crate::search::{Asked, RelevancePrior, Configured, Mode, ReplayGrounds, replayed, scoring_under};
 use serde::Serialize;
 use std::collections::HashMap;
 use tamis_cut::Rule;
 use tamis_embed::{Embedder, MiniLm, ModelInfo, StaticModel};
 use tamis_rank::Fusion;
-use tamis_store::{Judgement, RecordedSearch};
+use tamis_store::{Judgement, RecordedSearch, ScoringKey};
 
 /// How many of the last searches are replayed unless more are asked for.
 pub const REPLAYED: usize = 2_000;
@@ -169,8 +169,8 @@ struct Grounds<'a> {
     priors: HashMap<PriorKey, RelevancePrior>,
 }
 
-/// The key of a prior: namespace, model, mode and scale.
-type PriorKey = (String, Option<String>, String, String);
+/// What prior belong to: namespace, model, mode and scoring.
+type PriorKey = (String, Option<String>, String, ScoringKey);
 
 impl<'a> Grounds<'a> {
     fn new(index: &'a Index) -> Self {
@@ -194,17 +194,17 @@ impl<'a> Grounds<'a> {
             .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
         let reference = model.and_then(models::reference);
         let configured = Configured { fusion, weight, memory_weight: index.config.memory.fusion_weight };
-        let prior = self.prior(search, mode, scale_under(search, rule, configured));
+        let prior = self.prior(search, mode, scoring_under(search, rule, configured));
         let gate = settings.gate.then_some(&index.config.gate);
         let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, prior })?;
         Ok(Outcome::new(decided.kept, &decided.method))
     }
 
-    fn prior(&mut self, search: &RecordedSearch, mode: Mode, scale: String) -> RelevancePrior {
+    fn prior(&mut self, search: &RecordedSearch, mode: Mode, scoring: ScoringKey) -> RelevancePrior {
         let index = self.index;
-        let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scale);
+        let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scoring);
         let believed =
-            |(namespace, model, _, scale): &PriorKey| index.relevance_prior(namespace, model.as_deref(), mode, scale);
+            |(namespace, model, _, scoring): &PriorKey| index.relevance_prior(namespace, model.as_deref(), mode, scoring);
         *self.priors.entry(key).or_insert_with_key(believed)
     }
 }

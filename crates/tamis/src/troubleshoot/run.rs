@@ -15,7 +15,7 @@ use crate::search::{
     SearchRequest,
 };
 use std::collections::BTreeMap;
-use tamis_store::{AttributeCondition, Filter, Store};
+use tamis_store::{AttributeCondition, Filter};
 use tamis_text::{Issue, IssueComment};
 
 /// What a search for solved issues is recorded under, unless its caller says otherwise.

@@ -84,7 +84,7 @@ fn every_bad_line_is_told_with_its_number_and_nothing_is_imported() {
         "line 13: unknown variant `note`",
         "line 7: text is empty",
         "line 9: claim \"c1\" is given twice, and otherwise in graph.jsonl: line 2",
-        "line 11: stand from fragment \"f1\" to claim \"c1\" is given twice, and graph.jsonl: line 1 says supports otherwise",
+        "line 11: stance from fragment \"f1\" to claim \"c1\" is given twice, and graph.jsonl: line 1 says supports otherwise",
         "line 12: confidence is 1.5: must be a number from 0 to 1",
         "line 14: relation cites leads from a claim to a page",
         "line 8: refers to task \"t9\", which is neither in the input nor stored",

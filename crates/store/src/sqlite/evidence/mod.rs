@@ -1,14 +1,5 @@
-//! The evidence graph in the database.
-//!
-//! `write` puts records in and takes them out, `tasks` keeps what filters ask of fragments, `read` gives records back, `summary`
-//! counts them and `check` holds them against their documents.
+//! The evidence graph in the database: `apply` writes records, `records` reads them, `summary` counts them.
 
-mod check;
-mod read;
+mod apply;
+mod records;
 mod summary;
-mod tasks;
-mod write;
-
-pub(super) use check::contradictions;
-pub(super) use tasks::Unsettled;
-pub(super) use write::{empty, forget};

@@ -1,10 +1,11 @@
-//! What evidence amounts to.
+//! Counting evidence.
 
 use rusqlite::{Connection, params};
 
-use super::super::{Database, Fault};
+use super::super::Database;
 use crate::error::Result;
 use crate::evidence::Relation;
+use crate::query::{all, unsigned};
 use crate::report::{Count, EvidenceSummary};
 
 /// The edges to claims of a task; of all tasks where it is null.
@@ -12,15 +13,11 @@ const EDGES: &str = "FROM evidence_edges e JOIN evidence_claims c ON c.namespace
                      WHERE e.namespace = ?1 AND e.target_type = 'claim' AND (?2 IS NULL OR c.task_id = ?2)";
 
 impl Database {
-    /// Counts the evidence of a namespace: all of it, or what has to do with one task.
+    /// Counts the evidence of a namespace, or the part of it that belongs to one task.
     pub(crate) fn evidence_summary(&self, namespace: &str, task: Option<&str>) -> Result<EvidenceSummary> {
         self.snapshot(|connection| {
-            let count = |sql: &str| -> Result<u64, Fault> {
-                let count: i64 =
-                    connection.prepare_cached(sql)?.query_row(params![namespace, task], |row| row.get(0))?;
-                Ok(count as u64)
-            };
-            // Of one task, a fragment is one that an edge leads from to one of its claims.
+            let count = |sql: &str| crate::query::count(connection, sql, params![namespace, task]);
+            // A fragment belongs to a task when one of its edges leads to a claim of the task.
             let fragments = match task {
                 None => "SELECT ?2, f.id, f.page_id FROM evidence_fragments f WHERE f.namespace = ?1".to_owned(),
                 Some(_) => format!(
@@ -32,7 +29,7 @@ impl Database {
                 None => "SELECT count(*) FROM evidence_pages WHERE namespace = ?1 OR ?2".to_owned(),
                 Some(_) => format!("SELECT count(DISTINCT page_id) FROM ({fragments})"),
             };
-            let stands = |relation: Relation| count(&format!("SELECT count(*) {EDGES} AND e.relation = '{relation}'"));
+            let edges = |relation: Relation| count(&format!("SELECT count(*) {EDGES} AND e.relation = '{relation}'"));
             Ok(EvidenceSummary {
                 namespace: namespace.to_owned(),
                 tasks: count("SELECT count(*) FROM evidence_tasks WHERE namespace = ?1 AND (?2 IS NULL OR id = ?2)")?,
@@ -48,9 +45,9 @@ impl Database {
                 claims: count(
                     "SELECT count(*) FROM evidence_claims WHERE namespace = ?1 AND (?2 IS NULL OR task_id = ?2)",
                 )?,
-                supporting: stands(Relation::Supports)?,
-                refuting: stands(Relation::Refutes)?,
-                neutral: stands(Relation::Neutral)?,
+                supporting: edges(Relation::Supports)?,
+                refuting: edges(Relation::Refutes)?,
+                neutral: edges(Relation::Neutral)?,
                 top_domains: domains(connection, namespace, task, &fragments)?,
             })
         })
@@ -58,14 +55,18 @@ impl Database {
 }
 
 /// The domains with most fragments.
-fn domains(connection: &Connection, namespace: &str, task: Option<&str>, fragments: &str) -> Result<Vec<Count>, Fault> {
-    let mut statement = connection.prepare_cached(&format!(
+fn domains(
+    connection: &Connection,
+    namespace: &str,
+    task: Option<&str>,
+    fragments: &str,
+) -> rusqlite::Result<Vec<Count>> {
+    let sql = format!(
         "SELECT p.domain, count(DISTINCT p.id), count(*) FROM ({fragments}) f \
          JOIN evidence_pages p ON p.namespace = ?1 AND p.id = f.page_id WHERE p.domain IS NOT NULL \
          GROUP BY p.domain ORDER BY 3 DESC, 2 DESC, 1 LIMIT 10"
-    ))?;
-    let rows = statement.query_map(params![namespace, task], |row| {
-        Ok(Count { name: row.get(0)?, documents: row.get::<_, i64>(1)? as u64, passages: row.get::<_, i64>(2)? as u64 })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    );
+    all(connection, &sql, params![namespace, task], |row| {
+        Ok(Count { name: row.get(0)?, documents: unsigned(row, 1)?, passages: unsigned(row, 2)? })
+    })
 }

@@ -1,35 +1,35 @@
-//! The functions that a statement may call, and why no single call of one takes long.
+//! The functions that a statement may call. No single call of them takes long.
 //!
-//! One call of a function is one instruction, and SQLite asks only between instructions whether to go on ([`super::watch`]).
-//! So a function is allowed only where a call takes time in proportion to its arguments, which are at most
-//! [`LONGEST_VALUE`](super::LONGEST_VALUE) each and fifty in number. Length limits on results do not help here: `unhex` gives
-//! NULL after comparing each character with all of another text.
+//! A call is one instruction, and SQLite polls only between instructions ([`super::watch`]). So a function is allowed only if
+//! a call takes time linear in its arguments, which are at most [`LONGEST_VALUE`](super::LONGEST_VALUE) each and fifty in
+//! number. Limits on the length of results do not help here: `unhex` returns NULL after comparing each character with all of
+//! another text.
 //!
-//! The tests call every function of this table with its worst arguments and compare that with a reference.
+//! The tests call every function of this table with its worst arguments and compare the time with a reference.
 
 use std::ffi::CStr;
 
-/// Why a call of a function ends soon.
+/// The reason why a call ends soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Harmless {
     /// It is compiled into the statement's instructions and never called.
     Compiled,
-    /// It computes with numbers, or tells the type of its argument. A long text that stands for a number is read once.
+    /// It computes with numbers, or returns the type of its argument. A long text in place of a number is read once.
     Number,
     /// It reads each argument and writes its result a fixed number of times.
     Linear,
-    /// SQLite's own takes quadratic time or is missing; [`super::functions`] or [`super::math`] has one that is linear.
+    /// SQLite's own takes quadratic time or is missing; [`super::functions`] or [`super::math`] has a linear one.
     Replaced,
-    /// It takes the length of the text times that of the pattern (at most 1,000), and asks on the way whether to go on.
+    /// It takes the length of the text times that of the pattern (at most 1,000), and polls for the limits on the way.
     Watched,
-    /// It reads a text of date, or a format of which each directive gives a fixed number of characters.
+    /// It reads a date, or a format whose directives each produce a fixed number of characters.
     Date,
-    /// It parses JSON, nested at most 1,000 deep, and walks along the given paths. A level moves what it holds at most once.
+    /// It parses JSON, nested at most 1,000 deep, and follows the given paths. Each level moves its content at most once.
     Json,
-    /// A row adds its value to what is gathered, which ends at the longest value or at the memory of a statement. As a window
-    /// function it also takes the oldest value out, which moves the rest once.
+    /// A row adds its value to the result, which ends at the longest value or at the memory limit. As a window function it also
+    /// removes the oldest value, which moves the rest once.
     Gathering,
-    /// An aggregate or window function that keeps numbers, places or one value.
+    /// An aggregate or window function that keeps numbers, positions or one value.
     Rows,
 }
 
@@ -38,9 +38,9 @@ use Harmless::{Compiled, Date, Gathering, Json, Linear, Number, Replaced, Rows, 
 /// Functions whose result depends on their arguments alone (and, for dates, on the day), and aggregates and window functions
 /// of that kind.
 ///
-/// Left out is what edits JSON (`json_patch`, `json_set`, …) and `json_pretty`: they can take time and memory beyond any
-/// relation to what they are given, and nobody needs them to read. So is `json_tree`, which looks up every prefix of the path
-/// that it is given: 3.4 s for one row.
+/// Functions that edit JSON (`json_patch`, `json_set`, …) and `json_pretty` are left out: their time and memory have no
+/// relation to their arguments, and reading does not need them. So is `json_tree`, which looks up every prefix of its path:
+/// 3.4 s for one row.
 pub(super) const FUNCTIONS: &[(&str, Harmless)] = &[
     ("->", Json),
     ("->>", Json),
@@ -126,8 +126,8 @@ pub(super) const FUNCTIONS: &[(&str, Harmless)] = &[
     ("upper", Linear),
 ];
 
-/// Functions that give rows and read nothing but their arguments. Each row of `json_each` is a step of its own; the first
-/// parses the text.
+/// Functions that return rows and read only their arguments. Each row of `json_each` is a step of its own; the first parses
+/// the text.
 pub(super) const TABLE_FUNCTIONS: &[&str] = &["json_each"];
 
 /// Table functions that are left out.

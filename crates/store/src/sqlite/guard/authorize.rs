@@ -1,6 +1,6 @@
-//! What a statement may name.
+//! The names that a statement may use.
 //!
-//! This is the second line. The first is that nothing else can be named at all (see [`super`]).
+//! This is the second line of defence. The first is that nothing else can be named at all (see [`super`]).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use super::allowed::{TABLE_FUNCTIONS, is_allowed};
 use super::watch::{Denied, Watch};
 use crate::sql_tables::SQL_TABLES;
 
-/// Tables of the index that a view only joins by their row identifiers. SQLite counts those as no column, and where the view is
-/// merged into the statement it asks about the table as if the statement itself had named it.
+/// Tables of the index that a view joins by row identifier alone. SQLite does not count that as a column, and where it merges
+/// the view into the statement it asks about the table as if the statement had named it.
 const JOINED_BY_ROWID: &[&str] = &["models"];
 
-/// The function that the views over hidden names call. It is on no list, so naming one of them ends there.
+/// The function that the views of hidden names call. It is not allowed, so using such a view fails.
 pub(super) const HIDING: &str = "load_extension";
 
 /// The rules of one connection.
 pub(super) struct Rules {
     /// The name of the schema that holds the index.
     pub(super) schema: String,
-    /// Tables of the index that the visible ones are made of.
+    /// Tables of the index behind the visible ones.
     pub(super) sources: BTreeSet<String>,
-    /// Names that are hidden.
+    /// Hidden names.
     pub(super) hidden: BTreeSet<String>,
 }
 
 impl Rules {
-    /// What SQLite is to do about something that a statement names.
+    /// Answers SQLite's question about a name in a statement.
     pub(super) fn decide(&self, context: AuthContext<'_>, watch: &Arc<Watch>) -> Authorization {
-        if !watch.is_foreign() {
+        if !watch.is_untrusted() {
             return Authorization::Allow;
         }
         match self.refusal(context) {
@@ -54,8 +54,8 @@ impl Rules {
                     }
                     Some(name) if name.eq_ignore_ascii_case("temp") => is_visible(table_name),
                     Some(name) => name.eq_ignore_ascii_case("main") && is_one_of(TABLE_FUNCTIONS, table_name),
-                    // A table that no column is read of, `SELECT count(*) FROM x`: one that is visible, a table expression of
-                    // the statement, or a table that SQLite itself provides. What is hidden is stopped by its view.
+                    // No column is read, as in `SELECT count(*) FROM x`: a visible table, a table expression of the statement, or
+                    // a table that SQLite itself provides. A hidden name is stopped by its view.
                     None => !is_reserved(table_name),
                 };
                 (!allowed).then(|| Denied::Table(table_name.to_owned()))
@@ -76,7 +76,7 @@ pub(super) fn is_visible(table: &str) -> bool {
     SQL_TABLES.iter().any(|visible| visible.name.eq_ignore_ascii_case(table))
 }
 
-/// Names under which SQLite shows itself.
+/// Names of SQLite's own tables.
 fn is_reserved(table: &str) -> bool {
     ["sqlite_", "pragma_"].iter().any(|prefix| {
         table.as_bytes().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
@@ -87,7 +87,7 @@ fn is_one_of(names: &[&str], name: &str) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// What a statement wanted to do, as it says it.
+/// The action in the words of SQL.
 fn name_of(action: AuthAction<'_>) -> &'static str {
     match action {
         AuthAction::Insert { table_name }

@@ -1,4 +1,4 @@
-//! A connection for statements of somebody else's, of one namespace.
+//! A connection for untrusted statements on one namespace.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int, c_void};
@@ -15,11 +15,12 @@ use super::authorize::{HIDING, Rules, is_visible};
 use super::functions;
 use super::watch::{STRIDE, Watch};
 use super::{COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE};
-use crate::sqlite::{MMAP_BYTES, file_uri};
+use crate::connection::{file_uri, open};
+use crate::sqlite::connections::MMAP_BYTES;
 
-/// How long a statement waits for a lock. Readers wait for nothing but the recovery of a log.
+/// How long a statement waits for a lock. Readers wait only for the recovery of a log.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
-/// Page cache, in KiB; most reading goes by the map.
+/// Page cache, in KiB. Most reading goes through the mapping.
 const CACHE_KIB: i64 = 2048;
 
 /// A connection that sees the evidence of one namespace and nothing else.
@@ -27,19 +28,17 @@ pub(super) struct Confined {
     pub(super) connection: Connection,
     pub(super) watch: Arc<Watch>,
     schema: String,
-    /// Names that lead nowhere, in small letters.
+    /// Shadowed names, in lower case.
     hidden: BTreeSet<String>,
     version: i64,
 }
 
 impl Confined {
-    /// Opens one.
+    /// Opens a connection for a namespace.
     pub(super) fn open(path: &Path, immutable: bool, namespace: &str) -> rusqlite::Result<Confined> {
-        super::count_memory();
-        // The connection's own database is empty and in memory. The index is attached to it for reading, under a name that
-        // nobody can know.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(":memory:", flags)?;
+        // The connection's own database is empty and in memory. The index is attached for reading, under a secret name.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI;
+        let mut connection = open(":memory:", flags)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(8);
         connection.pragma_update(None, "mmap_size", MMAP_BYTES)?;
@@ -56,15 +55,15 @@ impl Confined {
         for (name, body) in views(&schema, namespace) {
             transaction.execute_batch(&format!("CREATE TEMP VIEW {} AS {body}", identifier(name)))?;
         }
-        // Names that begin with `sqlite_` can be given only so.
+        // Names that begin with `sqlite_` need a writable schema.
         transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true)?;
         for name in &hidden {
             let name = identifier(name);
             transaction.execute_batch(&format!("CREATE TEMP VIEW {name} AS SELECT {HIDING}('') AS hidden"))?;
         }
         transaction.commit()?;
-        // SQLite has the views in memory by now. Their texts go, so that the schema's name stands nowhere. Should SQLite ever
-        // read its schema again, nothing is visible any more.
+        // SQLite holds the views in memory by now. Their texts are deleted, because they contain the schema's name. If SQLite
+        // ever read its schema again, nothing would be visible.
         connection.execute("DELETE FROM sqlite_temp_schema", [])?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false)?;
 
@@ -82,32 +81,31 @@ impl Confined {
         Ok(Confined { connection, watch, schema, hidden: unsaid, version })
     }
 
-    /// Begins to read. False where the index has other tables by now than when this was opened, so that it can not say any
-    /// more what has to be hidden.
+    /// Begins to read. Returns false when the tables of the index changed since the connection was opened, because other
+    /// names may have to be hidden by now.
     pub(super) fn begin(&self) -> rusqlite::Result<bool> {
         self.connection.prepare_cached("BEGIN")?.execute([])?;
         Ok(version_of(&self.connection, &self.schema)? == self.version)
     }
 
-    /// Ends reading; what was read is as it was at [`begin`](Self::begin).
+    /// Ends the read transaction of [`begin`](Self::begin).
     pub(super) fn rollback(&self) -> rusqlite::Result<()> {
         self.connection.prepare_cached("ROLLBACK")?.execute([]).map(|_| ())
     }
 
-    /// Whether a name, in small letters, is one of the hidden ones.
+    /// Whether a name, in lower case, is hidden.
     pub(super) fn hides(&self, name: &str) -> bool {
         self.hidden.contains(name)
     }
 
-    /// Whether a text names what nobody is to know.
-    pub(super) fn is_told_by(&self, text: &str) -> bool {
+    /// Whether a text contains the secret schema name.
+    pub(super) fn is_revealed_by(&self, text: &str) -> bool {
         text.contains(&self.schema)
     }
 }
 
-/// Has SQLite know nothing of the modules in [`OMITTED`]. It makes them when they are named, and says nothing to the authorizer
-/// of a column that is only joined by USING, so their place is taken by a module that can only be created, which no
-/// statement may do.
+/// Disables the modules in [`OMITTED`]. SQLite would create them when they are named, and does not ask the authorizer about a
+/// column that is only joined by USING. So each is replaced by a module that needs CREATE, which no statement may do.
 fn omit_modules(connection: &Connection) -> rusqlite::Result<()> {
     unsafe extern "C" fn refuse(
         _: *mut ffi::sqlite3,
@@ -147,7 +145,7 @@ fn version_of(connection: &Connection, schema: &str) -> rusqlite::Result<i64> {
     connection.prepare_cached(&format!("PRAGMA {schema}.schema_version"))?.query_row([], |row| row.get(0))
 }
 
-/// All names that would lead to something else than the visible tables.
+/// All names that do not lead to a visible table.
 fn names_to_hide(connection: &Connection, schema: &str) -> rusqlite::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let tables = format!("SELECT name FROM {schema}.sqlite_schema WHERE type IN ('table', 'view')");
@@ -158,7 +156,7 @@ fn names_to_hide(connection: &Connection, schema: &str) -> rusqlite::Result<BTre
             names.insert(name?);
         }
     }
-    // What SQLite makes when it is named is refused by the rules.
+    // The rules refuse the tables that SQLite creates on first use.
     names.retain(|name| !name.starts_with("pragma_") && !TABLE_FUNCTIONS.contains(&name.as_str()) && !is_visible(name));
     Ok(names)
 }
@@ -188,18 +186,19 @@ fn sources() -> impl Iterator<Item = &'static str> {
     .into_iter()
 }
 
-/// The visible tables, as views over the index: name and text.
+/// The visible tables as views over the index: name and text.
 fn views(schema: &str, namespace: &str) -> Vec<(&'static str, String)> {
-    let here = literal(namespace);
-    let plain = |columns: &str, table: &str| format!("SELECT {columns} FROM {schema}.{table} WHERE namespace = {here}");
-    // Goes from the claims and fragments to their vectors, so that one of them is found by its identifier.
+    let namespace = literal(namespace);
+    let plain =
+        |columns: &str, table: &str| format!("SELECT {columns} FROM {schema}.{table} WHERE namespace = {namespace}");
+    // Starts at the claims and fragments, so that an identifier finds its vectors by index.
     let vectors = |kind: &str, table: &str| {
         format!(
             "SELECT '{kind}' AS target_type, e.id AS target_id, m.name AS model_id, v.vector AS embedding_blob, \
              m.dimension AS dimension FROM {schema}.{table} e \
-             JOIN {schema}.documents d ON d.namespace = {here} AND d.path = '{kind}:' || e.id \
+             JOIN {schema}.documents d ON d.namespace = {namespace} AND d.path = '{kind}:' || e.id \
              JOIN {schema}.passages p ON p.document = d.id JOIN {schema}.vectors v ON v.text_id = p.text_id \
-             JOIN {schema}.models m ON m.id = v.model WHERE e.namespace = {here} AND d.collection = 'evidence'"
+             JOIN {schema}.models m ON m.id = v.model WHERE e.namespace = {namespace} AND d.collection = 'evidence'"
         )
     };
     vec![
@@ -222,14 +221,14 @@ fn views(schema: &str, namespace: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Everything that SQLite can be told to refuse by itself.
+/// Switches on every restriction that SQLite has itself.
 fn restrict(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "query_only", true)?;
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
-        // A name in double quotes that nothing has is an error, not a text.
+        // An unknown name in double quotes is an error, not a string.
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

@@ -1,4 +1,4 @@
-//! What is wrong with a statement, and what would do.
+//! Errors of statements, with a way out for each.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,24 +9,25 @@ use rusqlite::ErrorCode;
 use super::allowed::FUNCTIONS;
 use super::connection::Confined;
 use super::watch::{Denied, Ended};
-use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, memory, values};
+use super::{BYTES, COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_VALUE, values};
+use crate::counting_allocator;
 use crate::error::StoreError;
 use crate::sql::SqlQuery;
 use crate::sql_tables::{SQL_TABLES, SqlTable};
 
-/// What a statement may be.
+/// The statements that are allowed.
 pub(super) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";
 
-/// How alike names must be for one to be meant by the other.
-const ALIKE: f64 = 0.5;
-/// Names given as meant, at most.
-const MEANT: usize = 3;
+/// Similarity at which a name is suggested.
+const SUGGESTED_FROM: f64 = 0.5;
+/// Most names suggested.
+const MOST_SUGGESTIONS: usize = 3;
 
 fn refusal(error: impl Into<String>, hint: impl Into<String>) -> StoreError {
     StoreError::Sql { error: error.into(), hint: Some(hint.into()) }
 }
 
-/// What kind of error SQLite gave, if it was SQLite.
+/// SQLite's error code, if the error is SQLite's.
 fn code_of(error: &rusqlite::Error) -> Option<ErrorCode> {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) | rusqlite::Error::SqlInputError { error: failure, .. } => {
@@ -36,7 +37,7 @@ fn code_of(error: &rusqlite::Error) -> Option<ErrorCode> {
     }
 }
 
-/// Whether a connection can be used again after an error. Where it was SQLite that failed, and not the statement, it goes.
+/// Whether a connection can be used again after an error: yes where the statement failed, no where SQLite did.
 pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
     matches!(
         code_of(error),
@@ -52,18 +53,18 @@ pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
 /// The longest error or hint, in characters. Names in it come from the statement, which can be long.
 const LONGEST_MESSAGE: usize = 1000;
 
-/// The error of a statement that SQLite did not run to its end. It names nothing that is hidden, unless the statement does, and
-/// is not longer than a message should be.
+/// Explains the error of a statement that SQLite did not finish, in a message of bounded length. Hidden names appear in it only
+/// where the statement has them.
 pub(super) fn explain(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
     match explained(confined, query, path, error) {
-        StoreError::Sql { error, .. } if names_unsaid(confined, &error, &query.sql) => {
+        StoreError::Sql { error, .. } if reveals_name(confined, &error, &query.sql) => {
             refusal("the statement cannot be run", ALLOWED)
         }
         other => shortened(other),
     }
 }
 
-/// The same error, not longer than a message should be.
+/// Bounds the length of an error's message.
 pub(super) fn shortened(error: StoreError) -> StoreError {
     let short = |text: String| values::shortened(&text, LONGEST_MESSAGE).0;
     match error {
@@ -72,13 +73,13 @@ pub(super) fn shortened(error: StoreError) -> StoreError {
     }
 }
 
-/// Whether a message has a hidden name that the statement has not.
-fn names_unsaid(confined: &Confined, message: &str, sql: &str) -> bool {
+/// Whether a message has a hidden name that the statement lacks.
+fn reveals_name(confined: &Confined, message: &str, sql: &str) -> bool {
     let said: BTreeSet<String> = words(sql).collect();
     words(message).any(|word| confined.hides(&word) && !said.contains(&word))
 }
 
-/// The names in a text, in small letters.
+/// The names in a text, in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_').map(str::to_ascii_lowercase)
 }
@@ -94,22 +95,22 @@ fn explained(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite
     };
     match code_of(&error) {
         Some(ErrorCode::AuthorizationForStatementDenied) => denied(confined.watch.denied()),
-        // SQLite says the same of a program that has more instructions than it may.
+        // SQLite reports a program with too many instructions in the same way.
         Some(ErrorCode::OutOfMemory) => {
-            self::ended(if memory::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
+            self::ended(if counting_allocator::was_refused() { Ended::Memory } else { Ended::Length }, query.timeout)
         }
         Some(ErrorCode::TooBig) => too_big(),
-        // The message may come from a function or from something that runs below the statement.
+        // The message may come from a function, or from a view below the statement.
         _ if message.contains("not authorized") || message.contains("prohibited") => denied(confined.watch.denied()),
         _ if message.contains("string or blob too big") => too_big(),
-        _ if confined.is_told_by(&message) => refusal("the statement cannot be run", ALLOWED),
-        Some(ErrorCode::Unknown) => told(&message, offset, &query.sql),
+        _ if confined.is_revealed_by(&message) => refusal("the statement cannot be run", ALLOWED),
+        Some(ErrorCode::Unknown) => located(&message, offset, &query.sql),
         None => StoreError::Sql { error: message, hint: None },
         Some(_) => StoreError::sqlite(path, error),
     }
 }
 
-/// A statement that was ended before its end.
+/// The error of a stopped statement.
 pub(super) fn ended(why: Ended, timeout: Duration) -> StoreError {
     match why {
         Ended::Time => refusal(
@@ -147,8 +148,8 @@ fn denied(what: Option<Denied>) -> StoreError {
     }
 }
 
-/// What SQLite says of a statement, with its place and the nearest names.
-fn told(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
+/// SQLite's message about a statement, with its line and column, and the nearest names.
+fn located(message: &str, offset: Option<usize>, sql: &str) -> StoreError {
     let named = |beginning: &str| message.strip_prefix(beginning).map(|name| name.split(" - ").next().unwrap_or(name));
     if let Some(name) = named("no such table: ") {
         return unknown_table(name);
@@ -198,7 +199,7 @@ fn unknown_function(name: &str) -> StoreError {
     )
 }
 
-/// An argument that the statement has no parameter for.
+/// The error for an argument without a parameter.
 pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
     let has = match names {
         [] => "it has none; write :name where a value is to go".to_owned(),
@@ -210,7 +211,7 @@ pub(super) fn unknown_parameter(name: &str, names: &[String]) -> StoreError {
     )
 }
 
-/// Which columns may be meant: those of the tables that the statement names.
+/// Suggests columns of the tables that the statement names.
 fn columns_like(name: &str, sql: &str) -> String {
     let bare = name.rsplit('.').next().unwrap_or(name);
     let words: Vec<String> = words(sql).collect();
@@ -228,15 +229,15 @@ fn columns_like(name: &str, sql: &str) -> String {
     format!("{meant}{}", lists.collect::<Vec<_>>().join("; "))
 }
 
-/// `did you mean a or b? `, or nothing where no name is near.
+/// `did you mean a or b? `, or nothing where no name is similar.
 fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let wanted = name.to_ascii_lowercase();
     let mut near: Vec<(f64, &str)> = names
         .map(|known| (strsim::normalized_damerau_levenshtein(&wanted, known), known))
-        .filter(|&(alike, _)| alike >= ALIKE)
+        .filter(|&(alike, _)| alike >= SUGGESTED_FROM)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     near.dedup_by_key(|(_, known)| *known);
-    let near: Vec<&str> = near.into_iter().take(MEANT).map(|(_, known)| known).collect();
+    let near: Vec<&str> = near.into_iter().take(MOST_SUGGESTIONS).map(|(_, known)| known).collect();
     if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
 }

@@ -1,8 +1,8 @@
-//! Functions in place of SQLite's own where those take quadratic time.
+//! Replacements for functions of SQLite that take quadratic time.
 //!
-//! One call of a function is one instruction, which nothing interrupts. `trim` and `unhex` with a long set of characters,
-//! `instr` and `replace` with a long text to look for, and a pattern with many wildcards take seconds on the longest values.
-//! These take time in proportion to their arguments, or look at the clock; what they give is the same.
+//! A call is one instruction, which cannot be interrupted. SQLite's `trim` and `unhex` with a long set of characters, `instr`
+//! and `replace` with a long text to look for, and a pattern with many wildcards take seconds on the longest values. These
+//! take linear time, or poll the clock, and return the same results.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::LONGEST_VALUE;
 use super::pattern::{Interrupted, Pattern};
 use super::watch::Watch;
 
-/// Puts them in place.
+/// Registers the replacements.
 pub(super) fn replace_built_in(connection: &Connection, watch: &Arc<Watch>) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     connection.create_scalar_function("instr", 2, flags, instr)?;
@@ -126,7 +126,7 @@ fn unhex(context: &Context<'_>) -> Result<Option<Vec<u8>>> {
     let mut between: Vec<char> = String::from_utf8_lossy(&between).chars().collect();
     between.sort_unstable();
     let text = String::from_utf8_lossy(&text);
-    // To SQLite, a text ends where it holds a NUL.
+    // SQLite ends a text at its first NUL.
     let mut characters = text.chars().take_while(|&character| character != '\0');
     let digit = |character: char| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let mut decoded = Vec::with_capacity(text.len() / 2);
@@ -137,7 +137,7 @@ fn unhex(context: &Context<'_>) -> Result<Option<Vec<u8>>> {
             }
             continue;
         };
-        // The two digits of a byte stand together.
+        // The two digits of a byte are adjacent.
         let Some(low) = characters.next().and_then(digit) else {
             return Ok(None);
         };
@@ -180,7 +180,7 @@ fn matches(
     if pattern.len() > LONGEST_PATTERN {
         return Err(refused("LIKE or GLOB pattern too complex"));
     }
-    // SQLite keeps it for the next row where the pattern is the same for all.
+    // SQLite keeps a constant pattern for the next row.
     let kept: Option<Arc<Pattern>> = context.get_aux(0)?;
     let pattern = match kept.filter(|pattern| pattern.escape == escape) {
         Some(pattern) => pattern,
@@ -193,7 +193,7 @@ fn matches(
     }
 }
 
-/// The longest pattern, in bytes, as the built-in ones have it too.
+/// The longest pattern in bytes, the same as SQLite's.
 const LONGEST_PATTERN: usize = 1000;
 
 fn refused(message: &str) -> Error {

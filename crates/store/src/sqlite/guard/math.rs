@@ -1,6 +1,6 @@
-//! The functions of numbers that the SQLite that comes with this program is built without.
+//! Mathematical functions that the bundled SQLite lacks.
 //!
-//! As in SQLite, an argument that is no number gives NULL, and so does a result that is none.
+//! As in SQLite, an argument or result that is not a number gives NULL.
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
@@ -12,7 +12,7 @@ type OfOne = (&'static str, fn(f64) -> f64);
 /// A function of two numbers, with its name.
 type OfTwo = (&'static str, fn(f64, f64) -> f64);
 
-/// Puts them in place.
+/// Registers the functions.
 pub(super) fn add(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     let rounding: [OfOne; 3] = [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor)];
@@ -54,7 +54,7 @@ pub(super) fn add(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Nothing has a logarithm that is not above zero.
+/// A number has a logarithm only above zero.
 fn logarithm(x: f64, of: impl Fn(f64) -> f64) -> f64 {
     if x > 0.0 { of(x) } else { f64::NAN }
 }
@@ -67,14 +67,14 @@ fn real(context: &Context<'_>, at: usize) -> Option<f64> {
     }
 }
 
-/// An argument as a number: also a text that is one as a whole.
+/// An argument as a number, also where it is a text that spells one.
 fn number(context: &Context<'_>, at: usize) -> Option<Value> {
     match context.get_raw(at) {
         ValueRef::Integer(whole) => Some(Value::Integer(whole)),
         ValueRef::Real(real) => Some(Value::Real(real)),
         ValueRef::Text(text) => {
             let text = str::from_utf8(text).ok()?.trim_matches(|character: char| character.is_ascii_whitespace());
-            // Names such as `inf` and `nan` are no numbers in SQL.
+            // In SQL, `inf` and `nan` are not numbers.
             if !text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) {
                 return None;
             }

@@ -1,40 +1,37 @@
-//! Statements that somebody else wrote: what they can see, how long they run, what they take.
+//! The guard for untrusted SQL statements. It limits their view, their rights, their time and their memory.
 //!
-//! **What they can see** is the evidence of one namespace, and that by what they can name. A [`Confined`] connection has an
-//! empty database of its own in memory. The index is attached to it, for reading, as a schema whose name holds 128 random bits
-//! and stands in no table, no message and no plan. Temporary views, which come before any other name, stand for the visible
-//! tables, each of one namespace; and for every other name that the index or SQLite's modules have, a view that cannot be
-//! used. So no name leads to a table of the index: without a schema it is a view, and the schema cannot be named. (The
-//! authorizer alone would not do. The view that it names as the reader is whatever stands in FROM, so that a table
-//! expression of the same name would pass for it.)
+//! **View.** A statement sees the evidence of one namespace. A [`Confined`] connection has an empty database of its own in
+//! memory. The index is attached to it, for reading, as a schema whose name holds 128 random bits and appears in no table,
+//! message or plan. Temporary views, which shadow every other name, stand for the visible tables of the namespace. Every
+//! other name in the index or in SQLite's modules is shadowed by a view that cannot be used. So no name leads to a table of
+//! the index: without a schema it is a view, and the schema cannot be named. The authorizer alone would not suffice, because
+//! the view that it reports as the reader is any name in FROM, and a table expression of the same name would pass for it.
 //!
-//! **What they can do** is read: the connection is opened for reading, and the authorizer ([`authorize`]) knows SELECT, the
+//! **Rights.** A statement can only read: the connection is read-only, and the authorizer ([`authorize`]) allows SELECT, the
 //! visible tables and a list of functions.
 //!
-//! **How long they run** holds by two things. SQLite asks every few hundred instructions whether the time is over
-//! ([`watch`]). An instruction can be long, though: sorting is a single one. So a statement runs in a thread of its own, and
-//! who asked waits for it as long as was said and no longer. What is left behind ends by itself: it gets no more memory, and
-//! no function takes more than linear time ([`allowed`]).
+//! **Time.** SQLite polls every few hundred instructions for the time limit ([`watch`]). A single instruction can take long,
+//! though: sorting is one. So a statement runs in a thread of its own, and its caller waits no longer than the limit. An
+//! abandoned statement ends by itself: it gets no more memory, and every function takes linear time ([`allowed`]).
 //!
-//! **What they take** is bounded by an allocator that counts ([`memory`]), and by how many run at a time and how many may be
-//! left behind ([`places`]).
+//! **Memory.** A counting allocator ([`counting_allocator`](crate::counting_allocator)) bounds each statement, and slots
+//! ([`slots`]) bound the number that run.
 
 mod allowed;
 mod authorize;
 mod connection;
 mod errors;
+mod execute;
 mod functions;
 mod math;
-mod memory;
 mod pattern;
-mod places;
-mod run;
+mod slots;
 #[cfg(test)]
 mod tests;
 mod values;
 mod watch;
 #[cfg(test)]
-mod worst;
+mod worst_case_tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -42,19 +39,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use self::connection::Confined;
-use self::places::Place;
+use self::slots::Slot;
 use self::watch::Ended;
-use super::lock;
+use crate::counting_allocator;
 use crate::error::{Result, StoreError};
+use crate::mutex::lock;
 use crate::sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows};
 
-pub(crate) use memory::install as count_memory;
-
-/// What a statement may take of SQLite's memory beyond what its connection holds, in bytes.
+/// SQLite memory of a statement beyond that of its connection, in bytes.
 const BYTES: usize = 32 << 20;
 /// The longest statement, in bytes.
 const LONGEST_TEXT: usize = 32 << 10;
-/// The longest value or row that a statement can make, in bytes: four times the longest text of a fragment.
+/// The longest value or row of a statement, in bytes: four times the longest text of a fragment.
 const LONGEST_VALUE: usize = 128 << 10;
 /// The most columns.
 const COLUMNS: usize = 100;
@@ -64,18 +60,18 @@ const DEPTH: usize = 200;
 const INSTRUCTIONS: usize = 25_000;
 /// Connections kept for the next statement.
 const IDLE: usize = 4;
-/// How often `cancelled` is asked.
+/// The interval at which `cancelled` is polled.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(5);
-/// Instructions that a statement may take: more than a fast machine does in the longest time.
+/// Instructions of a statement: more than a fast machine executes within the longest time limit.
 const STEPS: u64 = 1_000_000_000;
 
-/// Limits of a statement that its caller has no say in.
+/// Limits that the caller cannot set.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     steps: u64,
 }
 
-/// Runs statements that somebody else wrote on one database.
+/// Runs untrusted statements on one database.
 pub(in crate::sqlite) struct Guard {
     path: PathBuf,
     immutable: bool,
@@ -90,11 +86,16 @@ impl std::fmt::Debug for Guard {
 }
 
 impl Guard {
-    pub(in crate::sqlite) fn new(path: &Path, immutable: bool) -> Guard {
+    /// Makes a guard that threads can share.
+    pub(in crate::sqlite) fn shared(path: &Path, immutable: bool) -> Arc<Guard> {
+        Arc::new(Guard::new(path, immutable))
+    }
+
+    fn new(path: &Path, immutable: bool) -> Guard {
         Guard { path: path.to_owned(), immutable, limits: Limits { steps: STEPS }, idle: Mutex::default() }
     }
 
-    /// Runs one on the evidence of a namespace.
+    /// Runs a statement on the evidence of a namespace.
     pub(in crate::sqlite) fn query(
         self: &Arc<Guard>,
         namespace: &str,
@@ -102,7 +103,7 @@ impl Guard {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<SqlRows> {
         check(namespace, query)?;
-        let (place, waiting) = Place::take(&self.asker(namespace), cancelled)?;
+        let (slot, waiter) = Slot::take(&self.caller(namespace), cancelled)?;
         let started = Instant::now();
         let confined = self.connection(namespace)?;
         let watch = confined.watch.clone();
@@ -112,19 +113,19 @@ impl Guard {
         std::thread::Builder::new()
             .name("tamis-sql".to_owned())
             .spawn(move || {
-                memory::limit_this_thread(BYTES, place.left());
-                let (result, sound) = run::run(&confined, &own, &guard.path);
+                counting_allocator::limit_this_thread(BYTES, slot.abandoned());
+                let (result, sound) = execute::run(&confined, &own, &guard.path);
                 confined.watch.end();
                 if sound && confined.rollback().is_ok() {
                     guard.keep(namespace, confined);
                 }
-                drop(place);
-                // Nobody may be waiting any more.
+                drop(slot);
+                // The caller may have stopped waiting.
                 let _ = sender.send(result);
             })
             .map_err(|error| StoreError::io(&self.path, "starting a thread", error))?;
         let stop = || {
-            waiting.leave();
+            waiter.abandon();
             watch.stop(number);
         };
         let mut rows = wait(&receiver, query.timeout, cancelled, &stop)?;
@@ -132,12 +133,12 @@ impl Guard {
         Ok(rows)
     }
 
-    /// Who asks, as far as the guard can tell.
-    fn asker(&self, namespace: &str) -> String {
+    /// Identifies the caller, as far as the guard knows it.
+    fn caller(&self, namespace: &str) -> String {
         format!("{}\n{namespace}", self.path.display())
     }
 
-    /// A connection that has begun to read: one that is kept, or a new one.
+    /// Returns a connection that has begun to read: an idle one, or a new one.
     fn connection(&self, namespace: &str) -> Result<Confined> {
         let kept = {
             let mut idle = lock(&self.idle);
@@ -153,7 +154,7 @@ impl Guard {
         if confined.begin().map_err(failed)? {
             return Ok(confined);
         }
-        Err(StoreError::Busy { path: self.path.clone(), holder: "its tables are just being changed".to_owned() })
+        Err(StoreError::Busy { path: self.path.clone(), holder: "its tables are being changed".to_owned() })
     }
 
     fn keep(&self, namespace: String, confined: Confined) {
@@ -165,7 +166,7 @@ impl Guard {
     }
 }
 
-/// Refuses what would not get as far as SQLite.
+/// Refuses statements and limits that need not reach SQLite.
 fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
     let refused = |error: String, hint: &str| Err(StoreError::Sql { error, hint: Some(hint.to_owned()) });
     if namespace.contains('\0') {
@@ -185,7 +186,7 @@ fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
         return refused(error, "read on with LIMIT and OFFSET where an answer is too large");
     }
     if query.sql.len() > LONGEST_TEXT {
-        let error = format!("the statement is {} bytes long, at most {LONGEST_TEXT} are taken", query.sql.len());
+        let error = format!("the statement is {} bytes long, at most {LONGEST_TEXT} are allowed", query.sql.len());
         return refused(error, "pass long lists as a JSON array in a parameter and read it with json_each(:parameter)");
     }
     if query.sql.contains('\0') {
@@ -194,7 +195,7 @@ fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
     Ok(())
 }
 
-/// Waits for the rows for as long as the statement may take and a tenth of that, and stops it where they do not come.
+/// Waits for the rows a tenth longer than the time limit, then stops the statement.
 fn wait(
     receiver: &Receiver<Result<SqlRows>>,
     timeout: Duration,

@@ -1,10 +1,10 @@
 //! Patterns of LIKE and GLOB.
 
-/// The clock was looked at, and it was too late.
+/// The time limit passed while matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Interrupted;
 
-/// Comparisons between two looks at the clock.
+/// Comparisons between two polls of the clock.
 const STRIDE: u32 = 8192;
 
 /// One part of a pattern.
@@ -20,15 +20,15 @@ enum Part {
     Set { ranges: Vec<(char, char)>, negated: bool },
 }
 
-/// A pattern that was read.
+/// A parsed pattern.
 #[derive(Debug, PartialEq)]
 pub(super) struct Pattern {
     parts: Vec<Part>,
-    /// ASCII letters match without difference of case.
+    /// ASCII letters match regardless of case.
     folded: bool,
     /// It ends in an escape character or an open set, and matches nothing.
     broken: bool,
-    /// What takes its meaning from the character behind it.
+    /// The character that makes the next one literal.
     pub(super) escape: Option<char>,
 }
 

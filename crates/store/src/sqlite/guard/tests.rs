@@ -1,4 +1,4 @@
-//! What the guard is made of, each by itself.
+//! The parts of the guard.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +10,10 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, ffi};
 
 use super::connection::Confined;
-use super::places::{LEFT_BY_ALL, LEFT_BY_ONE, PLACES};
+use super::slots::{ABANDONED_BY_ALL, ABANDONED_BY_ONE, SLOTS};
 use super::watch::Watch;
-use super::{Guard, Limits, functions, memory};
+use super::{Guard, Limits, functions};
+use crate::counting_allocator;
 use crate::error::StoreError;
 use crate::sql::SqlQuery;
 use crate::sqlite::Database;
@@ -82,7 +83,7 @@ fn a_statement_has_only_so_many_steps() {
 static RELEASED: Mutex<bool> = Mutex::new(false);
 static RELEASE: Condvar = Condvar::new();
 
-/// A function that is one long instruction: it ends when it is told to.
+/// A function that is one long instruction. It ends when the test releases it.
 pub(super) fn add_stall(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("stall", 0, FunctionFlags::SQLITE_UTF8, |_| {
         let mut released = RELEASED.lock().unwrap();
@@ -106,11 +107,11 @@ fn statements_that_outlive_their_time_keep_nobody_else_out() {
         let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new("SELECT 1") };
         guard.query(namespace, &query, &|| false).map(|rows| rows.row_count).map_err(|error| error.to_string())
     };
-    const { assert!(LEFT_BY_ONE >= PLACES, "as many as had every place before") };
-    for number in 1..=LEFT_BY_ONE {
+    const { assert!(ABANDONED_BY_ONE >= SLOTS, "as many as had every place before") };
+    for number in 1..=ABANDONED_BY_ONE {
         let error = ask("noisy", "SELECT stall()", false).unwrap_err();
         assert!(error.contains("takes longer than 5 ms"), "{number}: {error}");
-        if number < LEFT_BY_ONE {
+        if number < ABANDONED_BY_ONE {
             assert_eq!(works("noisy"), Ok(1), "beside {number}");
         }
         assert_eq!(works("quiet"), Ok(1), "beside {number}");
@@ -119,8 +120,8 @@ fn statements_that_outlive_their_time_keep_nobody_else_out() {
     assert!(error.contains("4 of your statements ran out of time and have not ended yet"), "{error}");
     assert_eq!(works("quiet"), Ok(1));
     // Not even many together have more threads than are said.
-    for number in LEFT_BY_ONE..LEFT_BY_ALL {
-        ask(&format!("noisy {}", number / LEFT_BY_ONE), "SELECT stall()", false).unwrap_err();
+    for number in ABANDONED_BY_ONE..ABANDONED_BY_ALL {
+        ask(&format!("noisy {}", number / ABANDONED_BY_ONE), "SELECT stall()", false).unwrap_err();
     }
     let error = ask("quiet", "SELECT 1", true).unwrap_err();
     assert!(error.contains("8 statements ran out of time"), "{error}");
@@ -132,15 +133,15 @@ fn statements_that_outlive_their_time_keep_nobody_else_out() {
 
 #[test]
 fn a_statement_that_nobody_waits_for_gets_no_more_memory() {
-    memory::install();
-    if !memory::is_counted() {
+    counting_allocator::install();
+    if !counting_allocator::is_counted() {
         println!("skipped: SQLite was in use before its allocator could be wrapped");
         return;
     }
     let left = Arc::new(AtomicBool::new(false));
     let seen = left.clone();
     std::thread::spawn(move || {
-        memory::limit_this_thread(1 << 20, move || seen.load(Ordering::Relaxed));
+        counting_allocator::limit_this_thread(1 << 20, move || seen.load(Ordering::Relaxed));
         // SAFETY: plain allocations, each given back.
         let allocate = || unsafe {
             let given = ffi::sqlite3_malloc(100);

@@ -1,6 +1,6 @@
-//! The two inner loops, in the best instructions that the processor has, chosen while running.
+//! The two inner loops, in the best instructions of the processor, chosen at run time.
 //!
-//! Both are whole-number arithmetic, so that every implementation gives the same result on every machine.
+//! Both are integer arithmetic, so every implementation gives the same result on every machine.
 
 #[cfg(any(target_arch = "aarch64", test))]
 mod neon;
@@ -17,9 +17,9 @@ pub(super) const TABLE_BYTES: usize = 32;
 /// The largest entry of a lookup table: the sum of two still fits in a byte.
 pub(super) const TABLE_MAX: u8 = 127;
 
-/// A set of processor instructions that the scans are written for.
+/// A set of processor instructions with scans written for it.
 ///
-/// A value can only be had from [`available`](Self::available) or [`best`](Self::best), so that the processor has it.
+/// Values come only from [`available`](Self::available) and [`best`](Self::best), so the processor has the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instructions(Level);
 
@@ -42,7 +42,7 @@ static BEST: LazyLock<Instructions> =
     LazyLock::new(|| Instructions::available().last().copied().unwrap_or(Instructions(Level::Portable)));
 
 impl Instructions {
-    /// The fastest that this processor can run.
+    /// Returns the fastest set of this processor.
     ///
     /// ```
     /// use tamis_store::vectors::Instructions;
@@ -54,7 +54,7 @@ impl Instructions {
         *BEST
     }
 
-    /// All that this processor can run, the slowest first.
+    /// Returns all sets of this processor, slowest first.
     #[must_use]
     pub fn available() -> Vec<Self> {
         #[allow(unused_mut)]
@@ -98,7 +98,7 @@ impl Instructions {
         }
     }
 
-    /// Begins to load a row that is scored soon, since rows that lie apart are otherwise waited for one by one.
+    /// Begins to load a row that is scored soon. Scattered rows would otherwise be waited for one by one.
     pub(super) fn prefetch(self, row: &[i8]) {
         #[cfg(target_arch = "x86_64")]
         x86::prefetch(row);
@@ -118,7 +118,7 @@ impl Instructions {
         debug_assert!(table.iter().all(|entry| *entry <= TABLE_MAX));
         match self.0 {
             Level::Portable => portable::table_sums(codes, table, sums),
-            // SAFETY: the variants exist only where `available` saw that the processor has the instructions.
+            // SAFETY: the variants exist only where `available` found the instructions.
             #[cfg(any(target_arch = "aarch64", test))]
             Level::Neon | Level::DotProduct => unsafe { neon::table_sums(codes, table, sums) },
             // SAFETY: as above.
@@ -135,7 +135,7 @@ impl Instructions {
         debug_assert_eq!(rows.len(), query.codes.len() * dots.len());
         match self.0 {
             Level::Portable => portable::dots(rows, query, dots),
-            // SAFETY: the variants exist only where `available` saw that the processor has the instructions.
+            // SAFETY: the variants exist only where `available` found the instructions.
             #[cfg(any(target_arch = "aarch64", test))]
             Level::Neon => unsafe { neon::dots(rows, query, dots) },
             // SAFETY: as above.
@@ -151,7 +151,7 @@ impl Instructions {
     }
 }
 
-/// Which of the values are `floor` or more: a bit for each.
+/// A bit for each value that is `floor` or more.
 pub(super) fn at_least(values: &[f32; GROUP], floor: f32) -> u64 {
     #[cfg(target_arch = "x86_64")]
     return x86::at_least(values, floor);

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
-use tamis_store::{Store, StoreError, Writing};
+use tamis_store::{StoreError, Writing};
 use tamis_text::Issue;
 
 /// Entries of a page, the most that GitHub gives.

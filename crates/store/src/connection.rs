@@ -1,0 +1,67 @@
+//! Opening SQLite connections, for all databases of the crate.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// Opens a database by path or URI. Every connection of the crate is opened here.
+pub(crate) fn open(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    // SQLite takes an allocator only before its first connection.
+    #[cfg(feature = "evidence")]
+    crate::counting_allocator::install();
+    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+/// Reads the schema. Opening a connection reads nothing yet, so a damaged or unreadable file shows up here.
+pub(crate) fn read_schema(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+}
+
+/// Writes the write-ahead log back and empties it, so that the file alone holds everything. Waits for nobody.
+pub(crate) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+}
+
+/// Runs SQLite's quick check and returns the first finding.
+pub(crate) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let state: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    Ok((state != "ok").then_some(state))
+}
+
+/// The path as a URI that tells SQLite that the file does not change.
+pub(crate) fn immutable_uri(path: &Path) -> String {
+    file_uri(path, "immutable=1")
+}
+
+/// The path as a URI with a parameter. On Windows its backslashes are kept, because a path that begins with `\\?\` works
+/// with no others.
+pub(crate) fn file_uri(path: &Path, parameter: &str) -> String {
+    use std::fmt::Write;
+    let mut uri = "file:".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            _ => {
+                // Writing to a string cannot fail.
+                let _ = write!(uri, "%{byte:02x}");
+            }
+        }
+    }
+    uri.push('?');
+    uri.push_str(parameter);
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_escaped_so_that_sqlite_reads_it_unchanged() {
+        let uri = immutable_uri(Path::new("/a b/50%?/x#y/é.db"));
+        assert_eq!(uri, "file:/a%20b/50%25%3f/x%23y/%c3%a9.db?immutable=1");
+    }
+}

@@ -1,0 +1,42 @@
+//! Changing documents.
+
+use std::time::Duration;
+
+use super::EmbeddedStore;
+use crate::error::Result;
+use crate::namespace::NewNamespace;
+use crate::record::{Applied, Change};
+use crate::store::{Changes, Writing};
+
+impl Changes for EmbeddedStore {
+    fn writer(&self) -> Result<Writing<'_>> {
+        Ok(Writing::new(self.hold()?))
+    }
+
+    fn wait_to_write(&self, patience: Duration, waiting: &mut dyn FnMut(&str) -> bool) -> Result<Writing<'_>> {
+        self.check_writable()?;
+        let hold = self.lock.wait(patience, waiting)?;
+        self.database.check_replaced()?;
+        Ok(Writing::new(hold))
+    }
+
+    fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
+        self.writing(|database| database.put_namespace(namespace))
+    }
+
+    fn remove_namespace(&self, name: &str) -> Result<Applied> {
+        self.writing(|database| database.remove_namespace(name))
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<Applied> {
+        self.writing(|database| database.apply(changes))
+    }
+
+    fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
+        self.writing(|database| database.remove_origin(origin, namespaces))
+    }
+
+    fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
+        self.writing(|database| database.set_dates(namespace, dates))
+    }
+}

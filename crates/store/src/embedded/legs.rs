@@ -1,0 +1,190 @@
+//! Searching: the lexical and the semantic leg.
+
+use std::sync::Arc;
+
+use super::EmbeddedStore;
+use crate::access::Access;
+use crate::error::{Result, StoreError};
+use crate::filter::Filter;
+use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
+use crate::lexical::{Reader, State, guarded};
+use crate::mutex::lock;
+use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
+use crate::report::Coverage;
+use crate::sqlite::ModelRow;
+use crate::store::{LexicalLeg, VectorLeg};
+use crate::vectors::cosine;
+
+/// The error of a similarity computed from codes. Candidates within it of the best are scored in full precision.
+const CODE_ERROR: f32 = 0.01;
+
+impl EmbeddedStore {
+    /// Returns the lexical index, rebuilt first where it cannot be used; `None` when there is nothing to search.
+    fn reader(&self) -> Result<Option<Arc<Reader>>> {
+        let reason = match self.lexical.state() {
+            State::Ready(reader) => return Ok(Some(reader)),
+            State::Missing => "it was never built".to_owned(),
+            State::Unusable(reason) => reason,
+        };
+        if self.database.resolve(&Filter::default())?.count == 0 {
+            return Ok(None);
+        }
+        let unpublished = || StoreError::Unpublished { path: self.lexical.path().to_owned(), reason: reason.clone() };
+        if self.access == Access::ReadOnly {
+            return Err(unpublished());
+        }
+        let _hold = self.hold()?;
+        let _publishing = lock(&self.publishing);
+        let seq = self.lexical.catch_up(&self.database, false, &mut |_| {})?;
+        self.database.published(seq, 0)?;
+        match self.lexical.state() {
+            State::Ready(reader) => Ok(Some(reader)),
+            _ => Err(unpublished()),
+        }
+    }
+
+    fn tantivy<T>(&self, read: impl FnOnce() -> tantivy::Result<T>) -> Result<T> {
+        guarded(read).map_err(|error| StoreError::tantivy(self.lexical.path(), error))
+    }
+
+    /// Returns a known model, after checking that the query's vector fits it.
+    fn model_of(&self, model: &str, vector: &[f32]) -> Result<Option<ModelRow>> {
+        let Some(model) = self.database.model(model)? else {
+            return Ok(None);
+        };
+        if vector.len() != model.dimension {
+            return Err(StoreError::Dimension { model: model.name, expected: model.dimension, received: vector.len() });
+        }
+        if vector.iter().any(|value| !value.is_finite()) {
+            return Err(StoreError::NotFinite { model: model.name, what: "the query".to_owned() });
+        }
+        Ok(Some(model))
+    }
+
+    /// Converts the vector of each passage.
+    fn map_vectors<T>(
+        &self,
+        model: &ModelRow,
+        ids: &[PassageId],
+        convert: impl Fn(&[f32]) -> T,
+    ) -> Result<Vec<Option<T>>> {
+        let mut converted = Vec::with_capacity(ids.len());
+        self.database.each_vector(model, ids, |vector| converted.push(vector.map(&convert)))?;
+        Ok(converted)
+    }
+}
+
+impl LexicalLeg for EmbeddedStore {
+    fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
+        let selection = self.resolve(filter)?;
+        let Some(reader) = self.reader()? else {
+            return Ok(LexicalHits::default());
+        };
+        let mut found = self.tantivy(|| reader.search(&query.text, &selection, k))?;
+        found.statistics.passages = selection.count;
+        // The index may lag behind and find passages that the database has deleted.
+        let mut ids: Vec<u64> = found.hits.iter().map(|hit| hit.passage.0).collect();
+        ids.sort_unstable();
+        let existing = self.database.existing(&ids)?;
+        found.hits.retain(|hit| existing.binary_search(&hit.passage.0).is_ok());
+        Ok(found)
+    }
+
+    fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>> {
+        let selection = self.resolve(filter)?;
+        match self.reader()? {
+            Some(reader) => self.tantivy(|| reader.score(&query.text, &selection, ids)),
+            None => Ok(vec![LexicalScore::default(); ids.len()]),
+        }
+    }
+}
+
+impl VectorLeg for EmbeddedStore {
+    fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
+        self.database.unembedded(model, &*self.resolve(filter)?, limit)
+    }
+
+    fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
+        self.writing(|database| database.put_vectors(model, vectors))
+    }
+
+    fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest> {
+        let Some(model) = self.model_of(model, vector)? else {
+            return Ok(Nearest::default());
+        };
+        let selection = self.resolve(filter)?;
+        let count = k.saturating_add(k / 2).saturating_add(32);
+        let coded = self.semantic.nearest(&self.database, &model, vector, &selection, count)?;
+        let worst = match k.checked_sub(1) {
+            None => f32::INFINITY,
+            Some(last) => coded.hits.get(last).map_or(f32::NEG_INFINITY, |hit| hit.similarity - 2.0 * CODE_ERROR),
+        };
+        let ids: Vec<PassageId> =
+            coded.hits.iter().take_while(|hit| hit.similarity >= worst).map(|hit| PassageId(hit.passage)).collect();
+        let similarities = self.map_vectors(&model, &ids, |stored| cosine(vector, stored))?;
+        let mut hits: Vec<SemanticHit> = ids
+            .into_iter()
+            .zip(similarities)
+            .filter_map(|(passage, similarity)| similarity.map(|similarity| SemanticHit { passage, similarity }))
+            .collect();
+        hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
+        hits.truncate(k);
+        Ok(Nearest { hits, background: Background::from(coded.background) })
+    }
+
+    fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>> {
+        match self.model_of(model, vector)? {
+            Some(model) => self.map_vectors(&model, ids, |stored| cosine(vector, stored)),
+            None => Ok(vec![None; ids.len()]),
+        }
+    }
+
+    fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>> {
+        match self.database.model(model)? {
+            Some(model) => self.map_vectors(&model, ids, <[f32]>::to_vec),
+            None => Ok(vec![None; ids.len()]),
+        }
+    }
+
+    fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {
+        let state = self.database.content_state(filter.is_by_properties())?;
+        self.coverages.retain(|(known, ..)| known.seq == state.seq);
+        if let Some(coverage) = self.coverages.get(|(known, name, of)| *known == state && name == model && of == filter)
+        {
+            return Ok(coverage);
+        }
+        let selection = self.resolve(filter)?;
+        // Where a model covers all passages, or none, the selected ones need not be counted. Filters by date differ at each
+        // search.
+        let whole = if selection.is_everything() { None } else { Some(self.coverage(model, &Filter::default())?) };
+        let coverage = match whole {
+            Some(whole) if whole.embedded == whole.passages => {
+                Coverage { passages: selection.count, embedded: selection.count }
+            }
+            Some(whole) if whole.embedded == 0 => Coverage { passages: selection.count, embedded: 0 },
+            _ => self.database.coverage(model, &selection)?,
+        };
+        self.coverages.push((state, model.to_owned(), filter.clone()), coverage);
+        Ok(coverage)
+    }
+}
+
+impl From<crate::vectors::Background> for Background {
+    fn from(measured: crate::vectors::Background) -> Background {
+        let quantiles = measured.quantiles;
+        Background {
+            count: measured.count as u64,
+            sampled: measured.sampled < measured.count,
+            mean: measured.mean,
+            deviation: measured.deviation,
+            quantiles: vec![
+                (0.5, quantiles.p50),
+                (0.75, quantiles.p75),
+                (0.9, quantiles.p90),
+                (0.95, quantiles.p95),
+                (0.99, quantiles.p99),
+                (0.999, quantiles.p999),
+            ],
+        }
+    }
+}

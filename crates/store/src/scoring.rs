@@ -1,0 +1,199 @@
+//! The key that makes scores of recorded searches comparable.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// The pipeline that scored a recorded search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum ScoringKind {
+    /// A search over files, pages and imports.
+    #[default]
+    Search,
+    /// A search over memories, which fade with age.
+    Memories,
+    /// A search over issues, ranked by the ranks of their passages.
+    Issues,
+    /// Evidence ranked by similarity.
+    Evidence,
+}
+
+impl ScoringKind {
+    const ALL: [ScoringKind; 4] =
+        [ScoringKind::Search, ScoringKind::Memories, ScoringKind::Issues, ScoringKind::Evidence];
+
+    /// Returns the name in the text form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ScoringKind::Search => "search",
+            ScoringKind::Memories => "memories",
+            ScoringKind::Issues => "issues",
+            ScoringKind::Evidence => "evidence",
+        }
+    }
+}
+
+/// Everything that determines what a score means, apart from the model and the legs. Scores of two searches are comparable
+/// when their keys are equal.
+///
+/// The text form is stable: the kind, the fusion, then the settings by name, as in
+/// `search; fusion=convex 0.5; pool=100; usage=0.9`. A `;`, `=` or `%` inside a name or value is written as `%3B`, `%3D`
+/// or `%25`.
+///
+/// ```
+/// use tamis_store::{ScoringKey, ScoringKind};
+///
+/// let key = ScoringKey::new(ScoringKind::Search, "convex 0.5").with("usage", 0.9).with("pool", 100);
+/// assert_eq!(key.to_string(), "search; fusion=convex 0.5; pool=100; usage=0.9");
+/// assert_eq!(key.to_string().parse(), Ok(key));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub struct ScoringKey {
+    /// The pipeline.
+    pub kind: ScoringKind,
+    /// The fusion whose values the cut read, in its own text form; empty where unknown.
+    pub fusion: String,
+    /// Everything else that moves scores, by name.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl ScoringKey {
+    /// Makes a key without settings.
+    pub fn new(kind: ScoringKind, fusion: impl fmt::Display) -> ScoringKey {
+        ScoringKey { kind, fusion: fusion.to_string(), settings: BTreeMap::new() }
+    }
+
+    /// Adds a setting.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl fmt::Display) -> ScoringKey {
+        self.settings.insert(name.into(), value.to_string());
+        self
+    }
+
+    /// Reads the sentence that logs up to version 2 stored: `convex 0.5, roles 1 1 1, memories, 3 phrasings, pool 100`,
+    /// `evidence by weighted 1, 100 proposed`, `issues by rrf 60`.
+    pub(crate) fn from_sentence(sentence: &str) -> ScoringKey {
+        let mut parts = sentence.split(", ");
+        let first = parts.next().unwrap_or_default();
+        let (kind, fusion) = match first.split_once(" by ") {
+            Some(("evidence", fusion)) => (ScoringKind::Evidence, fusion),
+            Some(("issues", fusion)) => (ScoringKind::Issues, fusion),
+            _ => (ScoringKind::Search, first),
+        };
+        let mut key = ScoringKey::new(kind, fusion);
+        for part in parts {
+            let (name, value) = match part.split_once(' ') {
+                None if part == "memories" => {
+                    key.kind = ScoringKind::Memories;
+                    continue;
+                }
+                Some((count, name @ ("phrasings" | "proposed"))) => (name, count),
+                Some(setting) => setting,
+                None => (part, ""),
+            };
+            // A part of a value that held the separator must not replace a setting of the same name.
+            let known = key.settings.entry(name.to_owned()).or_default();
+            if !known.is_empty() {
+                known.push_str(", ");
+            }
+            known.push_str(value);
+        }
+        key
+    }
+}
+
+impl fmt::Display for ScoringKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}; fusion={}", self.kind.as_str(), escaped(&self.fusion))?;
+        self.settings.iter().try_for_each(|(name, value)| write!(formatter, "; {}={}", escaped(name), escaped(value)))
+    }
+}
+
+/// A text that is not a scoring key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a scoring key; expected something like \"search; fusion=convex 0.5; pool=100\"")]
+pub struct ScoringKeyError {
+    text: String,
+}
+
+impl FromStr for ScoringKey {
+    type Err = ScoringKeyError;
+
+    fn from_str(text: &str) -> Result<ScoringKey, ScoringKeyError> {
+        let parse = || {
+            let mut parts = text.split("; ");
+            let name = parts.next()?;
+            let kind = ScoringKind::ALL.into_iter().find(|kind| kind.as_str() == name)?;
+            let mut key = ScoringKey::new(kind, unescaped(parts.next()?.strip_prefix("fusion=")?));
+            for part in parts {
+                let (name, value) = part.split_once('=')?;
+                key.settings.insert(unescaped(name), unescaped(value));
+            }
+            Some(key)
+        };
+        parse().ok_or_else(|| ScoringKeyError { text: text.to_owned() })
+    }
+}
+
+/// The characters with a meaning in the text form, with their escapes. `%` comes first, so that no escape is escaped again.
+const ESCAPES: [(&str, &str); 3] = [("%", "%25"), (";", "%3B"), ("=", "%3D")];
+
+fn escaped(text: &str) -> String {
+    ESCAPES.iter().fold(text.to_owned(), |text, (plain, escape)| text.replace(plain, escape))
+}
+
+fn unescaped(text: &str) -> String {
+    ESCAPES.iter().rev().fold(text.to_owned(), |text, (plain, escape)| text.replace(escape, plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_sentences_of_earlier_versions_become_the_keys_of_this_one() {
+        let cases = [
+            ("", "search; fusion="),
+            ("convex 0.5", "search; fusion=convex 0.5"),
+            (
+                "convex 0.45, roles 0.9 0.85 0.85, usage 0.9, language 1.2 1.1, 3 phrasings, pool 100",
+                "search; fusion=convex 0.45; language=1.2 1.1; phrasings=3; pool=100; roles=0.9 0.85 0.85; usage=0.9",
+            ),
+            (
+                "weighted 0.7, roles 1 1 1, memories, decay 30 of notes but a b, pool 100",
+                "memories; fusion=weighted 0.7; decay=30 of notes but a b; pool=100; roles=1 1 1",
+            ),
+            ("evidence by weighted 1, 100 proposed", "evidence; fusion=weighted 1; proposed=100"),
+            ("issues by rrf 60", "issues; fusion=rrf 60"),
+            ("convex 1, odd, odd one, odd one, a=b; c", "search; fusion=convex 1; a%3Db%3B=c; odd=one, one"),
+        ];
+        for (sentence, key) in cases {
+            assert_eq!(ScoringKey::from_sentence(sentence).to_string(), key, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_another_form_is_refused() {
+        for text in ["", "convex 0.5", "search", "search; pool=100", "search; fusion=a; pool", "other; fusion=a"] {
+            let error = text.parse::<ScoringKey>().unwrap_err();
+            assert!(error.to_string().contains(&format!("{text:?}")), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_key_reads_back(fusion in "\\PC{0,9}", settings in prop::collection::btree_map("\\PC{0,9}", "\\PC{0,9}", 0..5)) {
+            let key = ScoringKey { kind: ScoringKind::Issues, fusion, settings };
+            prop_assert_eq!(key.to_string().parse(), Ok(key));
+        }
+
+        #[test]
+        fn every_sentence_becomes_a_key(sentence in "[a-z0-9 ,;=%.]{0,40}") {
+            let key = ScoringKey::from_sentence(&sentence);
+            prop_assert_eq!(key.to_string().parse(), Ok(key));
+        }
+    }
+}

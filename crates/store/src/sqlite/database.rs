@@ -1,0 +1,304 @@
+//! The database file and its connections: many for reading, one for writing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::connections::{reader, reader_of_any, writer};
+use super::schema::SCHEMA;
+use super::{TransactionError, meta};
+use crate::error::{Result, StoreError};
+use crate::files::{beside, has_log, log_bytes};
+use crate::mutex::lock;
+use crate::stamp::{FileId, Stamp};
+
+/// Connections kept for the next reader.
+const IDLE_READERS: usize = 8;
+
+/// The database file and its connections.
+#[derive(Debug)]
+pub(crate) struct Database {
+    path: PathBuf,
+    instance: [u8; 16],
+    /// The file that was opened. Another file at the same path is another database.
+    file: FileId,
+    /// The file's stamp when it was opened as one that does not change; `None` where changes are seen.
+    frozen: Mutex<Option<Stamp>>,
+    readers: Mutex<Vec<Connection>>,
+    writer: Option<Mutex<Connection>>,
+    #[cfg(feature = "evidence")]
+    guard: Mutex<std::sync::Arc<super::guard::Guard>>,
+}
+
+impl Database {
+    /// Creates the database in place of a missing or empty one. It is built beside its path first, so that nobody ever sees
+    /// a part of it. The caller holds the right to write.
+    pub(crate) fn create(path: &Path) -> Result<()> {
+        let new = beside(path, ".new");
+        let remove = |path: &Path| match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::io(path, "removing an earlier attempt", error))
+            }
+            _ => Ok(()),
+        };
+        let clean =
+            |path: &Path| ["", "-wal", "-shm", "-journal"].iter().try_for_each(|suffix| remove(&beside(path, suffix)));
+        clean(&new)?;
+        let created = Database::open_writable(&new).map(drop).and_then(|()| {
+            // Closing writes the log back. On a full disk that fails, and the file alone would be half a database.
+            if has_log(&new) {
+                return Err(StoreError::Full { path: path.to_owned() });
+            }
+            // A log without its database is useless, and SQLite would take it for the new one's.
+            ["-wal", "-shm"].iter().try_for_each(|suffix| remove(&beside(path, suffix)))?;
+            std::fs::rename(&new, path).map_err(|error| StoreError::io(path, "creating the database", error))
+        });
+        if created.is_err() {
+            // The first error matters; the next attempt cleans up as well.
+            let _ = clean(&new);
+        }
+        created
+    }
+
+    /// Opens the database for reading and writing.
+    pub(crate) fn open_writable(path: &Path) -> Result<Database> {
+        let before = FileId::of(path);
+        let mut writer = writer(path).map_err(|error| StoreError::sqlite(path, error))?;
+        SCHEMA.migrate(&mut writer, path)?;
+        let instance = meta::instance(&writer).map_err(|error| StoreError::sqlite(path, error))?;
+        Ok(Database { writer: Some(Mutex::new(writer)), ..Database::new(path, before, instance, None)? })
+    }
+
+    /// Opens an existing database for reading, also where its directory cannot be written or the disk is full.
+    pub(crate) fn open_read_only(path: &Path) -> Result<Database> {
+        let before = FileId::of(path);
+        let (reader, frozen) = reader_of_any(path)?;
+        let found = SCHEMA.version_of(&reader, path)?;
+        if found < SCHEMA.version() {
+            return Err(SCHEMA.older(path, found));
+        }
+        let instance = meta::instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
+        Ok(Database { readers: Mutex::new(vec![reader]), ..Database::new(path, before, instance, frozen)? })
+    }
+
+    /// A database without connections, of the file that was at the path `before` it was opened.
+    fn new(path: &Path, before: Option<FileId>, instance: [u8; 16], frozen: Option<Stamp>) -> Result<Database> {
+        let file = FileId::of(path).filter(|file| before.is_none_or(|before| before == *file));
+        Ok(Database {
+            path: path.to_owned(),
+            instance,
+            file: file.ok_or_else(|| StoreError::replaced(path))?,
+            #[cfg(feature = "evidence")]
+            guard: Mutex::new(super::guard::Guard::shared(path, frozen.is_some())),
+            frozen: Mutex::new(frozen),
+            readers: Mutex::default(),
+            writer: None,
+        })
+    }
+
+    /// Fails where the opened file was deleted or replaced.
+    pub(crate) fn check_replaced(&self) -> Result<()> {
+        match FileId::of(&self.path) {
+            Some(file) if file == self.file => Ok(()),
+            _ => Err(StoreError::replaced(&self.path)),
+        }
+    }
+
+    /// Returns the stamp of a file that is read as one that does not change. A file that changed is opened again.
+    fn frozen(&self) -> Result<Option<Stamp>> {
+        let mut frozen = lock(&self.frozen);
+        if let Some(stamp) = *frozen
+            && !self.looks_as(stamp)
+        {
+            let (reader, now) = reader_of_any(&self.path)?;
+            *lock(&self.readers) = vec![reader];
+            #[cfg(feature = "evidence")]
+            {
+                *lock(&self.guard) = super::guard::Guard::shared(&self.path, now.is_some());
+            }
+            *frozen = now;
+        }
+        Ok(*frozen)
+    }
+
+    fn looks_as(&self, stamp: Stamp) -> bool {
+        Stamp::of(&self.path) == Some(stamp) && !has_log(&self.path)
+    }
+
+    /// Opens another connection for reading.
+    fn connect(&self, immutable: bool) -> Result<Connection> {
+        let failed = |error| StoreError::sqlite(&self.path, error);
+        let connection = reader(&self.path, immutable).map_err(failed)?;
+        // The file may have been replaced a moment ago.
+        match meta::instance(&connection).map_err(failed)? == self.instance {
+            true => Ok(connection),
+            false => Err(StoreError::replaced(&self.path)),
+        }
+    }
+
+    /// Returns the database's file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the random number that identifies this database.
+    pub(crate) fn instance(&self) -> [u8; 16] {
+        self.instance
+    }
+
+    /// Runs `work` on a connection for reading.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, TransactionError>) -> Result<T> {
+        self.check_replaced()?;
+        let frozen = self.frozen()?;
+        let idle = lock(&self.readers).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connect(frozen.is_some())?,
+        };
+        let result = work(&connection).map_err(|error| error.at(&self.path));
+        if let Some(stamp) = frozen
+            && !self.looks_as(stamp)
+        {
+            let holder = "it changed while it was read without a lock, for which the directory has no room".to_owned();
+            return Err(StoreError::Busy { path: self.path.clone(), holder });
+        }
+        let same = *lock(&self.frozen) == frozen;
+        let mut readers = lock(&self.readers);
+        if same && readers.len() < IDLE_READERS {
+            readers.push(connection);
+        }
+        result
+    }
+
+    /// Runs `work` in one read transaction, so that all of it sees the same state.
+    pub(crate) fn snapshot<T>(&self, work: impl FnOnce(&Connection) -> Result<T, TransactionError>) -> Result<T> {
+        self.read(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let result = work(&transaction)?;
+            transaction.finish()?;
+            Ok(result)
+        })
+    }
+
+    /// Runs `work` in one write transaction: all of it or nothing.
+    pub(crate) fn write<T>(&self, work: impl FnOnce(&Connection) -> Result<T, TransactionError>) -> Result<T> {
+        self.with_writer(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        })
+    }
+
+    /// Runs `work` on the writing connection, outside a transaction.
+    pub(crate) fn with_writer<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, TransactionError>,
+    ) -> Result<T> {
+        let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly {
+            path: self.path.clone(),
+            reason: "opened for reading only".to_owned(),
+        })?;
+        self.check_replaced()?;
+        work(&mut lock(writer)).map_err(|error| error.at(&self.path))
+    }
+
+    /// Runs an untrusted statement on the evidence of a namespace.
+    #[cfg(feature = "evidence")]
+    pub(crate) fn query_sql(
+        &self,
+        namespace: &str,
+        query: &crate::sql::SqlQuery,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<crate::sql::SqlRows> {
+        self.check_replaced()?;
+        self.frozen()?;
+        let guard = lock(&self.guard).clone();
+        guard.query(namespace, query, cancelled)
+    }
+
+    /// Returns the bytes on the disk, including the log.
+    pub(crate) fn bytes(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |file| file.len()) + log_bytes(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Change, NewDocument, NewPassage, TextForm};
+
+    fn document(path: &str, text: &str) -> Change {
+        Change::Put(NewDocument {
+            passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
+            ..NewDocument::new("here", "docs", path)
+        })
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_leaves_what_was_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::open_writable(&directory.path().join("tamis.db")).unwrap();
+        database.apply(&[document("a.md", "kept")]).unwrap();
+        // The database may not grow: to SQLite the same as a disk without space.
+        let limit = |pages: i64| {
+            database
+                .with_writer(|writer| {
+                    writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+                    Ok(())
+                })
+                .unwrap();
+        };
+        limit(1);
+        let error = database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap_err();
+        assert!(matches!(error, StoreError::Full { .. }), "{error}");
+        assert_eq!(database.documents("here").unwrap().len(), 1);
+        assert_eq!(database.integrity().unwrap().problems, []);
+        limit(1 << 30);
+        database.apply(&[document("b.md", &"more ".repeat(10_000))]).unwrap();
+        assert_eq!(database.documents("here").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn an_identifier_that_is_taken_gets_longer() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::open_writable(&directory.path().join("tamis.db")).unwrap();
+        database.apply(&[document("a.md", "one")]).unwrap();
+        let id = database.document_passages("here", "a.md").unwrap()[0].id.clone();
+        // Another passage takes the place of the one that would be found by the same twelve digits.
+        database.apply(&[document("a.md", "two"), document("b.md", "three")]).unwrap();
+        database
+            .with_writer(|writer| {
+                writer.execute("UPDATE passages SET public_id = ?1 WHERE text_bytes = 5", [&id])?;
+                Ok(())
+            })
+            .unwrap();
+        database.apply(&[document("a.md", "one")]).unwrap();
+        let longer = database.document_passages("here", "a.md").unwrap()[0].id.clone();
+        assert_eq!(longer.len(), 16);
+        assert!(longer.starts_with(&id));
+        let moved = Change::Move {
+            document: database.document("here", "a.md").unwrap().unwrap().document,
+            path: "c.md".into(),
+            size: 1,
+            modified_ns: 1,
+        };
+        database.apply(&[moved]).unwrap();
+        assert_eq!(database.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");
+        assert_eq!(database.integrity().unwrap().problems, []);
+    }
+
+    #[test]
+    fn a_file_that_does_not_change_is_read_without_anything_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tämis 1%.db");
+        let database = Database::open_writable(&path).unwrap();
+        database.apply(&[document("a.md", "kept")]).unwrap();
+        drop(database);
+        let reader = reader(&path, true).unwrap();
+        let count: i64 = reader.query_row("SELECT count(*) FROM passages", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 1);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,40 @@
+//! Errors inside a transaction.
+
+use std::path::Path;
+
+use crate::error::StoreError;
+
+/// An error inside a transaction: SQLite's, which lacks the path so far, or the store's own.
+#[derive(Debug)]
+pub(crate) enum TransactionError {
+    Sqlite(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for TransactionError {
+    fn from(error: rusqlite::Error) -> TransactionError {
+        TransactionError::Sqlite(error)
+    }
+}
+
+impl From<rusqlite::types::FromSqlError> for TransactionError {
+    fn from(error: rusqlite::types::FromSqlError) -> TransactionError {
+        TransactionError::Sqlite(error.into())
+    }
+}
+
+impl From<StoreError> for TransactionError {
+    fn from(error: StoreError) -> TransactionError {
+        TransactionError::Store(error)
+    }
+}
+
+impl TransactionError {
+    /// Adds the path of the database.
+    pub(super) fn at(self, path: &Path) -> StoreError {
+        match self {
+            TransactionError::Sqlite(error) => StoreError::sqlite(path, error),
+            TransactionError::Store(error) => error,
+        }
+    }
+}

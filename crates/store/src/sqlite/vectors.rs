@@ -1,0 +1,180 @@
+//! Vectors in full precision, by text and model.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::meta::{read_seq, write_seq};
+use super::rows::{decode_vector, passage_id};
+use super::{Database, ModelRow, TransactionError, models};
+use crate::error::{Result, StoreError};
+use crate::filter::Selection;
+use crate::query::{all, count, one};
+use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
+use crate::report::Coverage;
+
+/// Passages with a vector of the model `?1`.
+pub(super) const EMBEDDED: &str =
+    "FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1)";
+
+impl Database {
+    /// Stores vectors of unit length for texts that exist and have none.
+    pub(crate) fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
+        for (hash, vector) in vectors {
+            if vector.len() != model.dimension {
+                return Err(StoreError::Dimension {
+                    model: model.id.clone(),
+                    expected: model.dimension,
+                    received: vector.len(),
+                });
+            }
+            if vector.iter().any(|value| !value.is_finite()) {
+                return Err(StoreError::NotFinite { model: model.id.clone(), what: format!("text {hash}") });
+            }
+        }
+        self.write(|connection| {
+            let model_id = models::register(connection, model)?;
+            let mut seq = read_seq(connection)?;
+            let mut stored = 0;
+            let mut find = connection.prepare_cached("SELECT id FROM texts WHERE hash = ?1")?;
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO vectors(seq, model, text_id, vector) VALUES (?1, ?2, ?3, ?4) ON CONFLICT(text_id, model) DO NOTHING",
+            )?;
+            let mut bytes = Vec::with_capacity(model.dimension * 4);
+            for (hash, vector) in vectors {
+                let text: Option<i64> = find.query_row([&hash.0], |row| row.get(0)).optional()?;
+                let Some(text) = text else { continue };
+                encode_unit(vector, &mut bytes);
+                if insert.execute(params![seq + 1, model_id, text, bytes])? == 1 {
+                    seq += 1;
+                    stored += 1;
+                }
+            }
+            if stored > 0 {
+                write_seq(connection, seq)?;
+            }
+            Ok(stored)
+        })
+    }
+
+    /// Returns texts without a vector of the model.
+    pub(crate) fn unembedded(&self, model: &str, selection: &Selection, limit: usize) -> Result<Vec<TextToEmbed>> {
+        let model = self.model_number(model)?;
+        self.snapshot(|connection| {
+            let texts = if selection.is_everything() {
+                texts_without_vector(connection, model, limit)?
+            } else {
+                selected_texts_without_vector(connection, model, selection, limit)?
+            };
+            let sql = "SELECT hash, text FROM texts WHERE id = ?1 AND text IS NOT NULL";
+            let text = |id: i64| {
+                let read = |row: &rusqlite::Row<'_>| Ok(TextToEmbed { hash: TextHash(row.get(0)?), text: row.get(1)? });
+                one(connection, sql, [id], read).transpose()
+            };
+            Ok(texts.into_iter().filter_map(text).collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Counts the selected passages that have a vector of the model.
+    pub(crate) fn coverage(&self, model: &str, selection: &Selection) -> Result<Coverage> {
+        let model = self.model_number(model)?;
+        self.read(|connection| {
+            let embedded = if selection.is_everything() {
+                count(connection, &format!("SELECT count(*) {EMBEDDED}"), [model])?
+            } else {
+                let mut statement = connection.prepare_cached(&format!("SELECT p.id, p.document {EMBEDDED}"))?;
+                let mut rows = statement.query([model])?;
+                let mut embedded = 0;
+                while let Some(row) = rows.next()? {
+                    embedded += u64::from(selection.contains(passage_id(row, 0)?, DocumentId(row.get(1)?)));
+                }
+                embedded
+            };
+            Ok(Coverage { passages: selection.count, embedded })
+        })
+    }
+
+    /// Returns passages with a vector of a model, ascending.
+    pub(crate) fn embedded(&self, model: i64) -> Result<Vec<u64>> {
+        let sql = format!("SELECT p.id {EMBEDDED} ORDER BY p.id");
+        self.read(|connection| Ok(all(connection, &sql, [model], |row| crate::query::unsigned(row, 0))?))
+    }
+
+    /// Passes each passage's vector of the model to `each`, in the order given.
+    pub(crate) fn each_vector(
+        &self,
+        model: &ModelRow,
+        ids: &[PassageId],
+        mut each: impl FnMut(Option<&[f32]>),
+    ) -> Result<()> {
+        self.snapshot(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT v.vector FROM passages p JOIN vectors v ON v.text_id = p.text_id AND v.model = ?2 WHERE p.id = ?1",
+            )?;
+            let mut vector = Vec::with_capacity(model.dimension);
+            for id in ids {
+                let mut rows = statement.query([id.0 as i64, model.id])?;
+                let Some(row) = rows.next()? else {
+                    each(None);
+                    continue;
+                };
+                decode_vector(row.get_ref(0)?.as_blob()?, &mut vector);
+                if vector.len() != model.dimension {
+                    let (length, ModelRow { name, dimension, .. }) = (vector.len(), model);
+                    let reason = format!(
+                        "the vector of passage {} under model {name} has {length} dimensions, not {dimension}",
+                        id.0
+                    );
+                    return Err(StoreError::Corrupt { path: self.path().to_owned(), reason }.into());
+                }
+                each(Some(&vector));
+            }
+            Ok(())
+        })
+    }
+
+    /// The number of a model; one that no model has where it is unknown.
+    fn model_number(&self, name: &str) -> Result<i64> {
+        Ok(self.model(name)?.map_or(-1, |model| model.id))
+    }
+}
+
+/// Reads two indexes side by side and no text.
+fn texts_without_vector(connection: &Connection, model: i64, limit: usize) -> rusqlite::Result<Vec<i64>> {
+    let sql = "SELECT p.text_id FROM passages p \
+               WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) \
+               GROUP BY p.text_id ORDER BY p.text_id LIMIT ?2";
+    all(connection, sql, params![model, limit as i64], |row| row.get(0))
+}
+
+fn selected_texts_without_vector(
+    connection: &Connection,
+    model: i64,
+    selection: &Selection,
+    limit: usize,
+) -> Result<Vec<i64>, TransactionError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT p.text_id, p.id, p.document FROM passages p \
+         WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_id = p.text_id AND v.model = ?1) ORDER BY p.text_id, p.id",
+    )?;
+    let mut rows = statement.query([model])?;
+    let mut texts: Vec<i64> = Vec::new();
+    while let Some(row) = rows.next()? {
+        if texts.len() == limit {
+            break;
+        }
+        let text = row.get(0)?;
+        if texts.last() != Some(&text) && selection.contains(passage_id(row, 1)?, DocumentId(row.get(2)?)) {
+            texts.push(text);
+        }
+    }
+    Ok(texts)
+}
+
+/// Writes a vector scaled to unit length. The zero vector stays zero: it is similar to nothing.
+fn encode_unit(vector: &[f32], bytes: &mut Vec<u8>) {
+    let norm = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
+    let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+    bytes.clear();
+    for &value in vector {
+        bytes.extend_from_slice(&((f64::from(value) * scale) as f32).to_le_bytes());
+    }
+}

@@ -1,0 +1,44 @@
+//! Reading documents, their passages and the namespaces they belong to.
+
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::namespace::Namespace;
+use crate::record::{Attribute, DocumentId, DocumentState, PassageId, PassageRef, StoredPassage};
+use crate::report::Origin;
+
+/// Reads documents, passages and namespaces.
+pub trait Documents: Send + Sync {
+    /// Returns all namespaces, by name: those with documents and those that were registered.
+    fn namespaces(&self) -> Result<Vec<Namespace>>;
+
+    /// Returns all documents of a namespace, by path.
+    fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>>;
+
+    /// Returns the document at a path.
+    fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>>;
+
+    /// Returns the passages of the document at a path, in document order; empty when there is no such document.
+    fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>>;
+
+    /// Returns the records ([`NewDocument::record`](crate::NewDocument::record)) of documents in the order given; `None`
+    /// for a document that is gone or has none.
+    fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>>;
+
+    /// Returns the attributes of documents in the order given, each list by name and value; empty for a document that is
+    /// gone.
+    fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>>;
+
+    /// Returns the origins of imported documents and evidence, by namespace, collection and name.
+    fn origins(&self) -> Result<Vec<Origin>>;
+
+    /// Returns passages in the order given, without those that are gone. A passage that was replaced or deleted after the
+    /// last [`publish`](super::Maintenance::publish) is still returned, because the lexical leg still finds it.
+    fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
+
+    /// Returns passages whose public identifier starts with `prefix`, by identifier, at most `limit`. An exact match is
+    /// returned alone.
+    fn find(&self, prefix: &str, limit: usize) -> Result<Vec<StoredPassage>>;
+
+    /// Returns all passages that pass a filter, ascending.
+    fn select(&self, filter: &Filter) -> Result<Vec<PassageRef>>;
+}

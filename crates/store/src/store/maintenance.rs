@@ -1,0 +1,27 @@
+//! Keeping a store sound: publishing, checking, pruning.
+
+use crate::error::Result;
+use crate::report::{Findings, Progress, Pruned, Summary};
+
+/// Publishes, checks and prunes a store.
+pub trait Maintenance: Send + Sync {
+    /// Brings the lexical index and the vector files up to date with the database.
+    fn publish(&self, progress: &mut dyn FnMut(Progress)) -> Result<()>;
+
+    /// Counts the store's content and measures its size.
+    fn summary(&self) -> Result<Summary>;
+
+    /// Looks for damage in the database, and for differences between it and the legs. Reads everything, changes nothing.
+    fn check(&self) -> Result<Findings>;
+
+    /// Rebuilds every derived index that is damaged or behind, then returns the findings of a new
+    /// [`check`](Maintenance::check).
+    fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings>;
+
+    /// Deletes vectors without a passage and returns the space to the system. Until then they serve texts that come back.
+    fn prune(&self) -> Result<Pruned>;
+
+    /// Fails with [`Replaced`](crate::StoreError::Replaced) when the store was deleted, or replaced by another one, since it
+    /// was opened.
+    fn check_replaced(&self) -> Result<()>;
+}

@@ -1,0 +1,31 @@
+//! Storing vectors and searching by similarity.
+
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::hits::Nearest;
+use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
+use crate::report::Coverage;
+
+/// Stores vectors and scores passages by cosine similarity.
+pub trait VectorLeg: Send + Sync {
+    /// Returns texts of passages that pass the filter and lack a vector of a model, each once, at most `limit`. The model
+    /// may be unknown to the store.
+    fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>>;
+
+    /// Stores vectors, scaled to unit length, and returns how many were stored. Texts that are gone are skipped, and so are
+    /// texts that already have a vector: a model whose vectors changed needs a new name.
+    fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64>;
+
+    /// Returns the `k` passages most similar to a vector; empty for a model without vectors.
+    fn nearest(&self, model: &str, vector: &[f32], filter: &Filter, k: usize) -> Result<Nearest>;
+
+    /// Returns the cosine similarity of a vector to any passages, in the order given; `None` for a passage without a vector
+    /// of the model.
+    fn similarities(&self, model: &str, vector: &[f32], ids: &[PassageId]) -> Result<Vec<Option<f32>>>;
+
+    /// Returns the unit vectors of passages in the order given; `None` for a passage without a vector of the model.
+    fn vectors(&self, model: &str, ids: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>>;
+
+    /// Counts the passages that pass a filter, and those of them that have a vector of the model.
+    fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage>;
+}

@@ -1,0 +1,203 @@
+//! The content of a usage log: searches, judgements, and how queries were served.
+
+use std::collections::BTreeMap;
+
+use crate::scoring::ScoringKey;
+
+/// The number of unjudged searches that are kept.
+pub const RETAINED: usize = 10_000;
+
+/// The number of queries kept in `retrieval_quality`, at half a kilobyte each.
+pub const RETAINED_QUALITY: usize = 100_000;
+
+/// A search as it was answered.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RecordedSearch {
+    /// The identifier shown to people; unique.
+    pub id: String,
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The entry point: `search`, `import`, …
+    pub entry_point: String,
+    /// The namespace searched.
+    pub namespace: String,
+    /// BLAKE3 hash of the query's text.
+    pub query_hash: [u8; 32],
+    /// The query's text, where recording it is enabled.
+    pub query_text: Option<String>,
+    /// The legs that took part: `hybrid`, `lexical` or `semantic`.
+    pub mode: String,
+    /// The model of the semantic leg.
+    pub model: Option<String>,
+    /// The cut that decided.
+    pub method: String,
+    /// What the scores mean. Scores of two searches are comparable when their keys are equal.
+    pub scoring: ScoringKey,
+    /// Number of candidates that the cut kept: the first ones.
+    pub kept: u32,
+    /// Number of passages that passed the filters.
+    pub passages: u64,
+    /// Score of a passage unrelated to the query.
+    pub score_background: Option<f64>,
+    /// Mean similarity of the query to all passages searched.
+    pub similarity_mean: Option<f64>,
+    /// Standard deviation of those similarities.
+    pub similarity_deviation: Option<f64>,
+    /// Mean BM25 of a passage drawn at random.
+    pub bm25_mean: Option<f64>,
+    /// How far the first candidate stands above the next ones; `None` where that is meaningless.
+    pub coverage_drop: Option<f64>,
+    /// Absolute evidence of both legs; `None` where one did not take part.
+    pub evidence: Option<f64>,
+    /// The pool, best first.
+    pub candidates: Vec<RecordedCandidate>,
+}
+
+/// A candidate of a recorded search, with its evidence at that time, in single precision.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RecordedCandidate {
+    /// The passage's public identifier.
+    pub passage: String,
+    /// Raw cosine similarity.
+    pub similarity: Option<f32>,
+    /// Raw BM25.
+    pub bm25: Option<f32>,
+    /// Share of the query's IDF mass that matches, 0 to 1.
+    pub coverage: Option<f32>,
+    /// The value that the cut read at this rank; never increases along the pool.
+    pub score: Option<f32>,
+    /// Probability of relevance, where the cut gave one.
+    pub probability: Option<f32>,
+}
+
+/// A judgement of a passage for a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The passage's public identifier.
+    pub passage: String,
+    /// Whether it answers the query.
+    pub relevant: bool,
+    /// Whether it was among the search's candidates.
+    pub in_pool: bool,
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// A search with the judgements that count: the last one of each passage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedSearch {
+    /// The search.
+    pub search: RecordedSearch,
+    /// Its judgements, in the order in which they were last given.
+    pub judgements: Vec<Judgement>,
+}
+
+/// A search in a list of searches.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct SearchSummary {
+    /// The identifier shown to people.
+    pub id: String,
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The entry point.
+    pub entry_point: String,
+    /// The query's text, where it was recorded.
+    pub query: Option<String>,
+    /// The model of the semantic leg.
+    pub model: Option<String>,
+    /// The cut that decided.
+    pub method: String,
+    /// Number of candidates it kept.
+    pub kept: u32,
+    /// Number of candidates.
+    pub candidates: u32,
+    /// Number of passages judged relevant.
+    pub relevant: u32,
+    /// Number of passages judged not relevant.
+    pub not_relevant: u32,
+}
+
+/// The figures of a past query that describe the collection without any judgement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PastQuery {
+    /// See [`RecordedSearch::coverage_drop`].
+    pub coverage_drop: Option<f64>,
+    /// See [`RecordedSearch::evidence`].
+    pub evidence: Option<f64>,
+}
+
+/// How one query was served, also when it found nothing. It has no candidates; those are in the [`RecordedSearch`] of the
+/// same identifier.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+pub struct QueryQuality {
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The entry point: `cli`, `library`, `import`, …
+    pub entry_point: String,
+    /// The namespace searched.
+    pub namespace: String,
+    /// The collections asked for, separated by commas; `all` when none was named.
+    pub corpus: String,
+    /// BLAKE3 hash of the query's text.
+    #[serde(serialize_with = "hexadecimal")]
+    pub query_hash: [u8; 32],
+    /// The query's text, where recording it is enabled.
+    pub query_text: Option<String>,
+    /// The identifier of the recorded search. Fewer of those are kept.
+    pub search_id: Option<String>,
+    /// The model of the semantic leg.
+    pub model: Option<String>,
+    /// The legs that took part: `hybrid`, `lexical` or `semantic`.
+    pub mode: String,
+    /// Candidates that the lexical leg found; `None` where it took no part.
+    pub lexical_candidates: Option<u32>,
+    /// Candidates that the semantic leg found; `None` where it took no part.
+    pub semantic_candidates: Option<u32>,
+    /// All candidates.
+    pub candidates: u32,
+    /// Candidates that the cut kept.
+    pub kept: u32,
+    /// Candidates that the cut dropped.
+    pub dropped: u32,
+    /// Kept candidates that were returned within the limit.
+    pub returned: u32,
+    /// The limit.
+    pub top_k: u32,
+    /// The cut's threshold, where it has one, on the scale that the cut reads.
+    pub threshold: Option<f64>,
+    /// How the threshold was found (`adaptive`, `percentile`, `configured`, …), or else the name of the cut.
+    pub threshold_method: String,
+    /// The largest difference between neighbours, for cuts that look for one.
+    pub gap_size: Option<f64>,
+    /// Mean distance of the kept candidates, 1 − similarity, in [0, 2].
+    pub mean_kept_distance: Option<f64>,
+    /// Share of the kept candidates in the language hinted at, in [0, 1]; `None` without a hint or without kept candidates.
+    pub language_match_ratio: Option<f64>,
+    /// Best similarity of a candidate, in [-1, 1].
+    pub best_similarity: Option<f64>,
+    /// Mean similarity of the query to all passages searched.
+    pub similarity_mean: Option<f64>,
+    /// Milliseconds by stage, up to the recording itself.
+    pub milliseconds: BTreeMap<String, f64>,
+    /// Milliseconds from the start of the search to its recording.
+    pub total_ms: f64,
+    /// Why another model, or fewer legs, answered than were asked for.
+    pub fallback_reason: Option<String>,
+}
+
+fn hexadecimal<S: serde::Serializer>(hash: &[u8; 32], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(&blake3::Hash::from(*hash))
+}
+
+/// The rows that [`UsageLog::purge_telemetry`](crate::UsageLog::purge_telemetry) deleted and kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Purged {
+    /// Rows on how queries were served.
+    pub queries: u64,
+    /// Searches with their candidates, judged ones included.
+    pub searches: u64,
+    /// Judgements deleted with their searches.
+    pub judgements: u64,
+    /// Judged searches that were kept.
+    pub judged_kept: u64,
+}
