@@ -34,7 +34,7 @@ pub(super) fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheC
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Origins};
+    use crate::config::{Config, Origins, UserDirectories};
 
     fn cache(project: Option<&str>, environment: &[(&str, &str)]) -> EmbeddingCacheConfig {
         let directory = tempfile::tempdir().expect("a temporary directory");
