@@ -3,7 +3,8 @@
 //! The library's messages are written for people, who have a command line. An agent that reads "run `tamis index`" has
 //! none, or should not use it.
 
-use tamis::{Error, StoreError};
+use tamis::Error;
+use tamis::store::StoreError;
 
 /// What to do about an error, for one who has tools and no command line.
 pub(crate) fn of(error: &Error) -> String {

@@ -52,7 +52,7 @@ impl Workshop {
         let directory = self.at("index/.tamis");
         let location = Location::at(&self.at("index"), Some(&directory));
         let location = Location { start: self.at(start), ..location };
-        Index::open(location, quick(&[]).expect("valid")).expect("opened")
+        Index::at(location, quick(&[]).expect("valid")).expect("opened")
     }
 
     fn open(&self) -> Index {
@@ -79,7 +79,7 @@ impl Workshop {
         let flags = vec![("index.models".into(), "static".into(), "test".into())];
         let origins = Origins { project: Some(file), flags, ..Origins::default() };
         let config = Config::load(&origins, Some(user)).map_err(|error| error.to_string())?;
-        Index::open(Location::at(&self.at("project"), None), config).map_err(|error| error.to_string())
+        Index::at(Location::at(&self.at("project"), None), config).map_err(|error| error.to_string())
     }
 }
 
@@ -138,7 +138,7 @@ fn every_source_is_brought_up_to_date_and_reported() {
     let index = workshop.with_all();
     workshop.write("library/kite.md", "# On the kite\n\nA kite needs wind and a long string.\n");
     fs::remove_file(workshop.at("service-api/oven.md")).expect("removed");
-    let index = Index::open(index.location().clone(), index.config().clone()).expect("opened");
+    let index = Index::at(index.location().clone(), index.config().clone()).expect("opened");
     assert_eq!(index.stale().expect("counted"), 2);
     let report = refresh(&index);
     assert_eq!((report.added, report.removed, report.unchanged), (1, 1, 14));
@@ -242,7 +242,7 @@ fn repositories_under_the_place_of_their_index_can_be_moved_with_it() {
         fs::rename(workshop.at(name), workshop.at("all").join(name)).expect("moved");
     }
     let open =
-        |place: &str| Index::open(Location::at(&workshop.at(place), None), quick(&[]).expect("valid")).expect("opened");
+        |place: &str| Index::at(Location::at(&workshop.at(place), None), quick(&[]).expect("valid")).expect("opened");
     let mut index = open("all");
     index.add_sources(&[workshop.at("all/library"), workshop.at("all/service-api")], &PLAIN).expect("added");
     refresh(&index);
@@ -292,7 +292,7 @@ fn the_configuration_names_directories_and_globs_of_them() {
     assert_eq!(index.own_namespace(), Some("project"));
     let report = refresh(&index);
     assert_eq!(report.sources.iter().map(|source| source.added).collect::<Vec<_>>(), [1, 5, 5, 1]);
-    let known = index.store().namespaces().expect("known");
+    let known = index.contents().namespaces().expect("known");
     let shared: Vec<(&str, Option<&str>, bool)> =
         known.iter().map(|one| (one.name.as_str(), one.owner.as_deref(), one.shared)).collect();
     let team = Some("team");

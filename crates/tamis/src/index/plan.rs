@@ -17,7 +17,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// How many files differ from the index.
+    /// Returns the number of files that differ from the index.
     pub fn stale(&self) -> u64 {
         (self.read.len() + self.delete.len()) as u64
     }

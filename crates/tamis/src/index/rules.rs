@@ -78,7 +78,7 @@ impl Rules {
         rules
     }
 
-    /// Whether an entry of the walk is left out. The directory that it lies in was asked for before.
+    /// Returns `true` if an entry of the walk is left out. The directory that it lies in was asked for before.
     pub fn leave_out(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         match self.overrides.matched(entry.path(), is_directory) {

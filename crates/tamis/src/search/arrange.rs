@@ -7,8 +7,8 @@
 
 use super::candidate::Ranked;
 use super::fading::Fading;
+use super::searcher::Searcher;
 use crate::Error;
-use crate::index::Index;
 use crate::words::words_of;
 use std::cell::OnceCell;
 use tamis_embed::dot;
@@ -16,7 +16,7 @@ use tamis_rank::{diversified, jaccard, order};
 use tamis_store::{PassageId, Store};
 
 /// How what is kept is to be ordered.
-pub(super) struct Arrangement<'a> {
+pub(super) struct DisplayOrder<'a> {
     pub fading: Fading<'a>,
     /// How much relevance counts against diversity; `None`: relevance alone counts.
     pub lambda: Option<f64>,
@@ -35,9 +35,9 @@ pub(super) struct Placed {
     pub score: f64,
 }
 
-impl Index {
+impl Searcher<'_> {
     /// The kept candidates that are shown, in their order.
-    pub(super) fn arranged(&self, kept: &[Ranked], by: &Arrangement<'_>) -> Result<Vec<Placed>, Error> {
+    pub(super) fn arranged(&self, kept: &[Ranked], by: &DisplayOrder<'_>) -> Result<Vec<Placed>, Error> {
         let scores: Vec<f64> = kept.iter().map(|ranked| by.fading.aged(ranked)).collect();
         // Several phrasings order by other values than the scores, and nothing but age may change that order.
         let aged = by.fading.is_on() && !by.fading.before_cut();
@@ -58,7 +58,7 @@ impl Index {
         kept: &[&Ranked],
         relevance: &[f64],
         lambda: f64,
-        by: &Arrangement<'_>,
+        by: &DisplayOrder<'_>,
     ) -> Result<Vec<usize>, Error> {
         // Nothing can change places.
         if kept.len() < 3 || by.limit < 2 || lambda >= 1.0 {
@@ -66,7 +66,7 @@ impl Index {
         }
         let ids: Vec<PassageId> = kept.iter().map(|ranked| ranked.passage.passage).collect();
         let vectors = match by.model {
-            Some(model) => self.store.vectors(model, &ids)?,
+            Some(model) => self.index.store.vectors(model, &ids)?,
             None => vec![None; ids.len()],
         };
         let words: Vec<OnceCell<Vec<String>>> = kept.iter().map(|_| OnceCell::new()).collect();
@@ -80,7 +80,7 @@ impl Index {
     }
 }
 
-/// Whether two passages hold the same text or lines of one document in common.
+/// Returns `true` if two passages hold the same text or lines of one document in common.
 fn overlap(a: &Ranked, b: &Ranked) -> bool {
     let (a, b) = (&a.passage, &b.passage);
     let share_lines = a.document == b.document && a.start_line <= b.end_line && b.start_line <= a.end_line;

@@ -5,10 +5,11 @@ use super::beliefs::Beliefs;
 use super::candidate::{Candidate, Ranked};
 use super::fading::Fading;
 use super::gather::Gathered;
-use super::priors::{Priors, lowered};
+use super::gather::Phrased;
+use super::rank_factors::lowered;
 use super::rerank::Rerank;
-use super::variants::Phrased;
 use crate::Error;
+use crate::config::Priors;
 use std::collections::HashMap;
 use tamis_cut::{Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, focus};
 use tamis_rank::{

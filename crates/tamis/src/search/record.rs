@@ -3,18 +3,18 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::fading::Fading;
+use super::quality_row::{Served, quality};
 use super::replayed::MEMORIES;
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
-use crate::index::Index;
-use crate::telemetry::{Served, quality};
+use super::searcher::Searcher;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch};
 
 /// Where a search came from that does not say it.
 const ENTRY_POINT: &str = "library";
 
-impl Index {
+impl Searcher<'_> {
     /// The search as it is taken down, but for its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
         let Decided { ranked, cut, mode, scale, pool, .. } = decided;
@@ -33,9 +33,9 @@ impl Index {
             id: String::new(),
             at_ms: 0,
             entry_point: ENTRY_POINT.to_owned(),
-            namespace: retrieved.question.scope.label(&self.namespace),
+            namespace: retrieved.question.scope.label(&self.index.namespace),
             query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
-            query_text: self.config.telemetry.text.then(|| query.to_owned()),
+            query_text: self.index.config.telemetry.text.then(|| query.to_owned()),
             mode: mode.to_string(),
             model: retrieved.model.as_ref().map(|model| model.model().id.clone()),
             method: cut.method.clone(),
@@ -67,7 +67,7 @@ impl Index {
             ..search
         };
         let quality = quality(&search, served);
-        self.usage.record(search, quality)
+        self.index.usage.record(search, quality)
     }
 
     /// What the scores are, in words: everything that changes them or the depth of the pool, but not the query.
@@ -82,6 +82,10 @@ impl Index {
         let asked = if memory { MEMORIES } else { "" };
         let moved = format!("{asked}{}{}", rerank.scale(), fading.scale());
         let phrased = if phrasings > 0 { format!(", {phrasings} phrasings") } else { String::new() };
-        format!("{fusion}, {}{moved}{phrased}, pool {}", self.config.priors.describe(), self.config.search.pool)
+        format!(
+            "{fusion}, {}{moved}{phrased}, pool {}",
+            self.index.config.priors.describe(),
+            self.index.config.search.pool
+        )
     }
 }

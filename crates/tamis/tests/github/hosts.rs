@@ -5,7 +5,8 @@ use super::{Bench, TOKEN, held, world};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
-use tamis::{GithubAccess, Index};
+use tamis::Index;
+use tamis::import::GithubAccess;
 
 fn bench(faults: impl IntoIterator<Item = (usize, Fault)>) -> Bench {
     let mut world = world();
@@ -19,7 +20,7 @@ fn status(status: u16, message: &str) -> Fault {
 
 fn without_token(bench: &Bench, index: &Index) -> String {
     let access = GithubAccess { token: None, ..bench.access() };
-    index.import_github(&bench.request(), &access, &()).expect_err("refused").to_string()
+    index.imports().github(&bench.request(), &access, &()).expect_err("refused").to_string()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::server::Fault;
 use super::{Bench, StopAfter, held, world};
 use serde_json::json;
 use std::time::Duration;
-use tamis::Stopped;
+use tamis::import::Stopped;
 
 /// When the tests' server says it is: 2025-06-01 12:00:00 UTC.
 const NOW: i64 = 1_748_779_200;

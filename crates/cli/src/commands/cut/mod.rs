@@ -16,8 +16,8 @@ use row::{Row, SCORE};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use tamis::Asked;
 use tamis::cut::{Cut, Gate, Orientation, Value};
+use tamis::search::TunedRule;
 
 /// Keeps the relevant lines of standard input.
 ///

@@ -16,7 +16,7 @@ pub(super) struct Selected {
     pub(super) entries: Vec<Value>,
     /// What is to be asked for of them.
     pub(super) wanted: Vec<(u64, Details)>,
-    /// How many the request leaves out.
+    /// The number of entries that the request leaves out.
     pub(super) left_out: u64,
 }
 

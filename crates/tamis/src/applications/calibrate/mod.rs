@@ -1,0 +1,31 @@
+//! Similarity thresholds by language: which one holds, and how they are measured.
+//!
+//! Two symbols of one file mostly have to do with each other, two of different files mostly have not. How similar either kind
+//! of pair is under a model says what a similarity is worth there. A calibration looks up the symbols of a language
+//! ([`symbols`]), draws pairs of both kinds ([`pairs`]), takes a threshold from their similarities ([`statistics`]) and
+//! writes it down ([`measure_languages`]); a search asks [`thresholds`] which one holds.
+
+mod measure_languages;
+mod pairs;
+mod report;
+mod statistics;
+mod symbols;
+
+pub use crate::search::{ThresholdSource, Thresholds};
+pub use report::{CalibrateReport, CalibrateRequest, LanguageCalibration, Outcome};
+pub use statistics::{CalibrateMethod, Measurement};
+
+use crate::handle::Index;
+
+/// Similarity thresholds by language: which one holds, and how it is measured. From [`Index::calibration`].
+#[derive(Clone, Copy)]
+pub struct Calibrator<'a> {
+    index: &'a Index,
+}
+
+impl Index {
+    /// Calibrates similarity thresholds and reports which ones hold.
+    pub fn calibration(&self) -> Calibrator<'_> {
+        Calibrator { index: self }
+    }
+}
