@@ -1,4 +1,4 @@
-//! Which namespaces a caller may read.
+//! Read access to namespaces.
 
 /// The most passages looked at when a caller gives the beginning of an identifier: enough to know whether exactly one of
 /// those that the caller may read begins so.

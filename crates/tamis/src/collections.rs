@@ -7,6 +7,7 @@ pub(crate) const ISSUES: &str = "issues";
 pub(crate) const SESSIONS: &str = "sessions";
 
 /// Wiki pages.
+#[cfg(feature = "wiki")]
 pub(crate) const WIKI: &str = "wiki";
 
 /// Files that were read and left out. They have no passages; they are remembered so that the next run need not read them

@@ -1,4 +1,4 @@
-//! What an index holds, for reading.
+//! Read access to the namespaces, documents and passages of an index.
 
 use crate::Error;
 use crate::handle::Index;

@@ -1,5 +1,5 @@
-//! Files: one change at a time, whole or not at all; those of others read with care ([`foreign`]); those that somebody names
-//! written as what they are ([`named`]).
+//! File access. Changes are serialized and atomic; files of others are read defensively ([`foreign`]); files that the user
+//! names are written as what they are ([`named`]).
 
 pub(crate) mod foreign;
 mod named;

@@ -1,4 +1,4 @@
-//! Where a tree and its index are.
+//! Finds a tree and its index.
 
 use crate::Error;
 use crate::user_directories::Bases;

@@ -1,4 +1,4 @@
-//! Models by the names that configuration and people use, each loaded once and when first needed.
+//! The models of a configuration by name, each loaded once, when first needed.
 
 use crate::Error;
 use crate::config::{Config, Endpoint, ModelDefinition, Provider};

@@ -6,21 +6,21 @@ use jiff::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Listing files; how many there are is not known.
+    /// Listing files; their number is unknown.
     Walk,
     /// Reading, splitting and committing; counts files.
     Read,
     /// Bringing the derived indexes up to date; counts passages.
     Publish,
-    /// Embedding with the model named; counts passages.
+    /// Embedding with the named model; counts passages.
     Embed(String),
     /// Reading, comparing and committing what is imported; counts documents.
     Import,
-    /// Asking another host for what is named.
+    /// Asking another host for the named thing.
     Fetch(String),
-    /// Waiting for the process that is named, which is writing the index.
+    /// Waiting for the named process, which is writing the index.
     Queue(String),
-    /// Sending nothing to another host until then, because it wants so.
+    /// Waiting until then, as another host demands.
     Wait(Timestamp),
     /// Answering the queries of an evaluation; counts queries.
     Answer,

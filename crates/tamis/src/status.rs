@@ -1,4 +1,4 @@
-//! What an index holds, and whether it is sound.
+//! The state of an index: its contents, its freshness and its health.
 
 use crate::Error;
 use crate::collections::SKIPPED;

@@ -1,5 +1,5 @@
-//! Where the files of a user are: the configuration and the cache of this program, and the directories in which other
-//! programs keep theirs. Everything that asks for the home directory asks here.
+//! The user's directories: this program's configuration and cache, and those in which other programs keep theirs. No other
+//! module asks for the home directory.
 
 use etcetera::BaseStrategy;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What can go wrong between here and GitHub.
+//! Errors of an import from GitHub.
 
 use thiserror::Error;
 
@@ -31,19 +31,19 @@ pub enum GithubError {
          unset it to read a public repository without"
     )]
     BadToken {
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
         /// The environment variable that it came from.
         variable: String,
-        /// What the server said.
+        /// The server's message.
         said: String,
     },
     /// The server wants to know who asks.
     #[error("{address}: only with a token (401{said}); set GITHUB_TOKEN")]
     NoToken {
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
-        /// What the server said.
+        /// The server's message.
         said: String,
     },
     /// There is no such repository, or it may not be seen: the server does not say which.
@@ -51,7 +51,7 @@ pub enum GithubError {
     NotFound {
         /// The repository.
         repository: String,
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
         /// What about access, and what to do.
         access: String,
@@ -59,11 +59,11 @@ pub enum GithubError {
     /// The server refuses.
     #[error("{address}: refused ({status}{said}); {hint}")]
     Refused {
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
         /// The status.
         status: u16,
-        /// What the server said.
+        /// The server's message.
         said: String,
         /// What to do.
         hint: &'static str,
@@ -74,7 +74,7 @@ pub enum GithubError {
          that is where the API is now, name it with --api-url"
     )]
     OtherHost {
-        /// What was asked for.
+        /// The address or name asked for.
         asked: String,
         /// The host that was named.
         named: String,
@@ -82,7 +82,7 @@ pub enum GithubError {
     /// The server sends in circles.
     #[error("{address}: redirected more than {limit} times")]
     Redirects {
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
         /// How many are followed.
         limit: u32,
@@ -90,7 +90,7 @@ pub enum GithubError {
     /// The answer is not what the API answers.
     #[error("{address}: not an answer of GitHub's API: {reason}; see whether that is the address of an API")]
     Answer {
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
         /// Why.
         reason: String,
@@ -98,7 +98,7 @@ pub enum GithubError {
     /// More than a list can show changed at one moment.
     #[error("{address}: the server ends the list too early: more than it shows were updated at {moment}")]
     ListEnds {
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
         /// The moment.
         moment: String,
@@ -106,7 +106,7 @@ pub enum GithubError {
     /// No good answer after several attempts.
     #[error("{address}: {reason} ({attempts} attempts); what was read so far is kept: run the import again to go on")]
     Unavailable {
-        /// What was asked for.
+        /// The address or name asked for.
         address: String,
         /// The last failure.
         reason: String,

@@ -1,4 +1,4 @@
-//! What can go wrong, each with what to do about it.
+//! The errors of the library. Each says what happened and what to do.
 
 mod aim;
 #[cfg(feature = "github")]
@@ -46,7 +46,7 @@ pub enum Error {
         name: &'static str,
         /// The value received.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
     /// Records of an import that could not be read, so that nothing was imported.
@@ -132,7 +132,7 @@ pub enum Error {
     /// A path that several repositories of the index hold.
     #[error("{wanted}: in {} namespaces; say in which: {}", forms.len(), forms.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The address or name asked for.
         wanted: String,
         /// Each with its namespace.
         forms: Vec<String>,
@@ -140,7 +140,7 @@ pub enum Error {
     /// A file that is there and that the index leaves out.
     #[error("{wanted}: left out of the index: {reason}")]
     LeftOut {
-        /// What was asked for.
+        /// The address or name asked for.
         wanted: String,
         /// Why, and what would change it.
         reason: String,
@@ -148,7 +148,7 @@ pub enum Error {
     /// An identifier or path that the index does not hold.
     #[error("{wanted}: not in the index{}", nearest.as_ref().map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
     NotFound {
-        /// What was asked for.
+        /// The address or name asked for.
         wanted: String,
         /// The nearest thing that is there.
         nearest: Option<String>,

@@ -26,10 +26,10 @@ use std::time::Duration;
 use tamis_embed::Embedder;
 use tamis_store::{Access, EmbeddedStore, Store, StoreError, Writing};
 
-/// How long a short write waits for other processes that are writing.
+/// The longest wait of a short write for other processes that are writing.
 const SHORT_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a whole run waits for them: each of those may be a whole run as well.
+/// The longest wait of a whole run: each of the others may be a whole run as well.
 const RUN_WAIT: Duration = Duration::from_secs(600);
 
 /// An index of one directory tree, or of several repositories.
@@ -108,7 +108,7 @@ impl Index {
         })
     }
 
-    /// The name under which the tree was first indexed, which stays, so that renaming a directory changes nothing.
+    /// The name under which the tree was first indexed. It stays, so that renaming a directory changes nothing.
     fn name_of(store: &EmbeddedStore, location: &Location, writable: bool) -> Result<String, Error> {
         if let Some(namespace) = store.property("namespace")? {
             return Ok(namespace);
@@ -149,16 +149,15 @@ impl Index {
         Ok(EmbeddedStore::open(directory, Access::ReadWrite)?)
     }
 
-    /// Returns `true` if another index stands in the place of this one now. Looks at one file only.
+    /// Returns `true` if another index has replaced this one. Looks at one file only.
     pub fn is_replaced(&self) -> bool {
         matches!(self.store.check_place(), Err(StoreError::Replaced { gone: false, .. }))
     }
 
-    /// The index that stands in the place of this one now, where another process has replaced it; `None` where this is still
-    /// the one. An index that was deleted is not made again.
+    /// Opens the index that has replaced this one; `None` if none has. A deleted index is not created again.
     ///
     /// # Errors
-    /// The index is gone, or the one in its place cannot be opened.
+    /// The index is gone, or its replacement cannot be opened.
     pub fn successor(&self) -> Result<Option<Index>, Error> {
         match self.store.check_place() {
             Ok(()) => Ok(None),
@@ -169,7 +168,7 @@ impl Index {
         }
     }
 
-    /// Returns the reason why the index can only be read, where its disk is full.
+    /// Returns the reason why the index is read-only, if its disk is full.
     pub fn full_disk(&self) -> Option<&StoreError> {
         self.obstacle.as_ref().filter(|obstacle| matches!(obstacle, StoreError::Full { .. }))
     }
@@ -179,18 +178,18 @@ impl Index {
         &self.location
     }
 
-    /// The configuration it was opened with.
+    /// The configuration of the index.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The namespace that documents are put into and searches are taken down under: [`Index::own_namespace`], or the name
-    /// of the index where there is none.
+    /// The namespace of new documents and recorded searches: [`Index::own_namespace`], or the name of the index if there is
+    /// none.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The repositories that the index holds, in the order in which they were named; of an index of one tree, that tree.
+    /// The repositories of the index, in the order in which they were named; of an index of one tree, that tree.
     pub fn sources(&self) -> Vec<&Source> {
         self.registry.sources().collect()
     }
@@ -206,13 +205,13 @@ impl Index {
         Ok(names)
     }
 
-    /// Returns `true` if the index holds the tree around it and nothing else.
+    /// Returns `true` if the index holds only the tree around it.
     pub fn is_of_one_tree(&self) -> bool {
         self.registry.is_single()
     }
 
-    /// The namespace of the source that holds the directory from which the index was looked for ([`Location::start`]);
-    /// that of an index of one tree in any case. `None` where there are several and none holds it.
+    /// The namespace of the source that contains [`Location::start`]; in an index of one tree, that tree's. `None` if there
+    /// are several sources and none contains it.
     pub fn own_namespace(&self) -> Option<&str> {
         self.registry.holding(&self.location.start).map(|source| source.namespace.as_str())
     }
@@ -250,8 +249,8 @@ impl Index {
     }
 }
 
-/// Refuses an index directory with anything in it but files and directories. One can come with a tree, and a link in it would
-/// be written through, a pipe waited for.
+/// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index
+/// would write through a link in it and wait for a pipe.
 fn holds_plain_files(directory: &Path) -> Result<(), Error> {
     // Both are never written through, and read with care.
     const OTHERS: [&str; 2] = ["config.toml", ".gitignore"];

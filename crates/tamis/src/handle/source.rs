@@ -1,7 +1,7 @@
 //! The repositories of an index.
 //!
-//! An index of one tree has a single source, the tree around it, and keeps nothing about it but its name, so that the
-//! tree can be moved with its index. As soon as directories are named, by `tamis index DIRECTORY…` or by `[[collection]]`
+//! An index of one tree has a single source, the tree around it, and keeps only its name, so that the tree can be moved
+//! with its index. As soon as directories are named, by `tamis index DIRECTORY…` or by `[[collection]]`
 //! in the configuration, the index keeps the list of its sources itself ([`Registry`]).
 
 use crate::Error;

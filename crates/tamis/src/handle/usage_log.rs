@@ -1,4 +1,4 @@
-//! The log of an index, opened when it is first needed, and the identifiers of searches.
+//! The usage log of an index, opened when first needed, and the identifiers of searches.
 
 use crate::Error;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What all imports share: documents compared with those stored, and one transaction for all changes.
+//! The common part of all imports: compare each document with the stored one, and commit all changes in one transaction.
 
 use super::summary::ImportSummary;
 use crate::Error;
@@ -93,6 +93,7 @@ impl Content {
     }
 
     /// As text that its passages hold as well.
+    #[cfg(feature = "wiki")]
     pub fn text(text: String) -> Content {
         Content { text, is_record: false }
     }

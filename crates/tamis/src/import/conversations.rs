@@ -1,4 +1,4 @@
-//! Logs of conversations into the index, one document a session.
+//! Imports logs of conversations, one document per session.
 
 use super::Imports;
 use super::commit::{Content, Outcome, Target, commit};

@@ -1,4 +1,4 @@
-//! Which namespace an import goes to, and that one namespace has one issue tracker.
+//! Chooses the namespace and the origin of an import, and keeps two issue trackers out of one namespace.
 
 use crate::Error;
 use crate::config::is_name;

@@ -1,4 +1,4 @@
-//! What an import is given: files that the user names, or a stream.
+//! The input of an import: named files, or a stream.
 
 use crate::Error;
 use std::fs::File;

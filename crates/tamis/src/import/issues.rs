@@ -1,4 +1,4 @@
-//! Issues into the index: read, merged with what is there, and committed together.
+//! Imports issues: reads them, merges them with the stored ones, and commits them together.
 
 use super::Imports;
 use super::commit::{Content, Outcome, Target, commit};

@@ -1,21 +1,18 @@
-//! What is no file of the tree: issues, wiki pages of a dump, logs of conversations and evidence, brought into the index.
+//! Imports content that is not a file of the tree: issues, wiki pages and conversations.
 //!
-//! An import reads its input whole, compares it with what is stored, and commits all changes in one transaction: it is done
-//! or nothing is. The same input again changes nothing. Documents say where they came from (their *origin*); runs of the
-//! index leave them alone, and [`Index::remove_imported`](Imports::remove) takes out what came from one origin.
-//! After an import, [`Index::complete`](crate::Index::complete) publishes and embeds, as after any other change.
+//! An import reads its whole input, compares it with the stored documents, and commits all changes in one transaction. The
+//! same input again changes nothing. Every document has an *origin*; runs of the index leave documents with an origin alone,
+//! and [`Imports::remove`] removes those of one origin. [`Index::complete`](crate::Index::complete) publishes and embeds
+//! after an import, as after any other change.
 //!
 //! ```
-//! use tamis::{Index, Location, RunOptions, SearchRequest};
-//! use tamis::config::Config;
 //! use tamis::import::IssueImport;
 //! use tamis::text::{Issue, IssueComment};
+//! use tamis::{Index, RunOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let directory = tempfile::tempdir()?;
-//! let mut config = Config::built_in();
-//! config.index.models = vec!["static".into()];
-//! let index = Index::at(Location::at(directory.path(), None), config)?;
+//! # let directory = tempfile::tempdir()?;
+//! let index = Index::builder(directory.path()).set("index.models", "static").open()?;
 //!
 //! let mut issue = Issue::new(12, "Crash when the disk is full");
 //! issue.comments.push(IssueComment::new("Free some space below /var and start it again."));
@@ -24,7 +21,7 @@
 //! assert_eq!(index.imports().issues(&import, &())?.unchanged, 1);
 //!
 //! index.complete(RunOptions::WHOLE, &())?;
-//! let answer = index.search(&SearchRequest::new("disk full"))?;
+//! let answer = index.search("disk full")?;
 //! assert_eq!(answer.results[0].path, "issue:12");
 //! # Ok(())
 //! # }

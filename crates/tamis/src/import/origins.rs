@@ -1,4 +1,4 @@
-//! What was imported: listed by where it came from, and taken out again.
+//! Lists and removes imported documents by their origin.
 
 use super::Imports;
 use crate::Error;

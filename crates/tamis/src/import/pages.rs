@@ -1,4 +1,4 @@
-//! Dumps of wikis into the index, one document a page.
+//! Imports the dump of a wiki, one document per page.
 
 use super::Imports;
 use super::commit::{Content, Outcome, Target, commit};

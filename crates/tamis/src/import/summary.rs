@@ -1,4 +1,4 @@
-//! What an import did, and what of its input could not be read.
+//! The summary of an import.
 
 use crate::Error;
 use crate::error::UnreadableRecord;

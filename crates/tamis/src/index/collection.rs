@@ -1,6 +1,6 @@
-//! Which collection a file belongs to: `code`, or what its prose is.
+//! Assigns each file to its collection: `code`, or the kind of its prose.
 //!
-//! The strongest first: what a source as a whole is said to be, `index.notes` and the directory of notes, `index.wiki`, a
+//! The strongest rule first: what a source as a whole is said to be, `index.notes` and the directory of notes, `index.wiki`, a
 //! source called `*.wiki` as checkouts of wikis are, and `docs` for the rest.
 
 use crate::Error;

@@ -1,4 +1,4 @@
-//! Vectors for what has none yet: from the user's cache where it knows them, else from the model.
+//! Embeds passages without a vector: from the user's cache if it has the vector, else with the model.
 
 use super::publish::publish;
 use super::report::RunReport;

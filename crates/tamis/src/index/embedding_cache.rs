@@ -1,7 +1,7 @@
-//! The vectors that a user's indexes have in common, as a run uses them: asked before a model is, told what a model made.
+//! The cache of vectors that a user's indexes share. A run asks it before the model and adds what the model makes.
 //!
-//! Nothing here fails a run. A cache that cannot be used is passed over, with the reason for whoever asks; one that turns
-//! out to be damaged is moved aside, so that the next run begins a new one.
+//! The cache never fails a run. An unusable one is skipped, with the reason in the report; a damaged one is moved aside, so
+//! that the next run begins a new one.
 
 use crate::Error;
 use crate::config::EmbeddingCacheConfig;

@@ -35,16 +35,16 @@ use crate::handle::{Index, Source, SourceState};
 use crate::progress::Observer;
 use tamis_store::{Store, StoreError};
 
-/// What a search found out about the state of its index.
+/// How fresh an index is, as [`Index::refresh_for_search`] found it.
 #[derive(Clone, Debug, Default)]
 pub struct Freshness {
-    /// What was done to bring it up to date.
+    /// The run that brought it up to date.
     pub report: Option<RunReport>,
     /// Files known to differ from the index.
     pub stale: Option<u64>,
     /// The reason why the index was not brought up to date.
     pub reason: Option<String>,
-    /// True if that is a failure that somebody has to mend, and not another process at work or a directory to be read alone.
+    /// True if somebody has to mend the reason: it is neither another process at work nor a read-only directory.
     pub failed: bool,
 }
 
@@ -68,7 +68,7 @@ impl Index {
         refresh::run(self, options, observer)
     }
 
-    /// Brings one file of a source up to date, by the rules of all files: it is looked at and no other. Waits as
+    /// Brings one file of a source up to date, by the rules of all files, and looks at no other. Waits as
     /// [`Index::refresh`] does.
     pub(crate) fn refresh_file(
         &self,
@@ -101,8 +101,8 @@ impl Index {
         refresh::complete(self, options, observer)
     }
 
-    /// Embeds what has no vector of a model of the configuration yet, in small steps, after each of which the observer is told
-    /// and may wait. Others write in between.
+    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer hears of each step
+    /// and may wait in it; others write in between.
     ///
     /// # Errors
     /// Another process goes on writing, the directory is not writable, or a model fails. What was committed before stays.
@@ -112,12 +112,12 @@ impl Index {
         Ok(report)
     }
 
-    /// Brings the index up to date as far as a search should wait for; where that cannot be done, says why and how
-    /// stale the index is.
+    /// Brings the index up to date as far as a search should wait for it. If that is not possible, returns the reason and the
+    /// number of stale files.
     ///
     /// # Errors
-    /// The tree or a model cannot be read, or the index is damaged or gone. An index that cannot be written now, for whatever
-    /// reason, is searched as it is.
+    /// The tree or a model cannot be read, or the index is damaged or gone. An index that cannot be written now is not an
+    /// error: it is searched as it is.
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
         let options = RunOptions { embed_at_most: self.config.search.refresh_embed as u64, reread: false };
         let (reason, failed) = match &self.obstacle {

@@ -1,4 +1,4 @@
-//! What has to be done: the tree as it is against the index as it is.
+//! Compares the tree with the index: which files to read, move, touch or remove.
 
 use super::walk::{Found, FoundFile};
 use std::collections::HashMap;

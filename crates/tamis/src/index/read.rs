@@ -1,4 +1,4 @@
-//! From a file to a document of the store.
+//! Turns a file into a document of the store.
 
 use super::collection::Collections;
 use super::walk::{FoundFile, skips};

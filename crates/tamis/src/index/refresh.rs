@@ -1,5 +1,5 @@
-//! One run: bring an index up to date with its sources. walk → plan → read and split → commit → date → publish → embed →
-//! publish.
+//! One run, which brings an index up to date with its sources: walk → plan → read and split → commit → date → publish →
+//! embed → publish.
 
 use super::dates;
 use super::embed::{embed, embed_with};

@@ -1,4 +1,4 @@
-//! What a run did, in all and in each source.
+//! The report of a run, in all and by source.
 
 use crate::Error;
 use crate::handle::Source;

@@ -1,4 +1,4 @@
-//! What the ignore files of a tree leave out.
+//! The ignore files of a tree.
 //!
 //! The `ignore` crate knows the rules and how to walk, but reads whatever stands where an ignore file belongs: a link to a
 //! device without end, or a pipe that nobody writes to. So it walks without reading any, its rules are made of what is read

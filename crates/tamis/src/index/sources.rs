@@ -6,20 +6,19 @@ use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings};
 use std::path::PathBuf;
 use tamis_store::{DocumentState, NewNamespace, Store};
 
-/// The property in which an import keeps how far it came. It goes with the documents of the origin.
+/// The property in which an import keeps its progress. It goes with the documents of the origin.
 pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
     format!("import:{namespace}:{origin}")
 }
 
 impl Index {
-    /// Adds directories, each of which becomes a namespace that is called like it (with a number after it where that name is
-    /// taken), or changes what is known of it: whose it is, whether it is shared, what its prose is. Nothing of them is read before the next
-    /// [`Index::refresh`]. Returns their namespaces. In an index that holds nothing yet, the tree around it is then only its
-    /// place; it is one of several where it holds something or is named itself.
+    /// Adds directories as namespaces, or changes the settings of those already added, and returns their namespaces. A namespace
+    /// is named after its directory, with a number after a taken name. The next [`Index::refresh`] reads the files. An empty
+    /// index then no longer counts the tree around it as a source, unless that tree is named itself.
     ///
     /// # Errors
-    /// A directory that is not there, or lies in another source, or holds one; a name of an owner that is not allowed;
-    /// another process is writing.
+    /// A directory is missing, lies in another source or contains one; an owner's name is invalid; another process is
+    /// writing.
     pub fn add_sources(&mut self, directories: &[PathBuf], settings: &SourceSettings) -> Result<Vec<String>, Error> {
         if let Some(owner) = settings.owner.as_deref().filter(|owner| !crate::config::is_name(owner)) {
             let allowed = "1 to 200 characters, none of them `:`, `/`, `\\` or a control character";
@@ -56,11 +55,11 @@ impl Index {
         Ok(namespaces)
     }
 
-    /// Takes a source out of the index, with all its documents, or a namespace without a directory that was imported.
-    /// Returns how many documents those were.
+    /// Removes a source with all its documents, or an imported namespace without a directory. Returns the number of removed
+    /// documents.
     ///
     /// # Errors
-    /// There is no such source, the configuration names it, or another process is writing.
+    /// No source has that name, the configuration names it, or another process is writing.
     pub fn remove_source(&mut self, namespace: &str) -> Result<u64, Error> {
         let writing = self.wait_to_write(&())?;
         let mut registry = self.kept_registry()?;
@@ -81,14 +80,14 @@ impl Index {
         Ok(removed.deleted)
     }
 
-    /// The list of sources as it is now: another process may have changed it since the index was opened.
+    /// Reads the list of sources again, since another process may have changed it.
     fn kept_registry(&self) -> Result<Registry, Error> {
         let kept = self.store.property(SOURCES_PROPERTY)?;
         let namespace = self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone());
         Registry::read(kept.as_deref(), &namespace, &self.location, &self.config)
     }
 
-    /// Takes up the list of sources as it is kept now.
+    /// Replaces the list of sources by the stored one.
     fn take_up_sources(&mut self) -> Result<(), Error> {
         self.registry = self.kept_registry()?;
         self.namespace = match self.own_namespace() {
@@ -98,7 +97,7 @@ impl Index {
         Ok(())
     }
 
-    /// Makes the store know what the list of sources says, where that has changed.
+    /// Stores the list of sources if it changed.
     pub(super) fn register(&self, registry: &Registry) -> Result<(), Error> {
         let kept = registry.kept(&self.location);
         if self.store.property(SOURCES_PROPERTY)?.unwrap_or_default() == kept {

@@ -1,4 +1,4 @@
-//! Documents that are no files: a corpus given by a program.
+//! Documents given as text by a program, not read from files.
 
 use crate::Error;
 use crate::collections::FILE_COLLECTIONS;

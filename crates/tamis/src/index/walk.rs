@@ -1,4 +1,4 @@
-//! Finding the files of a tree: what `.gitignore` and `.tamisignore` leave, without following symbolic links.
+//! Finds the files of a tree that `.gitignore` and `.tamisignore` leave, without following symbolic links.
 
 use super::rules::Rules;
 use crate::config::IndexConfig;

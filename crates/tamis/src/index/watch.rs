@@ -1,4 +1,4 @@
-//! Keeping an index fresh while the tree changes.
+//! Keeps an index fresh while the tree changes.
 
 use super::{RunOptions, RunReport};
 use crate::Error;

@@ -1,4 +1,4 @@
-//! The full text of a result: by its identifier, or by path and lines.
+//! Gets the full text of a result by its identifier, or by path and lines.
 
 use super::left_out;
 use crate::Error;

@@ -1,5 +1,4 @@
-//! Why a file that is there is not in the index: it looks absent to whoever asks for it, although it was left out on
-//! purpose.
+//! Explains why a file of the tree is not in the index. Without the reason, a file left out on purpose looks absent.
 
 use crate::Error;
 use crate::access::readable;

@@ -1,4 +1,4 @@
-//! What a cut is to aim at, over its own parameters.
+//! Aims of a cut, such as a target recall, which replace its own parameters.
 
 use crate::error::AimError;
 use tamis_cut::{METHODS, Rule, Value, build};

@@ -1,9 +1,9 @@
-//! The order of what is kept: by what age leaves of each, and then what says something new before what repeats what stands
-//! above.
+//! Orders the kept passages: by decayed value, and then by maximal marginal relevance, so that new content comes before
+//! repetition.
 //!
-//! It never changes what is kept. Two passages are as alike as their vectors; where one has none, as the words of both. Passages
-//! of one document that have lines in common, as the neighbours of a text that is divided with an overlap have, count as
-//! saying the same: both are kept, since the answer may be in what only one of them holds, and the second stands further down.
+//! The order never changes which passages are kept. Two passages are as similar as their vectors, or as their words if one
+//! has no vector. Passages of one document that share lines, as neighbours in a text split with an overlap do, count as
+//! equal: both are kept, since the answer may be in the lines that only one has, and the second comes further down.
 
 use super::candidate::Ranked;
 use super::fading::Fading;

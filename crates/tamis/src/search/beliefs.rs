@@ -1,4 +1,4 @@
-//! What is believed of a collection before one of its queries is looked at.
+//! The prior of a collection: what is expected of it before a query is seen.
 
 use tamis_cut::{Profile, Relevance};
 

@@ -1,4 +1,4 @@
-//! What both legs find among issues, by issue and no longer by passage.
+//! Search among issues: both legs find passages, and the results are issues.
 
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
@@ -35,7 +35,7 @@ pub(crate) struct IssueQuery<'a> {
     pub rrf_k: f64,
 }
 
-/// What was found.
+/// The result.
 pub(crate) struct FoundIssues {
     /// The search's own first half.
     pub(super) retrieved: Retrieved,
@@ -249,19 +249,12 @@ impl Searcher<'_> {
             ranked,
         };
         let search = self.recorded(&found.retrieved.question.text, &found.retrieved, &decided);
-        let gathered = &found.retrieved.gathered;
         let row = Served {
-            cut,
             collections: served.collections,
-            lexical_found: gathered.found.lexical,
-            semantic_found: gathered.found.semantic,
-            hint: None,
-            kept_languages: Vec::new(),
             returned: served.returned,
             top_k: served.top_k,
-            milliseconds: clock.laps.clone(),
-            total_ms: clock.elapsed_ms(),
             fallback_reason: served.fallback_reason,
+            ..Served::without_passages(&found.retrieved, cut, clock)
         };
         self.record(search, row, Some(served.entry_point))
     }

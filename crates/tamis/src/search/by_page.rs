@@ -1,4 +1,4 @@
-//! What a search finds, by page and no longer by passage.
+//! Search by page: the kept passages, grouped by their document.
 
 use super::answer::CutReport;
 use super::query::SearchRequest;

@@ -1,5 +1,4 @@
-//! What a search finds among fragments or claims of the evidence graph, by record and no longer by passage, in the order of
-//! similarity alone.
+//! Search among fragments or claims of the evidence graph: the results are records, ordered by similarity alone.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
@@ -48,7 +47,7 @@ pub(crate) enum End<'a> {
     RuleAlone(&'a dyn Rule),
 }
 
-/// What was found.
+/// The result.
 pub(crate) struct FoundEvidence {
     /// All that was proposed and has a vector, most similar first.
     pub records: Vec<FoundRecord>,
@@ -196,19 +195,11 @@ impl Searcher<'_> {
         if !self.index.config.telemetry.record {
             return None;
         }
-        let found = retrieved.gathered.found;
         let served = Served {
-            cut: &decided.cut,
             collections: &query.filter.collections,
-            lexical_found: found.lexical,
-            semantic_found: found.semantic,
-            hint: None,
-            kept_languages: Vec::new(),
             returned,
             top_k: query.limit,
-            milliseconds: clock.laps.clone(),
-            total_ms: clock.elapsed_ms(),
-            fallback_reason: retrieved.fallback_reason.clone(),
+            ..Served::without_passages(retrieved, &decided.cut, clock)
         };
         let search = self.recorded(&retrieved.question.text, retrieved, decided);
         self.record(search, served, Some(query.entry_point))

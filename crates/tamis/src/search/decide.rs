@@ -1,4 +1,4 @@
-//! From a gathered pool to its order and its end.
+//! Orders a gathered pool and cuts it.
 
 use super::answer::CutReport;
 use super::beliefs::Beliefs;

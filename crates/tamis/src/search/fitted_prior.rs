@@ -1,5 +1,4 @@
-//! What an index's own past says of where relevance ends: its past queries, without any judgement, and those of them that
-//! people judged.
+//! The relevance prior of an index, from its past queries and from those that people judged.
 
 use super::beliefs::Beliefs;
 use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, heights, judged_queries};

@@ -1,5 +1,5 @@
-//! Both legs propose candidates, and every candidate gets both raw scores: a passage that one leg found has its score
-//! in the other computed, so that no score is missing because of where a passage was found.
+//! Gathers candidates from both legs. A passage that one leg found gets its score in the other computed, so every candidate
+//! has both raw scores.
 
 use super::candidate::Candidate;
 use std::collections::{BTreeMap, HashSet};

@@ -1,4 +1,4 @@
-//! The language that a query is about: said in it, by a filter, or by the file that the caller looks at.
+//! Language hints in a query, such as `lang:rust`.
 
 use tamis_text::Language;
 

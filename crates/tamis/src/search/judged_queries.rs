@@ -1,4 +1,4 @@
-//! Judged searches as judged queries: what a fit and a guarantee are both made from.
+//! Judged searches grouped by query. The fitted prior and the guarantee are both made from them.
 
 use std::collections::{BTreeMap, HashMap};
 use tamis_cut::{Background, Pool};

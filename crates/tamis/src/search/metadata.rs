@@ -1,4 +1,4 @@
-//! What must be known of what a search may find: the state of an issue, who wrote a comment, when.
+//! Filters on metadata: the state of an issue, the author of a comment, a date.
 
 use crate::Error;
 use jiff::Timestamp;

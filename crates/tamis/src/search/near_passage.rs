@@ -1,5 +1,4 @@
-//! What is most like a passage: its vector stands where that of a query does, and everything after is as in a search by
-//! meaning alone.
+//! Search by a passage: its vector takes the place of the query's, and the rest is a semantic search.
 
 use super::answer::CutReport;
 use super::candidate::Candidate;

@@ -1,6 +1,8 @@
-//! The row that is taken down of one query.
+//! The telemetry row of one query.
 
 use super::answer::CutReport;
+use super::retrieve::Retrieved;
+use super::stopwatch::Stopwatch;
 use std::collections::BTreeMap;
 use tamis_store::{QueryQuality, RecordedSearch};
 use tamis_text::{Language, Relation};
@@ -32,6 +34,26 @@ pub(crate) struct Served<'a> {
     pub total_ms: f64,
     /// The reason why another model or fewer legs answered than were asked for.
     pub fallback_reason: Option<String>,
+}
+
+impl<'a> Served<'a> {
+    /// A search whose results are not passages, and which prefers no language.
+    pub fn without_passages(retrieved: &Retrieved, cut: &'a CutReport, clock: &Stopwatch) -> Self {
+        let found = retrieved.gathered.found;
+        Served {
+            cut,
+            collections: &[],
+            lexical_found: found.lexical,
+            semantic_found: found.semantic,
+            hint: None,
+            kept_languages: Vec::new(),
+            returned: 0,
+            top_k: 0,
+            milliseconds: clock.laps.clone(),
+            total_ms: clock.elapsed_ms(),
+            fallback_reason: retrieved.fallback_reason.clone(),
+        }
+    }
 }
 
 /// The row of a query. Its time and the search's identifier are given when it is written.

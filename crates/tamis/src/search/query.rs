@@ -1,4 +1,4 @@
-//! What is asked: parsed and checked before anything is read.
+//! The search request, checked before anything is read.
 
 use super::aim::Aim;
 use super::hint::Parsed;

@@ -1,4 +1,4 @@
-//! A request made ready: words, hints, whose passages to read.
+//! A request made ready to run: its words, its language hint and its namespaces.
 
 use super::hint::Parsed;
 use super::query::SearchRequest;

@@ -1,4 +1,4 @@
-//! What a passage is, whatever the query's words say of it: a factor on its ranking value.
+//! Factors on a passage's ranking value that depend on the passage's role and not on the query's words.
 
 use crate::config::Priors;
 use tamis_rank::{QueryNames, RolePrior};

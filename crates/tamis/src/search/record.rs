@@ -1,4 +1,4 @@
-//! What is taken down of a search.
+//! The record of a search, which feedback, guarantees and replays read.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;

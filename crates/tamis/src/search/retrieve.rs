@@ -1,6 +1,6 @@
-//! The two halves of a search: retrieval, which knows no rule, and the decision of one rule on what was retrieved.
+//! The two halves of a search: retrieval, which is independent of the cut, and the decision of one cut.
 //!
-//! A search does each once. An evaluation retrieves once and decides with many rules, by the same code.
+//! A search does each once. An evaluation retrieves once and decides with many cuts, by the same code.
 
 use super::answer::CutReport;
 use super::beliefs::Beliefs;

@@ -1,5 +1,4 @@
-//! One query's candidates, retrieved once, for many rules to decide on. This is the search itself up to what is shown,
-//! which is what an evaluation has to measure.
+//! One query's candidates, retrieved once for many cuts to decide on. An evaluation uses it to measure the search itself.
 
 use super::answer::CutReport;
 use super::beliefs::Beliefs;

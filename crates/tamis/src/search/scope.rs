@@ -1,4 +1,4 @@
-//! Whose passages a search reads: one's own namespace first, and what its owner shares.
+//! The namespaces that a search reads: its own first, then those that its owner shares.
 
 use super::query::SearchRequest;
 use super::searcher::Searcher;

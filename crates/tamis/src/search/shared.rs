@@ -1,4 +1,4 @@
-//! One's own candidates first, then those of what the owner shares.
+//! Gathers from the own namespace first, then from those that its owner shares.
 
 use super::gather::{Found, Gathered, LegError, LegQueries, complete, gather};
 use super::scope::Scope;

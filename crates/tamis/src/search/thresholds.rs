@@ -1,4 +1,4 @@
-//! Which similarity threshold holds for a language: manual before calibrated before built-in.
+//! Similarity thresholds by language: a manual one goes before a calibrated one, and that before the built-in one.
 
 use super::searcher::Searcher;
 use crate::Error;

@@ -1,4 +1,4 @@
-//! Several phrasings of one need: each is gathered by itself, and their rankings become one.
+//! Other phrasings of a query. Each is gathered by itself, and their rankings are merged.
 
 use crate::Error;
 use crate::config::{Config, VariantConfig};

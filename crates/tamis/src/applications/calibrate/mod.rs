@@ -1,9 +1,9 @@
-//! Similarity thresholds by language: which one holds, and how they are measured.
+//! Similarity thresholds by language, measured on the index itself.
 //!
-//! Two symbols of one file mostly have to do with each other, two of different files mostly have not. How similar either kind
-//! of pair is under a model says what a similarity is worth there. A calibration looks up the symbols of a language
-//! ([`symbols`]), draws pairs of both kinds ([`pairs`]), takes a threshold from their similarities ([`statistics`]) and
-//! writes it down ([`measure_languages`]); a search asks [`thresholds`] which one holds.
+//! Two symbols of one file are mostly related, and two of different files mostly are not. The similarities of both kinds of
+//! pair under a model show what a similarity is worth there. A calibration looks up the symbols of a language (`symbols`),
+//! draws pairs of both kinds (`pairs`), takes a threshold from their similarities (`statistics`) and stores it
+//! (`measure_languages`). `search::thresholds` decides which threshold holds.
 
 mod measure_languages;
 mod pairs;

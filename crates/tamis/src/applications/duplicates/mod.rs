@@ -1,7 +1,7 @@
 //! Likely duplicates of an issue, which can be none.
 //!
-//! Both legs propose issues (`search::issues`), `likeness` says how alike two are, `run` orders and cuts, `answer` is what
-//! comes out. How the measure and its floor were chosen is in `docs/research/duplicates.md`.
+//! Both legs propose issues (`search::by_issue`), `likeness` measures the similarity of two, `finder` orders and cuts, and
+//! `answer` is the result. `docs/research/duplicates.md` says how the measure and its floor were chosen.
 
 mod answer;
 mod finder;

@@ -21,7 +21,7 @@ impl EvidenceGraph<'_> {
     /// [`EvidenceImport::read`](crate::EvidenceImport::read) reads. Returns how many there are.
     ///
     /// # Errors
-    /// As [`Index::evidence`], and where `out` cannot be written.
+    /// As [`EvidenceGraph::records`], and where `out` cannot be written.
     pub fn export(&self, namespace: Option<&str>, out: &mut dyn Write) -> Result<u64, Error> {
         let records = self.records(namespace)?;
         let failed =
@@ -38,7 +38,7 @@ impl EvidenceGraph<'_> {
     /// Returns how many records there are.
     ///
     /// # Errors
-    /// As [`Index::evidence`], and where the file cannot be written.
+    /// As [`EvidenceGraph::records`], and where the file cannot be written.
     pub fn export_to(&self, namespace: Option<&str>, file: &Path) -> Result<u64, Error> {
         write_file(file, |out| self.export(namespace, out))
     }
@@ -46,7 +46,7 @@ impl EvidenceGraph<'_> {
     /// What a namespace's evidence amounts to: all of it, or what has to do with one task.
     ///
     /// # Errors
-    /// As [`Index::evidence`].
+    /// As [`EvidenceGraph::records`].
     pub fn summary(&self, namespace: Option<&str>, task: Option<&str>) -> Result<EvidenceSummary, Error> {
         Ok(self.index.store.evidence_summary(&self.namespace(namespace, None)?, task)?)
     }

@@ -1,12 +1,10 @@
-//! The evidence graph: claims, the fragments of pages that speak for and against them, and what these are of.
+//! The evidence graph: claims, the fragments of pages that support or contradict them, and their origins.
 //!
-//! A record ([`EvidenceRecord`](crate::EvidenceRecord)) is checked by itself (`check`), read from and written as JSON Lines
-//! (`lines`, `export`), and a fragment or a claim becomes a document that searches find like any other (`document`).
-//! [`Index::import_evidence`](EvidenceGraph::import) puts them in.
+//! `check` validates a record ([`EvidenceRecord`]) by itself, `lines` and `export` read and write JSON Lines, and `document`
+//! makes a fragment or a claim a document that searches find like any other. [`EvidenceGraph::import`] adds records.
 //!
-//! Statements read the graph ([`Index::query_sql`](crate::Index::query_sql)), and those that have a name are `views`. What is like a
-//! text among claims or fragments is found by meaning (`vector_search`), and the fragments that have to do with a claim by
-//! words first (`rank`).
+//! SQL statements read the graph ([`EvidenceGraph::query_sql`]); `views` are statements with a name. `vector_search` finds
+//! claims or fragments similar to a text, and `rank_fragments` the fragments relevant to a claim.
 
 mod check;
 mod document;

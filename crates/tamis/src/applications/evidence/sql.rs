@@ -56,10 +56,10 @@ impl EvidenceGraph<'_> {
         self.query_sql_until(request, &|| false)
     }
 
-    /// [`Index::query_sql`] that ends early, with an error, when `cancelled` says so.
+    /// [`EvidenceGraph::query_sql`] that ends early, with an error, when `cancelled` says so.
     ///
     /// # Errors
-    /// As [`Index::query_sql`].
+    /// As [`EvidenceGraph::query_sql`].
     pub fn query_sql_until(&self, request: &SqlRequest, cancelled: &dyn Fn() -> bool) -> Result<SqlAnswer, Error> {
         let query = &request.query;
         if !(1..=MOST_SQL_ROWS).contains(&query.limit) {

@@ -1,10 +1,10 @@
-//! Learning from use: what was searched is kept in the index directory, people say what was relevant, and a guarantee is
-//! calibrated on what they said.
+//! Learning from use: the index keeps its searches, people judge the results, and guarantees are calibrated on the
+//! judgements.
 //!
-//! A search is recorded by `search::record`. [`Index::feedback`] takes down what people say of its passages,
-//! [`Feedback::import`] does the same for a collection that was judged elsewhere, and
-//! [`SearchRequest::guarantee`](crate::SearchRequest::guarantee) asks for an answer that keeps a promise calibrated on
-//! both. Nothing leaves the machine.
+//! The search records itself (`search::record`). [`Feedback::judge`] takes judgements of its passages, and
+//! [`Feedback::import`] those of a collection that was judged elsewhere. With
+//! [`SearchRequest::guarantee`](crate::SearchRequest::guarantee) an answer keeps a promise calibrated on both. Nothing leaves
+//! the machine.
 
 mod import_judgements;
 

@@ -1,16 +1,11 @@
-//! Notes that are added and forgotten one by one: Markdown files that people can read and change as well.
+//! Notes, added and hidden one by one: Markdown files that people can read and edit as well.
 //!
-//! An entry is an item of a list or a paragraph of a file of the collection `notes`. [`Index::remember`] appends one,
-//! [`Index::forget`] marks it so that it is found no more. Recalling is a search of notes and conversations
-//! ([`SearchRequest::memory`]); [`Notes::with_turns`] adds what was said around a turn.
+//! An entry is an item of a list or a paragraph in a file of the collection `notes`. [`Notes::remember`] appends one, and
+//! [`Notes::forget`] marks it so that searches skip it. A search of notes and conversations starts from
+//! [`SearchRequest::memory`](crate::SearchRequest::memory); [`Notes::with_turns`] adds the turns around a hit.
 //!
-//! `item` makes a text an item that nothing in it can end, `outline` and `edit` find its place and change a note's text,
-//! `file` writes that as a whole or not at all, and `note_file` says which files may be written.
-//!
-//! [`Index::remember`]: crate::Index::remember
-//! [`Index::forget`]: crate::Index::forget
-//! [`Notes::with_turns`]: crate::Index::with_turns
-//! [`SearchRequest::memory`]: crate::SearchRequest::memory
+//! `item` turns a text into an item that its own content cannot end, `outline` and `edit` find its position and change a
+//! note's text, and `note_file` says which files may be written.
 
 mod context;
 mod edit;

@@ -1,9 +1,9 @@
-//! What is related to a passage: what is like it, what it uses, what uses it.
+//! From a passage to what is similar, what it uses and what uses it.
 //!
-//! Likeness goes by vectors ([`Index::similar`]). The other two go by names: the syntax tree says which names a piece of
-//! code refers to (`tamis_text::references`), the index says what defines them, and [`names`] says which of several
-//! definitions is meant, as far as that can be told without knowing types, with [`imports`] for what a file knows of others. `definitions` looks names up, `references` goes
-//! from a passage to what it uses, `referrers` the other way.
+//! Similarity goes by vectors (`search::near_passage`). The other two go by names: the syntax tree gives the names that a piece
+//! of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among several
+//! definitions as far as possible without types, with `imports` for what a file knows of others. `definitions` looks names
+//! up, `references` goes from a passage to what it uses, and `referrers` the other way.
 
 mod definitions;
 mod imports;

@@ -1,10 +1,10 @@
-//! How well queries are served: taken down for every one of them, put together for people, and decided again with other
-//! cuts. Nothing leaves the machine.
+//! How well queries are served: recorded for every query, summarized for people, and replayed with other cuts. Nothing
+//! leaves the machine.
 //!
-//! `quality` makes the row of a query, which `search::record` hands to the log with the search itself. [`Statistics::summarize`]
-//! puts the rows of a period together (`stats`, with `days`, `distribution` and `drift`). [`Index::replay`] decides the
-//! recorded searches again with other cuts, by the gate and rules of a search (`search::replayed`), and compares them
-//! (`comparison`). All but the reading is pure.
+//! The search writes one row per query (`search::quality_row`). [`Statistics::summarize`] puts the rows of a period together
+//! (`stats`, with `days`, `distribution` and `drift`). [`Statistics::replay`] decides the recorded searches again with other
+//! cuts, by the gate and rules of a search (`search::replayed`), and compares them (`comparison`). Everything but the reading
+//! is pure.
 
 mod comparison;
 mod days;
@@ -40,22 +40,18 @@ impl Index {
 }
 
 impl Statistics<'_> {
-    /// What was asked in a period and how it was served, from the rows that are taken down of every query. Without any
-    /// [`Stats::queries`] is 0.
+    /// Summarizes the queries of a period and how they were served. [`Stats::queries`] is 0 if none was recorded.
     ///
     /// ```
-    /// use tamis::{Index, Location, RunOptions, SearchRequest};
-    /// use tamis::config::Config;
+    /// use tamis::Index;
     /// use tamis::telemetry::{ReplayRequest, StatsRequest};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let directory = tempfile::tempdir()?;
     /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
-    /// let mut config = Config::built_in();
-    /// config.index.models = vec!["static".into()];
-    /// let index = Index::at(Location::at(directory.path(), None), config)?;
+    /// let index = Index::builder(directory.path()).set("index.models", "static").open()?;
     /// index.refresh()?;
-    /// index.search(&SearchRequest::new("how hot should the oven be"))?;
+    /// index.search("how hot should the oven be")?;
     ///
     /// let stats = index.statistics().summarize(&StatsRequest::default())?;
     /// assert_eq!((stats.queries, stats.empty), (1, 0));

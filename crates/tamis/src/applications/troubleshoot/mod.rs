@@ -1,9 +1,9 @@
-//! Answers from what was already solved: closed issues, their threads in so many characters, and the wiki where no issue is
-//! like the trouble. Nothing at all where that is not either.
+//! Answers a problem from what was already solved: closed issues with their threads, shortened to a budget of characters,
+//! and the wiki if no issue is similar. The answer can be empty.
 //!
-//! In the order of a trouble's way: [`request`](TroubleshootRequest) → `run` (both legs, the floor, the wiki) →
-//! `budget` and `thread` (what of each conversation is given) → `answer` → `markdown`. What has no index in it is pure:
-//! [`keywords`], [`shorten`], [`budgets`], [`assemble`].
+//! The reading order: [`request`](TroubleshootRequest) → `troubleshooter` (both legs, the floor, the wiki) → `budget` and
+//! `thread` (the part of each conversation that is given) → `answer` → `markdown`. The rest is pure: [`keywords`],
+//! [`shorten`], [`budgets`], [`assemble`].
 
 mod answer;
 mod budget;

@@ -1,4 +1,4 @@
-//! Addresses of one API, and no other: the only ones that the client can be given.
+//! Addresses of one API. The client takes no others.
 //!
 //! The token goes with every request, so an [`Address`] is made here alone, and only of the host that the user named.
 //! What the server itself says (a `Link`, a redirect) is an address like any other and held to the same rule.

@@ -1,4 +1,5 @@
-//! Requests one after another: waited with at the limits, repeated while it makes sense, redirects within the host alone.
+//! Sends requests one after another. It waits at the limits, repeats failed requests, and follows redirects within the
+//! host only.
 
 use super::api::{Address, Api};
 use super::limits::{self, Verdict};

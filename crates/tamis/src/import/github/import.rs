@@ -1,4 +1,4 @@
-//! One import: the lists of the repository, then what is to be asked for of single issues.
+//! One import from GitHub: the lists of the repository, then the details of single issues.
 
 use super::api::{Address, Api};
 use super::client::{Answer, Client, Missing, Page, Stop};
@@ -39,7 +39,7 @@ impl Imports<'_> {
     /// # Errors
     /// An address of the API that is not safe; a repository that is not there or may not be seen; a token that is not
     /// accepted; a server that fails again and again, or points to another host; and as
-    /// [`Index::import_issues`](Index::import_issues). What was read before stays in the index and can be found.
+    /// [`Imports::issues`]. What was read before stays in the index and can be found.
     pub fn github(
         &self,
         request: &GithubImport,

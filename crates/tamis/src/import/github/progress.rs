@@ -1,4 +1,4 @@
-//! How far the import of a repository is, as it is kept in the index between runs.
+//! The progress of an import, kept in the index between runs.
 
 use super::IssueStates;
 use super::resumption::Cursor;

@@ -1,4 +1,4 @@
-//! What an import from GitHub did.
+//! The report of an import from GitHub.
 
 use crate::error::UnreadableRecord;
 use crate::import::ImportSummary;

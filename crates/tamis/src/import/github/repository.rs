@@ -1,4 +1,4 @@
-//! The name of a repository as people give it.
+//! The name of a repository, parsed from what people type.
 
 use crate::error::GithubError;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What is to be imported, and by whom it is asked for.
+//! The request for an import from GitHub, and how GitHub is reached.
 
 use super::{Clock, GITHUB_API, Repository, SystemClock, Token};
 use jiff::Timestamp;

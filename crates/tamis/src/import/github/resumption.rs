@@ -1,4 +1,4 @@
-//! The way through one list, sorted by the time of the last update.
+//! A cursor through one list, which is sorted by the time of the last update.
 //!
 //! Pages by number miss entries: while one page is read, something on it is updated and moves to the list's end, and what
 //! was the next page's first entry moves to the page that was read already. So each page is asked for by the time at which

@@ -1,4 +1,4 @@
-//! Which entries of a page are taken in, and what else is to be asked for of them.
+//! Selects the entries of a page to import, and the details to ask for.
 
 use super::progress::{Details, List, Progress};
 use super::{IssueStates, progress::Scope};

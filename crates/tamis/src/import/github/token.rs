@@ -1,4 +1,4 @@
-//! The secret that says who asks.
+//! The token that authorizes requests.
 
 use crate::error::GithubError;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! One request over HTTP. There is no other method than GET, and no address but one of the API's host.
+//! One request over HTTP. The only method is GET, and every address is on the API's host.
 
 use super::Token;
 use super::api::{Address, Api};

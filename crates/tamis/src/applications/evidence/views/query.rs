@@ -89,19 +89,19 @@ impl EvidenceGraph<'_> {
         views(self.index.config.user_directory())
     }
 
-    /// Asks a view of one namespace's graph, through [`Index::query_sql`] and under its limits.
+    /// Asks a view of one namespace's graph, through [`EvidenceGraph::query_sql`] and under its limits.
     ///
     /// # Errors
     /// A view or a parameter that is not there, with the nearest name; a value of another type; a view that is not fit for
-    /// use; and all of [`Index::query_sql`].
+    /// use; and all of [`EvidenceGraph::query_sql`].
     pub fn query_view(&self, request: &ViewRequest) -> Result<SqlAnswer, Error> {
         self.query_view_until(request, &|| false)
     }
 
-    /// [`Index::query_view`] that ends early, with an error, when `cancelled` says so.
+    /// [`EvidenceGraph::query_view`] that ends early, with an error, when `cancelled` says so.
     ///
     /// # Errors
-    /// As [`Index::query_view`].
+    /// As [`EvidenceGraph::query_view`].
     pub fn query_view_until(&self, request: &ViewRequest, cancelled: &dyn Fn() -> bool) -> Result<SqlAnswer, Error> {
         let now = request.now.unwrap_or_else(Timestamp::now);
         let request = SqlRequest {
