@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
 use tamis::config::Config;
-use tamis::{Index, Location, RunOptions};
+use tamis::{Index, Location};
 use tamis_server::{Caller, HttpOptions, Server, ServerOptions, serve_http};
 use tokio_util::sync::CancellationToken;
 

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 use tamis::config::Config;
 use tamis::search::MetadataFilter;
-use tamis::{Index, Location, Mode, RunOptions, SearchRequest, dates};
+use tamis::{Index, Location, Mode, SearchRequest, dates};
 
 struct Library {
     index: Index,

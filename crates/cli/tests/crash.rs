@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tamis::config::Config;
-use tamis::{Index, Location, RunOptions, SearchRequest};
+use tamis::{Index, Location, SearchRequest};
 
 const KILLS: u64 = 50;
 const FILES: u64 = 160;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use tamis::config::Config;
-use tamis::{Index, Location, RunOptions, SourceSettings};
+use tamis::{Index, Location, SourceSettings};
 use tamis_server::{Caller, Server, ServerOptions};
 
 type Session = RunningService<RoleClient, ()>;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use tamis::calibrate::{CalibrateMethod, CalibrateReport, CalibrateRequest, Outcome, ThresholdSource};
 use tamis::config::{Config, Origins};
-use tamis::{Error, Index, Location, RunOptions};
+use tamis::{Error, Index, Location};
 
 const SUBJECTS: [&str; 8] = ["oven", "anchor", "violin", "comet", "glacier", "parser", "invoice", "orchard"];
 const VERBS: [&str; 5] = ["open", "measure", "repair", "describe", "release"];

@@ -186,7 +186,7 @@ fn judgements_under_other_settings_do_not_count() {
     let tree = notes_tree();
     let judged = tempfile::tempdir().expect("a temporary directory");
     judged_notes(judged.path(), str::to_owned);
-    indexed(&tree, &[]).import_judgements(judged.path(), "test", &()).expect("imported");
+    indexed(&tree, &[]).feedback().import(judged.path(), "test", &()).expect("imported");
     let other = tree.open(&[("search.fusion_weight", "0.9")]);
     let message = other.search(&promising("oven", "recall=0.9")).expect_err("none").to_string();
     assert!(message.contains("from 0 judged queries") && message.contains("12 more were judged with"), "{message}");

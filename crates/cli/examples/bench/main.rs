@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use tamis::config::{Config, Origins};
-use tamis::{Index, Location, RunOptions, SearchRequest};
+use tamis::{Index, Location, SearchRequest};
 use tamis_embed::{Embedder, MiniLm, Purpose, StaticModel};
 use tamis_store::{Access, EmbeddedStore, Filter, ModelKey, Store, TextHash};
 use tree::{count, grow, median, ms, read_and_hash, stat_all, timed};

@@ -6,8 +6,8 @@ use crate::tree::{count, grow, ms, timed};
 use crate::{QUESTIONS, open};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use tamis::SearchRequest;
 use tamis::evidence::SqlRequest;
-use tamis::{Freshness, SearchRequest};
 use tamis_store::Filter;
 
 /// Clients at once, and how often each asks.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tamis::search::PoolEntry;
-use tamis::{Answer, CutReport, Freshness, SearchRequest};
+use tamis::{Answer, CutReport, SearchRequest};
 
 pub(crate) struct ExplainCut;
 

@@ -7,8 +7,8 @@ use crate::tool::{Call, Tool};
 use crate::values::moment;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tamis::SearchRequest;
 use tamis::search::MetadataFilter;
-use tamis::{Freshness, SearchRequest};
 
 pub(crate) struct MemorySearch;
 

@@ -112,7 +112,7 @@ fn refusals_say_what_to_do() {
 fn an_address_that_is_not_safe_is_refused_before_anything_is_sent() {
     let bench = Bench::new(world());
     let access = GithubAccess { api_url: "http://api.github.com".into(), ..bench.access() };
-    let error = bench.open().import_github(&bench.request(), &access, &()).expect_err("refused").to_string();
+    let error = bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused").to_string();
     assert!(error.contains("https://"), "{error}");
 }
 
@@ -121,7 +121,7 @@ fn nobody_there_is_said() {
     let bench = Bench::new(world());
     let unused = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let access = GithubAccess { api_url: format!("http://{unused}"), ..bench.access() };
-    let error = bench.open().import_github(&bench.request(), &access, &()).expect_err("refused").to_string();
+    let error = bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused").to_string();
     assert!(error.contains("connection was refused") && error.contains("6 attempts"), "{error}");
 }
 

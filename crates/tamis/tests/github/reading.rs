@@ -56,7 +56,7 @@ fn the_client_only_reads_and_says_who_asks() {
 fn without_a_token_none_is_sent() {
     let bench = Bench::new(world());
     let access = tamis::import::GithubAccess { token: None, ..bench.access() };
-    bench.open().import_github(&bench.request(), &access, &()).expect("imported");
+    bench.open().imports().github(&bench.request(), &access, &()).expect("imported");
     assert!(bench.server.requests().iter().all(|request| !request.headers.contains_key("authorization")));
 }
 
