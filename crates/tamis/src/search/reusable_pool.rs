@@ -182,12 +182,14 @@ mod tests {
         let index = index(directory.path());
         let rule = tamis_cut::parse("fixed:k=5").expect("a rule");
         let all = index
+            .searcher()
             .candidates("tide tide tide", 20, None)
             .expect("found")
             .decide(&*rule, &Default::default())
             .expect("decided");
         let own = all.passages[0].document.clone();
         let rest = index
+            .searcher()
             .candidates("tide tide tide", 20, Some(&own))
             .expect("found")
             .decide(&*rule, &Default::default())

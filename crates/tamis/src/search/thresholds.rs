@@ -177,7 +177,7 @@ impl Searcher<'_> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn thresholds(&self, model: Option<&ModelInfo>) -> Result<Thresholds, Error> {
+    pub(crate) fn thresholds(&self, model: Option<&ModelInfo>) -> Result<Thresholds, Error> {
         let rows = self.index.store.calibrations()?;
         if rows.is_empty() && self.index.config.thresholds.calibrated.is_none() {
             return Ok(resolve(&self.index.config.thresholds, &[], None).0);

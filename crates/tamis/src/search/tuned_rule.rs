@@ -105,6 +105,7 @@ impl SearchRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tamis_cut::METHODS;
     use tamis_cut::parse;
 
     #[test]

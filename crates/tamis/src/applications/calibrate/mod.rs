@@ -15,7 +15,9 @@ pub use crate::search::{ThresholdSource, Thresholds};
 pub use report::{CalibrateReport, CalibrateRequest, LanguageCalibration, Outcome};
 pub use statistics::{CalibrateMethod, Measurement};
 
+use crate::Error;
 use crate::handle::Index;
+use tamis_embed::ModelInfo;
 
 /// Similarity thresholds by language: which one holds, and how it is measured. From [`Index::calibration`].
 #[derive(Clone, Copy)]
@@ -27,5 +29,16 @@ impl Index {
     /// Calibrates similarity thresholds and reports which ones hold.
     pub fn calibration(&self) -> Calibrator<'_> {
         Calibrator { index: self }
+    }
+}
+
+impl Calibrator<'_> {
+    /// The thresholds that hold under a model; `None`: those that hold under every model. Thresholds calibrated under another
+    /// model do not hold, and the first call after a change of model says so in [`Thresholds::warning`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn thresholds(&self, model: Option<&ModelInfo>) -> Result<Thresholds, Error> {
+        self.index.searcher().thresholds(model)
     }
 }
