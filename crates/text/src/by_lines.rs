@@ -1,9 +1,9 @@
-//! Files whose structure is not read: windows of lines, cut at blank lines and at the margin.
+//! Divides files of unknown structure into windows of lines, cut at blank lines and at the margin.
 
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
 
-/// The number of lines a window is at most, blank ones not counted.
+/// Most lines of a window, not counting blank ones.
 const WINDOW_LINES: usize = 40;
 
 /// Windows of at most `max_tokens` and 40 lines over the whole text.
@@ -23,7 +23,7 @@ pub(crate) fn windows(lines: &Lines<'_>, max_tokens: usize) -> Vec<Piece> {
     pack(lines, (0, last), &sums, max_tokens, |row| badness(lines, row))
 }
 
-/// Best to begin after a blank line at the margin; worst at a closing bracket.
+/// The badness of a line as the beginning of a window: least after a blank line at the margin, most at a closing bracket.
 pub(crate) fn badness(lines: &Lines<'_>, row: usize) -> u32 {
     let Some(indent) = lines.indent(row) else {
         return 30;

@@ -8,7 +8,7 @@ use jiff::{Timestamp, Zoned};
 pub(crate) const KEYS: &[&str] =
     &["date", "created", "published", "updated", "lastmod", "last_updated", "last_modified_at", "modified"];
 
-/// What else is written between a date, a time and an offset.
+/// Further forms of a date with a time and an offset.
 const FORMATS: &[&str] = &["%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S%.f %z", "%Y-%m-%d %H:%M %z"];
 
 /// A moment as RFC 3339 (also with a space instead of the `T`, and a space before the offset), `YYYY-MM-DD HH:MM`,

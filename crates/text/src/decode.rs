@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::document::Note;
 
-/// How much of a file decides its encoding.
+/// Bytes of a file that decide its encoding.
 const DETECTION_BYTES: usize = 64 << 10;
 
 pub(crate) fn has_byte_order_mark(bytes: &[u8]) -> bool {

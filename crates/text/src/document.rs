@@ -1,4 +1,4 @@
-//! What reading a file gives: a [`Document`] and its [`Passage`]s.
+//! The result of reading a file: a [`Document`] and its [`Passage`]s.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::languages::Category;
 use crate::{Kind, Role};
 
-/// How to divide a file.
+/// Options for dividing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The largest passage, in estimated tokens (see [`crate::estimate_tokens`]). A symbol, section or window above it
@@ -22,27 +22,37 @@ impl Default for Options {
     }
 }
 
+/// The smallest limit that leaves room for a sentence.
+pub(crate) const MIN_TOKENS: usize = 32;
+
+impl Options {
+    /// The largest passage, at least [`MIN_TOKENS`].
+    pub(crate) fn limit(&self) -> usize {
+        self.max_tokens.max(MIN_TOKENS)
+    }
+}
+
 /// One file, read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
     /// Canonical lowercase name of the language; `None` when neither the name nor the first line tells.
     pub language: Option<&'static str>,
-    /// Whether it is program text, prose or data.
+    /// Program text, prose or data.
     pub category: Category,
     /// The role of the file as a whole; a passage may have another (unit tests inside a source file).
     pub role: Role,
     /// The document's own name for itself: a first heading, a front-matter title, the first line of a module's
     /// documentation.
     pub title: Option<String>,
-    /// How severe its subject is, as the `severity` of a front matter says, in lower case: `critical`, `major`, …
+    /// Severity of its subject, from the front matter's `severity` in lower case: `critical`, `major`, …
     pub severity: Option<String>,
     /// Its own date in nanoseconds since 1970, where its text or its name says one: of an issue's last change, of a dated note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dated_ns: Option<i64>,
-    /// What else it says of itself, by name and value: the `state` of an issue, each `label`. A name can come several times.
+    /// Further properties, by name and value: the `state` of an issue, each `label`. A name can occur several times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<(String, String)>,
-    /// What reading had to do that a person may want to know.
+    /// Remarks on the reading that a person may want to see.
     pub notes: Vec<Note>,
     /// The passages, in the order of the file. Every non-blank line is in exactly one of them, except that a single
     /// line too long for one passage is spread over several.
@@ -60,24 +70,24 @@ impl Document {
     }
 }
 
-/// A contiguous part of a document: what is searched and returned.
+/// A contiguous part of a document: the unit of search and of results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passage {
     /// First line, counted from 1.
     pub start_line: u32,
     /// Last line, inclusive.
     pub end_line: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The symbol, qualified the way its language writes it: `Store::open`, `Store.open`. A group of small
     /// declarations lists its symbols, separated by `, `; [`Passage::symbols`] takes them apart.
     pub symbol: Option<String>,
-    /// The heading path, outermost first: `Guide > Install`. Of an issue and what was said under it, the title, whole.
+    /// The heading path, outermost first: `Guide > Install`. For issues and their comments, the whole title.
     pub heading: Option<String>,
-    /// What the text itself does not say: the signature of the enclosing type, and for the later pieces of a divided
+    /// Context that the text lacks: the signature of the enclosing type, and for the later pieces of a divided
     /// symbol its own signature. One a line.
     pub context: Option<String>,
-    /// A fingerprint of the symbol's signature, 16 hexadecimal digits; none where there is no symbol.
+    /// A fingerprint of the symbol's signature, 16 hexadecimal digits; `None` without a symbol.
     ///
     /// The same for as long as the signature is: white space, comments, attributes and the body do not count. It tells
     /// overloads apart, and the methods that two traits or interfaces ask of one type. A group of declarations has one
@@ -85,44 +95,44 @@ pub struct Passage {
     pub signature: Option<String>,
     /// The lines themselves, with `\n` line ends whatever the file uses, and no line end after the last.
     pub text: String,
-    /// What part this plays.
+    /// Its role.
     pub role: Role,
-    /// Who wrote or said it, where it is one person's.
+    /// Its author, if it has a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Its own date in nanoseconds since 1970, where that is not the document's.
+    /// Its own date in nanoseconds since 1970, where it differs from the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dated_ns: Option<i64>,
-    /// Which part of the document it belongs to, from 0, where that is made of parts: 0 for the body of an issue, 1 for its
+    /// Its part of a document that has parts, from 0: 0 for the body of an issue, 1 for its
     /// first comment. The passages of a long part share its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u32>,
 }
 
 impl Passage {
-    /// What is embedded and hashed: the text after whatever of its heading path, symbol and context it does not
-    /// itself contain.
+    /// The text that is embedded and hashed: the passage's text, after the parts of its heading path, symbol and context
+    /// that it does not contain itself.
     ///
     /// The path and the line numbers are left out, so that moving a file or a function within it changes nothing.
     #[must_use]
     pub fn embedded_text(&self) -> Cow<'_, str> {
         let mut head = String::new();
         if let Some(heading) = &self.heading {
-            let told = |part: &str| self.text.lines().take(HEADING_LINES).any(|line| line.contains(part));
-            // A title is one whole, whatever stands in it.
+            let contains = |part: &str| self.text.lines().take(HEADING_LINES).any(|line| line.contains(part));
+            // A title is one unit, whatever separators it holds.
             let parts: Vec<_> = match self.kind {
                 Kind::Issue | Kind::PullRequest | Kind::Comment | Kind::Review => vec![heading.as_str()],
                 _ => heading.split(HEADING_SEPARATOR).collect(),
             };
-            let missing: Vec<_> = parts.into_iter().filter(|part| !told(part)).collect();
+            let missing: Vec<_> = parts.into_iter().filter(|part| !contains(part)).collect();
             if !missing.is_empty() {
                 push_line(&mut head, &missing.join(HEADING_SEPARATOR));
             }
         }
         let context = self.context.as_deref().unwrap_or_default();
         if let Some(symbol) = &self.symbol {
-            let told = |part: &str| self.text.contains(part) || context.contains(part);
-            if !symbol.split([':', '.', '#', '\\', ',', ' ']).all(told) {
+            let contains = |part: &str| self.text.contains(part) || context.contains(part);
+            if !symbol.split([':', '.', '#', '\\', ',', ' ']).all(contains) {
                 push_line(&mut head, symbol);
             }
         }
@@ -151,7 +161,7 @@ pub(crate) const HEADING_LENGTH: usize = 300;
 /// Between the symbols that share a passage.
 pub(crate) const SYMBOL_SEPARATOR: &str = ", ";
 
-/// How far into a passage its own headings can stand: some without a body may come before the last.
+/// Lines of a passage that can hold its own headings: some without a body may come before the last.
 const HEADING_LINES: usize = 8;
 
 fn push_line(text: &mut String, line: &str) {
@@ -171,7 +181,7 @@ pub enum Note {
     },
     /// Some bytes mean nothing in the encoding and became U+FFFD.
     LossyDecoding {
-        /// How many replacement characters there are.
+        /// Number of replacement characters.
         replaced: usize,
     },
     /// The parser gave up or made little of it; the file was divided by lines.
@@ -188,16 +198,16 @@ pub enum Note {
         /// Lines in which the parser found an error.
         lines: usize,
     },
-    /// A date of the front matter that is none, such as the 30th of February. The document has no date by it.
+    /// An invalid date in the front matter, such as the 30th of February. It was ignored.
     UnreadableDate {
         /// The key that gives it.
         key: String,
-        /// What it gives, at most 80 characters of it.
+        /// Its value, cut to 80 characters.
         value: String,
     },
 }
 
-/// Why a file was divided by lines although its grammar is known.
+/// The reason for dividing a file by lines although its language has a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParseFailure {
@@ -205,6 +215,8 @@ pub enum ParseFailure {
     TooManyErrors,
     /// The parser used up its budget of steps, which grows with the size of the file.
     TooMuchWork,
+    /// This build leaves out the grammar of the language.
+    NotBuilt,
 }
 
 impl fmt::Display for Note {
@@ -220,12 +232,15 @@ impl fmt::Display for Note {
             Self::NotParsed { language, reason: ParseFailure::TooMuchWork } => {
                 write!(formatter, "takes the {language} parser too long, divided by lines")
             }
+            Self::NotParsed { language, reason: ParseFailure::NotBuilt } => {
+                write!(formatter, "this build leaves out the grammar of {language}, divided by lines")
+            }
             Self::PartlyParsed { language, lines: 1 } => write!(formatter, "one line does not parse as {language}"),
             Self::PartlyParsed { language, lines } => {
                 write!(formatter, "{lines} lines do not parse as {language}")
             }
             Self::UnreadableDate { key, value } => {
-                write!(formatter, "`{key}: {value}` in the front matter is no date and was passed over")
+                write!(formatter, "`{key}: {value}` in the front matter was ignored, since it is not a date")
             }
         }
     }

@@ -1,9 +1,9 @@
-//! What a passage is.
+//! The kinds of passages.
 
 use crate::names::named;
 
 named! {
-    /// What a passage is: a symbol of code, a part of a text, or plain lines.
+    /// The kind of a passage: a symbol of code, a part of a text, or plain lines.
     Kind is a "kind" {
         /// A free function, or a group of declarations without bodies.
         Function = "function",
@@ -17,11 +17,11 @@ named! {
         Constant = "constant",
         /// A macro definition.
         Macro = "macro",
-        /// What stands between the symbols: imports, top-level statements, the opening of a module.
+        /// Code between the symbols: imports, top-level statements, the opening of a module.
         Module = "module",
         /// Text under a heading.
         Section = "section",
-        /// Paragraphs that stand under no heading.
+        /// Paragraphs without a heading.
         Paragraph = "paragraph",
         /// The metadata block in front of a Markdown document.
         FrontMatter = "front_matter",

@@ -1,19 +1,21 @@
 //! Files to documents, documents to passages.
 //!
-//! A search answers with passages, so what a passage is decides how good an answer can be. This crate divides source
-//! code by its symbols (a function with its documentation, a type with its fields), Markdown and reStructuredText by
-//! their headings, plain text by paragraphs, and everything else by lines, so that every line of a file is found in
-//! exactly one place. It also says which files are better left out, what part a file plays (source, test, copy of
-//! another project), which languages there are and how they relate ([`Language`]), and what a piece of code defines and
-//! refers to ([`definitions`], [`references`]).
+//! A search answers with passages, so good answers need good passages. This crate divides source code by its symbols (a
+//! function with its documentation, a type with its fields), Markdown and reStructuredText by their headings, plain text by
+//! paragraphs, and everything else by lines, so that every line of a file is in exactly one passage. It also finds the files
+//! to leave out, the role of a file (source, test, copy of another project), the languages and their relations
+//! ([`Language`]), and the names that a piece of code defines and refers to ([`definitions`], [`references`]).
 //!
-//! Issues, pull requests and what was said under them come in many forms; [`read_issues`] tells which, and makes of each an
-//! [`Issue`] and of that a document.
+//! [`read_issues`] recognises the many formats of issues, pull requests and comments, and turns each into an [`Issue`] and a
+//! document. [`safe`] makes the text of strangers safe to show to people and to models.
 //!
-//! What others wrote is made safe to show to people and to models by [`safe`].
+//! The crate reads no files and keeps no state: bytes come in, a [`Document`] comes out. Its caller walks directories; its
+//! neighbours `tamis-store` and `tamis-embed` store and embed the passages.
 //!
-//! It reads no files and keeps no state: bytes come in, a [`Document`] goes out. Walking directories is for its caller,
-//! storing and embedding the passages for its neighbours `tamis-store` and `tamis-embed`.
+//! # Features
+//!
+//! Each grammar is a feature of the language's name, and `grammars` stands for all. Without its grammar, a language is divided
+//! by lines and the document has a [`Note`]. `wiki` reads MediaWiki's markup and dumps. Both are on by default.
 //!
 //! ```
 //! use tamis_text::{Limits, Options, read, skip_by_content, skip_by_path};
@@ -27,6 +29,8 @@
 //! assert_eq!(document.passages[0].heading.as_deref(), Some("Guide > Install"));
 //! assert_eq!(document.passages[0].embedded_text(), "# Guide\n\n## Install\n\nCopy it to your path.");
 //! ```
+
+#![cfg_attr(not(feature = "grammars"), allow(dead_code, unused_imports))]
 
 mod by_lines;
 mod code;
@@ -48,6 +52,7 @@ pub mod safe;
 mod skip;
 mod statement;
 mod tokens;
+#[cfg(feature = "wiki")]
 mod wiki;
 
 pub use code::{Definition, Reference, ReferenceKind, definitions, references};
@@ -68,4 +73,5 @@ pub use role::{Role, role};
 pub use skip::{Limits, Skip, skip_by_content, skip_by_path};
 pub use statement::read_statement;
 pub use tokens::estimate_tokens;
+#[cfg(feature = "wiki")]
 pub use wiki::{WikiDump, WikiDumpError, WikiDumpOptions, WikiPage, WikiSite, read_page, read_wiki_dump};

@@ -84,7 +84,7 @@ impl<'text> Lines<'text> {
         after.saturating_sub(1).min(self.count().saturating_sub(1))
     }
 
-    /// `first..=last` without blank lines at its ends; none when all are blank.
+    /// `first..=last` without blank lines at its ends; none where all are blank.
     pub(crate) fn trim(&self, mut first: usize, mut last: usize) -> Option<(usize, usize)> {
         while first <= last && self.is_blank(first) {
             first += 1;

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no {what} is called `{value}`; one of: {}", expected.join(", "))]
 pub struct UnknownName {
-    /// What was being named, for example `role`.
+    /// The kind of thing named, for example `role`.
     pub what: &'static str,
     /// The name that was given.
     pub value: String,

@@ -1,11 +1,13 @@
-//! Dividing what is too long: into pieces of about equal size, cut where it hurts least.
+//! Divides long texts into pieces of about equal size, at the best places for a cut.
 
 use std::ops::Range;
 
+use crate::document::Passage;
 use crate::lines::Lines;
 use crate::tokens::Meter;
+use crate::{Kind, Role};
 
-/// Whole lines, or a part of one line that is too long by itself.
+/// Whole lines, or a part of one line that is too long for a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) first: usize,
@@ -21,14 +23,33 @@ impl Piece {
             None => lines.slice(self.first, self.last),
         }
     }
+
+    /// A passage of these lines alone, without a symbol, heading or date.
+    pub(crate) fn passage(&self, lines: &Lines<'_>, kind: Kind, role: Role) -> Passage {
+        let number = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
+        Passage {
+            start_line: number(self.first),
+            end_line: number(self.last),
+            kind,
+            symbol: None,
+            heading: None,
+            context: None,
+            signature: None,
+            text: self.text(lines).to_owned(),
+            role,
+            author: None,
+            dated_ns: None,
+            part: None,
+        }
+    }
 }
 
 /// Divides the lines `first..=last` into pieces that cost at most `max`.
 ///
-/// `sums` holds the cost of all lines before each line. `badness` says how bad it is to begin a piece at a line: among
-/// the lines where the piece would be at least half the size aimed at, the least bad is taken, and of equals the one
-/// closest to that size, so that the pieces come out about equal. Takes time linear in the number of lines. Blank lines
-/// at the ends of pieces are dropped.
+/// `sums` holds the cost of all lines before each line. `badness` rates a line as the beginning of a piece. Among the lines
+/// where the piece would have at least half the target size, the one with the least badness is chosen, and of equals the one
+/// closest to the target, so that pieces come out about equal. Takes time linear in the number of lines. Drops blank lines
+/// at the ends of pieces.
 pub(crate) fn pack(
     lines: &Lines<'_>,
     (first, last): (usize, usize),
@@ -64,7 +85,7 @@ pub(crate) fn pack(
         }
         let cut = match best {
             Some((_, _, cut)) => cut,
-            // A long line comes next: what stands before it is a piece of its own.
+            // A long line comes next, so the lines before it form a piece.
             None if row - start > 1 && cost(start, row) > max => row - 1,
             None if cost(start, start + 1) > max => {
                 long_lines.push(start);

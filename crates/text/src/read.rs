@@ -1,20 +1,16 @@
-//! One file in, one document out.
+//! Reads a file into a document.
 
 use crate::decode::decode;
-use crate::document::{Document, Note, Options, Passage};
-use crate::languages::{Category, Grammar, Language};
+use crate::document::{Document, Note, Options, ParseFailure, Passage};
+use crate::languages::{Category, Language, Parsing};
 use crate::lines::Lines;
-use crate::pack::Piece;
 use crate::{Kind, Role, by_lines, code, prose, role, skip};
-
-/// The smallest limit that leaves room for a sentence.
-pub(crate) const MIN_TOKENS: usize = 32;
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
-/// Always succeeds: whatever can not be parsed is divided by lines and whatever can not be decoded is replaced, and
-/// [`Document::notes`] says so. Whether a file should be read at all is for [`crate::skip_by_path`] and
-/// [`crate::skip_by_content`] to say. Takes time linear in the size of the file.
+/// Always succeeds: a file that does not parse is divided by lines, bytes that do not decode are replaced, and
+/// [`Document::notes`] says so. [`crate::skip_by_path`] and [`crate::skip_by_content`] decide whether to read a file at all.
+/// Takes time linear in the size of the file.
 ///
 /// ```
 /// use tamis_text::{Kind, Options, read};
@@ -30,7 +26,7 @@ pub(crate) const MIN_TOKENS: usize = 32;
 pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
     let (text, mut notes) = decode(bytes);
     let lines = Lines::new(&text);
-    let language = language_of(path, &text);
+    let language = Language::of_text(path, &text);
     let category = language.map_or(Category::Data, |language| language.category);
     let name = language.map(|language| language.name);
     let role = match role(path, name) {
@@ -38,15 +34,14 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
         Role::Main if category == Category::Code && skip::is_minified(bytes) => Role::Generated,
         role => role,
     };
-    let max_tokens = options.max_tokens.max(MIN_TOKENS);
+    let max_tokens = options.limit();
     let plain = |(title, passages)| prose::Prose { title, passages, ..prose::Prose::default() };
     let prose = match language {
-        Some(language) => match language.grammar {
-            Some(grammar) => plain(read_code(language, grammar, &lines, max_tokens, role, &mut notes)),
-            None if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
-            None => plain((None, line_passages(&lines, max_tokens, role))),
-        },
-        None => plain((None, line_passages(&lines, max_tokens, role))),
+        Some(language) if !matches!(language.parsing, Parsing::Lines) => {
+            plain(read_code(language, &lines, max_tokens, role, &mut notes))
+        }
+        Some(language) if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
+        _ => plain((None, line_passages(&lines, max_tokens, role))),
     };
     notes.extend(prose.notes);
     Document {
@@ -64,13 +59,13 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
 
 fn read_code(
     language: &'static Language,
-    grammar: Grammar,
     lines: &Lines<'_>,
     max_tokens: usize,
     role: Role,
     notes: &mut Vec<Note>,
 ) -> (Option<String>, Vec<Passage>) {
-    match code::read(grammar, lines, max_tokens, role) {
+    let grammar = language.grammar().ok_or(ParseFailure::NotBuilt);
+    match grammar.and_then(|grammar| code::read(grammar, lines, max_tokens, role)) {
         Ok(code) => {
             if code.error_lines > 0 {
                 notes.push(Note::PartlyParsed { language: language.name, lines: code.error_lines });
@@ -84,62 +79,8 @@ fn read_code(
     }
 }
 
-/// The language of a file by its name and its text.
-pub(crate) fn language_of(path: &str, text: &str) -> Option<&'static Language> {
-    Language::of(path, text.lines().next().unwrap_or_default()).map(|language| refine(language, path, text))
-}
-
-/// `.h` is C, C++ or Objective-C: how its lines begin and end tells.
-fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
-    const CPP_ONLY: &[&str] = &[
-        "class ",
-        "namespace ",
-        "template<",
-        "template <",
-        "using ",
-        "public:",
-        "private:",
-        "protected:",
-        "constexpr ",
-    ];
-    const OBJECTIVEC_ONLY: &[&str] = &["@interface ", "@protocol ", "@class ", "@import ", "#import "];
-    const HEAD_LINES: usize = 2_000;
-    let header = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("h"));
-    let cpp = |line: &str| {
-        let line = line.trim();
-        CPP_ONLY.iter().any(|start| line.starts_with(start)) && line.ends_with(['{', '}', ';', ':', '>', ','])
-    };
-    let objectivec = |line: &str| OBJECTIVEC_ONLY.iter().any(|start| line.starts_with(start));
-    if header && text.lines().take(HEAD_LINES).any(objectivec) {
-        return Language::named("objectivec").unwrap_or(language);
-    }
-    if header && text.lines().take(HEAD_LINES).any(cpp) {
-        return Language::named("cpp").unwrap_or(language);
-    }
-    language
-}
-
 fn line_passages(lines: &Lines<'_>, max_tokens: usize, role: Role) -> Vec<Passage> {
-    by_lines::windows(lines, max_tokens).iter().map(|piece| passage(lines, piece, Kind::Lines, role)).collect()
-}
-
-/// A passage that is nothing but its lines.
-pub(crate) fn passage(lines: &Lines<'_>, piece: &Piece, kind: Kind, role: Role) -> Passage {
-    let number = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
-    Passage {
-        start_line: number(piece.first),
-        end_line: number(piece.last),
-        kind,
-        symbol: None,
-        heading: None,
-        context: None,
-        signature: None,
-        text: piece.text(lines).to_owned(),
-        role,
-        author: None,
-        dated_ns: None,
-        part: None,
-    }
+    by_lines::windows(lines, max_tokens).iter().map(|piece| piece.passage(lines, Kind::Lines, role)).collect()
 }
 
 #[cfg(test)]
@@ -158,8 +99,19 @@ mod tests {
         assert_eq!(read("a.c", b"namespace = 1;\nclass A;\n", &Options::default()).language, Some("c"));
     }
 
+    #[cfg(not(feature = "rust"))]
     #[test]
-    fn what_no_name_tells_is_read_by_lines() {
+    fn a_language_whose_grammar_was_left_out_is_divided_by_lines_with_a_note() {
+        let document = read("src/door.rs", b"fn open() {}\n", &Options::default());
+        assert_eq!((document.language, document.passages[0].kind), (Some("rust"), Kind::Lines));
+        assert_eq!(
+            document.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["this build leaves out the grammar of rust, divided by lines"]
+        );
+    }
+
+    #[test]
+    fn a_file_of_an_unknown_language_is_read_by_lines() {
         let document = read("data.xyzzy", b"one\ntwo\n", &Options::default());
         assert_eq!((document.language, document.category, document.collection()), (None, Category::Data, "code"));
         assert_eq!(document.passages[0].kind, Kind::Lines);

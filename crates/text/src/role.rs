@@ -1,12 +1,12 @@
-//! What part a file plays in its project, told from its path.
+//! The role of a file in its project, by its path.
 
 use crate::names::named;
 use crate::skip::{is_generated_name, is_minified_name};
 
 named! {
-    /// What part a file or passage plays. Ranking may prefer one over another; nothing is left out because of it.
+    /// Role of a file or passage. Ranking may prefer one over another, but no role is left out.
     Role is a "role" {
-        /// What the project is made of.
+        /// The project itself.
         Main = "main",
         /// Tests, fixtures and benchmarks.
         Test = "test",
@@ -20,9 +20,9 @@ named! {
         License = "license",
         /// Written by a program.
         Generated = "generated",
-        /// Said by a program, in a discussion of people.
+        /// A comment by a program, in a discussion of people.
         Bot = "bot",
-        /// Nothing but the questions of a form that somebody was to fill in.
+        /// The questions of a form that nobody filled in.
         Template = "template",
     }
 }
@@ -215,7 +215,7 @@ fn is_test_name(path: &str, name: &str, stem: &str, language: Option<&str>) -> b
     }
 }
 
-/// Where a file is called as the class in it: case tells `ContestTest` from `Contest`.
+/// Languages whose files have the name of their class, where case tells `ContestTest` from `Contest`.
 fn is_test_class(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
@@ -274,7 +274,7 @@ mod tests {
 
     /// Of each language with symbols: tests by name or by directory, and what only looks like one.
     #[test]
-    fn tests_are_told_in_every_language_with_symbols() {
+    fn tests_are_recognised_in_every_language_with_symbols() {
         let cases: &[(&str, &[&str], &[&str])] = &[
             ("rust", &["src/a/tests.rs", "src/a_test.rs", "tests/a.rs"], &["src/attest.rs", "src/testing_ground.rs"]),
             ("typescript", &["a.test.ts", "a.spec.ts", "a.cy.ts", "a_test.ts"], &["test.config.ts", "latest.ts"]),

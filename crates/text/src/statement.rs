@@ -1,13 +1,12 @@
-//! A text that stands by itself: a fragment of a page, or a claim.
+//! A separate text: a fragment of a page, or a claim.
 
 use crate::document::{HEADING_LENGTH, Options, Passage};
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
-use crate::read::{MIN_TOKENS, passage};
 use crate::{Kind, Role, by_lines};
 
-/// The passages of a text that stands by itself, under a heading that it need not contain. One that fits is one passage,
-/// whatever its form; of one that is too long the passages are its parts, numbered from 0.
+/// The passages of a separate text, under a heading that it need not contain. One that fits is one passage,
+/// whatever its form. The passages of a longer one are its parts, numbered from 0.
 ///
 /// ```
 /// use tamis_text::{Kind, Options, read_statement};
@@ -22,7 +21,7 @@ pub fn read_statement(kind: Kind, text: &str, heading: Option<&str>, options: &O
     let Some((first, last)) = lines.count().checked_sub(1).and_then(|last| lines.trim(0, last)) else {
         return Vec::new();
     };
-    let max_tokens = options.max_tokens.max(MIN_TOKENS);
+    let max_tokens = options.limit();
     let pieces = if lines.tokens(first, last) > max_tokens {
         pack(&lines, (first, last), lines.token_sums(), max_tokens, |row| by_lines::badness(&lines, row))
     } else {
@@ -36,7 +35,7 @@ pub fn read_statement(kind: Kind, text: &str, heading: Option<&str>, options: &O
         .map(|(piece, number)| Passage {
             heading: heading.clone(),
             part: several.then_some(number),
-            ..passage(&lines, piece, kind, Role::Main)
+            ..piece.passage(&lines, kind, Role::Main)
         })
         .collect()
 }

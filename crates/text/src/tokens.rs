@@ -1,6 +1,6 @@
-//! How many tokens a text is, estimated without a tokenizer.
+//! Estimates the number of tokens of a text, without a tokenizer.
 
-/// How many tokens a subword tokenizer makes of `text`, roughly.
+/// Estimates the number of tokens that a subword tokenizer makes of `text`.
 ///
 /// A word counts one and one more for every six characters beyond its first six, two punctuation marks count one, a
 /// Chinese, Japanese or Korean character counts one, white space nothing. The estimate of a text is at most the sum of

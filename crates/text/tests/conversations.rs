@@ -1,4 +1,4 @@
-//! Logs of conversations: what is a turn, which turns are a session, and what a passage of one holds.
+//! Logs of conversations: turns, sessions and passages.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn fails(text: &str) -> ConversationFormatError {
     read_conversations(text.as_bytes(), &ConversationOptions::default()).expect_err("no log")
 }
 
-/// Of each session its name and what was said in it.
+/// The name and the turns of each session.
 fn told(log: &ConversationLog) -> Vec<(&str, Vec<&str>)> {
     log.conversations
         .iter()

@@ -1,5 +1,7 @@
 //! One small file a language, and how it is divided.
 
+#![cfg(feature = "grammars")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,8 @@
 //! What the fuzz targets begin with, and what they once found, through the same checks: `fuzz/seeds` and
 //! `fuzz/regressions`.
 
+#![cfg(all(feature = "grammars", feature = "wiki"))]
+
 #[path = "../../../fuzz/checks/code.rs"]
 mod code;
 #[path = "../../../fuzz/checks/conversations.rs"]

@@ -1,4 +1,6 @@
-//! No text takes time that grows faster than its length, and none comes out as more than it is.
+//! Time and output grow no faster than the length of the text.
+
+#![cfg(all(feature = "grammars", feature = "wiki"))]
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -208,7 +210,7 @@ fn a_piece_of_a_long_line_has_the_names_that_stand_in_it() {
     assert!(text.contains(&format!("name{}(", names.len() - 1)) && !text.contains(&format!("name{}(", names.len())));
 }
 
-/// What issues, notes and pages of a wiki hold besides words.
+/// Constructs of issues, notes and wiki pages besides words.
 const PROSE: &[(&str, &str, &str)] = &[
     ("", "word@ ", ""),
     ("", "> quoted line @\n", ""),

@@ -1,4 +1,4 @@
-//! Memory notes: what becomes a passage, when it was written, and what is forgotten.
+//! Memory notes: passages, their times, and forgotten entries.
 
 use std::collections::HashSet;
 
@@ -259,7 +259,7 @@ proptest! {
         let before = entries(&text);
         prop_assume!(!before.is_empty());
         let entry = choice.get(&before);
-        // Code can not end with a mark; the mark stands on a line of its own behind it.
+        // Code cannot end with a mark, so the mark is on a line of its own behind it.
         let code = entry.text.ends_with("```") || entry.text.starts_with("    ") || entry.text.contains("```");
         prop_assume!(!code);
         let mut marked = text.clone();

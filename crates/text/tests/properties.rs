@@ -1,4 +1,6 @@
-//! What holds for every file: no line is lost or found twice, no passage is too large, nothing panics.
+//! Properties of every file: no line is lost or found twice, no passage is too large, nothing panics.
+
+#![cfg(feature = "grammars")]
 
 use std::fs;
 use std::path::Path;

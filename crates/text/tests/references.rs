@@ -1,4 +1,6 @@
-//! What a text refers to and defines, a language at a time.
+//! References and definitions of a text, a language at a time.
+
+#![cfg(feature = "grammars")]
 
 use proptest::prelude::*;
 use tamis_text::{LANGUAGES, Reference, ReferenceKind, definitions, references};

@@ -1,5 +1,7 @@
 //! Files that are unlike other files.
 
+#![cfg(feature = "grammars")]
+
 use tamis_text::{Document, Kind, Note, Options, Role, read};
 
 fn default(path: &str, bytes: &[u8]) -> Document {

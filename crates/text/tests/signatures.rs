@@ -1,4 +1,6 @@
-//! What a fingerprint keeps through edits, and what it tells apart.
+//! Fingerprints: stable through edits of the body, different for different signatures.
+
+#![cfg(feature = "grammars")]
 
 use tamis_text::{Options, Passage, read};
 

@@ -65,7 +65,7 @@ fn one_key_one_table_and_json() {
     let (_, out, _) = run(tree.tamis(&["config", "rank"]));
     assert!(out.starts_with("[rank]\n") && !out.contains("[search]"), "{out}");
     let (_, out, _) = run(tree.tamis(&["config", "search", "--verbose"]));
-    assert!(out.contains("# most results shown") && out.contains("TAMIS_SEARCH_TOP_K"), "{out}");
+    assert!(out.contains("# Most results shown") && out.contains("TAMIS_SEARCH_TOP_K"), "{out}");
     let json = tree.json(&["config", "search.top_k", "--json"]);
     assert_eq!(json["search.top_k"]["value"], 10);
     assert_eq!(json["search.top_k"]["source"], "built-in");

@@ -283,5 +283,5 @@ fn a_dump_of_a_wiki_is_imported() {
     let all = tree.json(&["import", "wiki", "wiki.xml", "--pages-of", "0,14", "--json"]);
     assert_eq!((&all["added"], &all["unchanged"]), (&json!(1), &json!(1)));
     let (code, _, error) = run(tree.tamis(&["import", "wiki", "README.md"]));
-    assert!(code == 2 && error.contains("README.md: this is no dump"), "{error}");
+    assert!(code == 2 && error.contains("README.md: not a dump"), "{error}");
 }

@@ -156,15 +156,12 @@ impl<T: 'static> KeySpec<T> {
     }
 
     /// The field has `function` of the value.
-    pub fn map<U>(self, function: fn(T) -> U) -> KeySpec<U>
-    where
-        U: 'static,
-    {
+    pub fn map<U: 'static>(self, function: fn(T) -> U) -> KeySpec<U> {
         self.check(move |_, value| Ok(function(value)))
     }
 
     /// The same key, whose value `check` refuses or converts further.
-    pub fn check<U>(self, check: impl Fn(&Entry<'_>, T) -> Result<U, ConfigError> + 'static) -> KeySpec<U> {
+    pub fn check<U: 'static>(self, check: impl Fn(&Entry<'_>, T) -> Result<U, ConfigError> + 'static) -> KeySpec<U> {
         let KeySpec { allowed, default, convert } = self;
         KeySpec { allowed, default, convert: Box::new(move |entry| check(entry, convert(entry)?)) }
     }

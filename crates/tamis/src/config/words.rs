@@ -31,6 +31,12 @@ macro_rules! words {
             pub const NAMES: [&'static str; [$($word),+].len()] = [$($word),+];
         }
 
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($crate::config::words::Words::word(*self))
+            }
+        }
+
         impl $crate::config::words::Words for $name {
             const WORDS: &'static [&'static str] = &Self::NAMES;
 

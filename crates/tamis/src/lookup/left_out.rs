@@ -66,7 +66,7 @@ fn reason(skip: &str) -> String {
         "empty" => return "it is empty".to_owned(),
         "too_large" => return "it is larger than index.max_file_bytes".to_owned(),
         "lock" => "it is a lock file, which a package manager writes",
-        "minified" => "it is minified: most of it stands in lines that are too long for people",
+        "minified" => "it is minified: most of its text is in very long lines",
         "generated" => "it is generated: its name or its first lines say so",
         "secret" => "it may hold a key, a password or a token",
         "data" => "it is a table or a dump too large for people to read",

@@ -2,7 +2,6 @@
 
 use crate::Error;
 use crate::config::{Mode, Words};
-use std::fmt;
 use std::str::FromStr;
 
 impl FromStr for Mode {
@@ -11,11 +10,5 @@ impl FromStr for Mode {
     fn from_str(name: &str) -> Result<Self, Error> {
         let allowed = || format!("one of {}", Mode::NAMES.join(", "));
         Mode::of(name).ok_or_else(|| Error::argument("mode", format!("{name:?}"), allowed()))
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }

@@ -1,4 +1,4 @@
-//! Where a definition that is too large may be cut: at the statements of its syntax tree.
+//! Places to cut a definition that is too large: the statements of its syntax tree.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use tree_sitter::{Node, Tree};
 
 use crate::lines::Lines;
 
-/// How bad it is to begin a piece at each line: the depth of the statement that begins there.
+/// The badness of each line as the beginning of a piece: the depth of the statement that begins there.
 pub(super) struct Boundaries {
     depths: Vec<u8>,
 }
 
-/// A line where nothing begins that is not the rest of something else.
+/// A line that only continues something else.
 const WITHIN: u8 = 250;
-/// After a comment line: the comment belongs to what follows.
+/// A line after a comment, which belongs to the line.
 const AFTER_COMMENT: u8 = 200;
 
 impl Boundaries {

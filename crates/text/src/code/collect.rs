@@ -1,4 +1,4 @@
-//! From a syntax tree to the definitions in it, nested and named.
+//! Collects the definitions of a syntax tree, nested and named.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,17 +8,17 @@ use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, Tree};
 
 use super::fingerprint::{self, fingerprint};
-use super::grammar::{Capture, Compiled};
 use super::item::{Item, ItemKind};
+use super::queries::{Capture, Definitions};
 use crate::lines::Lines;
 
-/// The definitions of a file in the order of their beginnings, and which lines hold only comments and attributes.
+/// The definitions of a file in the order of their beginnings, and a mark for each line of only comments and attributes.
 pub(super) struct Collected {
     pub(super) items: Vec<Item>,
     pub(super) leads: Vec<bool>,
 }
 
-/// What the query found, before nesting.
+/// A match of the query, before nesting.
 struct Found<'tree> {
     node: Node<'tree>,
     /// None for a wrapper.
@@ -34,15 +34,15 @@ struct Definition {
     singleton: bool,
 }
 
-/// What the query found in a tree.
+/// The matches of the query in a tree.
 struct Search<'tree> {
     found: Vec<Found<'tree>>,
-    /// Where the namespaces that enclose what follows are named, in order.
+    /// Names of the namespaces that enclose the code after them, in order.
     namespaces: Vec<Range<usize>>,
     leads: Vec<bool>,
 }
 
-/// What else of a definition's node matters.
+/// The form of a definition's node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Whole,
@@ -52,53 +52,53 @@ enum Shape {
     Declarator,
 }
 
-/// Partial matches that the query may keep; a file that needs more loses some definitions, none of its lines.
+/// Partial matches that the query may keep. A file that needs more loses some definitions, but no lines.
 const MATCH_LIMIT: u32 = 4_096;
 
 /// Smallest definition inside of a function or constant that becomes a passage of its own, in tokens.
 const INNER_TOKENS: usize = 40;
 
-/// The longest name, in bytes: every passage of a definition and of what is in it carries it.
+/// Longest name, in bytes. Every passage of a definition and of its inner definitions carries it.
 const NAME_LENGTH: usize = 256;
 
-/// How much of a line is looked at for an attribute, in bytes.
+/// Bytes of a line searched for an attribute.
 const ATTRIBUTE_LENGTH: usize = 256;
 
 pub(super) fn collect(
     cursor: &mut QueryCursor,
-    compiled: &Compiled,
+    query: &Definitions,
     tree: &Tree,
     lines: &Lines<'_>,
     max_tokens: usize,
 ) -> Collected {
-    let Search { mut found, mut namespaces, leads } = search(cursor, compiled, tree, lines);
+    let Search { mut found, mut namespaces, leads } = search(cursor, query, tree, lines);
     namespaces.sort_by_key(|name| name.start);
-    // Outer before inner; of equals the wrapper first, then the kind that says most.
+    // Outer before inner; of equals the wrapper first, then the most specific kind.
     found.sort_by_key(|found| {
         let kind = found.definition.as_ref().map(|definition| definition.kind);
         let bytes = found.node.byte_range();
         (bytes.start, std::cmp::Reverse(bytes.end), kind.is_some(), std::cmp::Reverse(kind))
     });
     let (items, open) = (Vec::new(), Vec::new());
-    let mut nest = Nest { lines, compiled, namespaces: &namespaces, leads: &leads, max_tokens, items, open };
+    let mut nest = Nest { lines, query, namespaces: &namespaces, leads: &leads, max_tokens, items, open };
     for found in found {
         nest.add(found);
     }
     Collected { items: nest.items, leads }
 }
 
-fn search<'tree>(cursor: &mut QueryCursor, compiled: &Compiled, tree: &'tree Tree, lines: &Lines<'_>) -> Search<'tree> {
+fn search<'tree>(cursor: &mut QueryCursor, query: &Definitions, tree: &'tree Tree, lines: &Lines<'_>) -> Search<'tree> {
     cursor.set_match_limit(MATCH_LIMIT);
-    cursor.set_max_start_depth(Some(compiled.depth));
+    cursor.set_max_start_depth(Some(query.grammar.depth));
     let mut leads = vec![false; lines.count()];
     let mut found: Vec<Found<'tree>> = Vec::new();
     let mut namespaces = Vec::new();
     let mut by_name: HashMap<usize, usize> = HashMap::new();
-    let mut matches = cursor.matches(&compiled.query, tree.root_node(), lines.text.as_bytes());
+    let mut matches = cursor.matches(&query.query, tree.root_node(), lines.text.as_bytes());
     while let Some(matched) = matches.next() {
         let (mut name, mut scope, mut definition): (Option<Range<usize>>, _, _) = (None, None, None);
         for capture in matched.captures() {
-            match compiled.captures[capture.index as usize] {
+            match query.captures[capture.index as usize] {
                 // A name of two tokens, `operator` and `+`, reaches from the first to the second.
                 Capture::Name => {
                     let start = name.map_or(capture.node.start_byte(), |name| name.start);
@@ -125,7 +125,7 @@ fn search<'tree>(cursor: &mut QueryCursor, compiled: &Compiled, tree: &'tree Tre
     Search { found, namespaces, leads }
 }
 
-/// Of several patterns that match one name the larger kind is kept, with the receiver if any of them knows it.
+/// Keeps the larger kind of several patterns that match one name, with the receiver if any of them knows it.
 fn keep_best<'tree>(found: &mut Vec<Found<'tree>>, by_name: &mut HashMap<usize, usize>, mut next: Found<'tree>) {
     let Some(definition) = &mut next.definition else {
         return;
@@ -150,7 +150,7 @@ fn keep_best<'tree>(found: &mut Vec<Found<'tree>>, by_name: &mut HashMap<usize, 
     }
 }
 
-/// What a captured node is; none for a mere mention such as `class Name;` or `mod name;`.
+/// The kind and form of a captured node; none for a mere mention such as `class Name;` or `mod name;`.
 fn shape(kind: ItemKind, node: Node<'_>) -> Option<(ItemKind, Shape)> {
     let has_body = || node.child_by_field_name("body").is_some();
     match node.kind() {
@@ -180,11 +180,11 @@ fn is_singleton(node: Node<'_>) -> bool {
         || (node.kind() == "method" && around().is_some_and(|around| around.kind() == "singleton_class"))
 }
 
-/// Marks the lines that hold nothing but this comment or attribute.
+/// Marks the lines that hold only this comment or attribute.
 fn mark_lead(leads: &mut [bool], lines: &Lines<'_>, node: Node<'_>) {
     let bytes = node.byte_range();
     let text = &lines.text[bytes.clone()];
-    // What documents the file or the enclosing item does not belong to what follows.
+    // Documentation of the file or the enclosing item does not belong to the next item.
     if text.starts_with("//!") || text.starts_with("/*!") || text.starts_with("#!") {
         return;
     }
@@ -197,16 +197,16 @@ fn mark_lead(leads: &mut [bool], lines: &Lines<'_>, node: Node<'_>) {
     }
     let before = &lines.text[lines.start(first)..bytes.start];
     let after = if end.row == last { &lines.text[bytes.end..lines.start(last + 1)] } else { "" };
-    // Looked at from the comment's own side: a line of many comments is looked at once for each of them.
+    // Checked from the comment's side, since a line of many comments is checked once for each of them.
     if (before.trim_end().is_empty() || leads[first]) && after.trim_start().is_empty() {
         leads[first..=last].fill(true);
     }
 }
 
-/// Builds the nesting in one pass over what was found, outer before inner.
+/// Builds the nesting in one pass over the matches, outer before inner.
 struct Nest<'a> {
     lines: &'a Lines<'a>,
-    compiled: &'a Compiled,
+    query: &'a Definitions,
     namespaces: &'a [Range<usize>],
     leads: &'a [bool],
     max_tokens: usize,
@@ -214,7 +214,7 @@ struct Nest<'a> {
     open: Vec<Open<'a>>,
 }
 
-/// What encloses the current place.
+/// A construct around the current position.
 struct Open<'tree> {
     end: usize,
     what: Enclosing<'tree>,
@@ -316,12 +316,12 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Whether a definition inside of another becomes an item of its own.
+    /// Whether a definition inside another becomes an item of its own.
     fn is_kept(&self, kind: ItemKind, declaration: bool, (start, last): (usize, usize), parent: Option<usize>) -> bool {
         let Some(parent) = parent.map(|index| &self.items[index]) else {
             return true;
         };
-        // Lines belong to one item only: what begins on its parent's line stays with it.
+        // Lines belong to one item only, so an item that begins on its parent's line stays part of it.
         if start <= parent.start {
             return false;
         }
@@ -331,7 +331,7 @@ impl<'a> Nest<'a> {
         if parent.kind == ItemKind::Module {
             return true;
         }
-        // A function or constant is one passage; only where it is too large are the functions and types in it told apart.
+        // A function or constant is one passage; its inner functions and types count only where it is too large.
         kind != ItemKind::Constant
             && self.lines.tokens(parent.start, parent.last) > self.max_tokens
             && self.lines.tokens(start, last) >= INNER_TOKENS
@@ -355,7 +355,7 @@ impl<'a> Nest<'a> {
     fn is_test(&self, first: usize, start: usize) -> bool {
         (first..=start).any(|row| {
             let line = self.lines.line(row).trim_start();
-            // A line of many definitions is looked at once for each of them.
+            // The limit keeps a line of many definitions cheap, since it is checked once for each of them.
             let line = &line[..line.floor_char_boundary(ATTRIBUTE_LENGTH)];
             line.starts_with("#[")
                 && (line.contains("test]")
@@ -371,7 +371,7 @@ impl<'a> Nest<'a> {
             Cow::Borrowed(name) => Cow::Borrowed(shortened(name)),
             Cow::Owned(name) => Cow::Owned(shortened(&name).to_owned()),
         };
-        let naming = &self.compiled.naming;
+        let naming = &self.query.grammar.naming;
         let before_name = match definition.kind {
             ItemKind::Function | ItemKind::Method if definition.singleton => ".",
             ItemKind::Function | ItemKind::Method => naming.member,

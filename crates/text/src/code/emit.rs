@@ -1,4 +1,4 @@
-//! From segments to passages.
+//! Turns segments into passages.
 
 use std::ops::Range;
 
@@ -6,17 +6,16 @@ use tree_sitter::Tree;
 
 use super::boundaries::Boundaries;
 use super::fingerprint::combined;
-use super::grammar::Naming;
 use super::item::{Item, ItemKind};
 use super::segments::Segment;
 use super::signature::signature;
 use crate::document::{Passage, SYMBOL_SEPARATOR};
+use crate::languages::grammar::Naming;
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
-use crate::read::passage;
 use crate::{Kind, Role};
 
-/// All that passages are made of.
+/// Everything needed to make passages.
 pub(super) struct Emission<'a> {
     pub(super) tree: &'a Tree,
     pub(super) lines: &'a Lines<'a>,
@@ -53,8 +52,8 @@ impl Emission<'_> {
         passages
     }
 
-    /// The passages of a segment that is too large for one: each is about the definitions that it holds a part of, so that
-    /// together they say no name more often than the text does.
+    /// The passages of a segment that is too large for one. Each is about the definitions of which it holds a part, so that
+    /// together they do not repeat names more often than the text.
     fn pieces(&self, segment: &Segment, pieces: &[Piece], passages: &mut Vec<Passage>) {
         let members: Vec<usize> = segment.item.into_iter().chain(segment.others.iter().copied()).collect();
         let mut from = 0;
@@ -90,10 +89,10 @@ impl Emission<'_> {
         self.passage_of(&members, piece, &(0..usize::MAX), head)
     }
 
-    /// A passage of these definitions, named by what they name within `bytes`. `head` says that the first one's own
-    /// beginning is part of the piece.
+    /// A passage of these definitions, named after their names within `bytes`. `head`: the first one's own
+    /// beginning is in the piece.
     fn passage_of(&self, members: &[usize], piece: &Piece, bytes: &Range<usize>, head: bool) -> Passage {
-        let mut passage = passage(self.lines, piece, Kind::Module, self.role);
+        let mut passage = piece.passage(self.lines, Kind::Module, self.role);
         let Some(item) = members.first().map(|first| &self.items[*first]) else {
             return passage;
         };

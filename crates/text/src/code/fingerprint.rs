@@ -1,23 +1,23 @@
-//! The signature of a definition as its tree tells it, apart from attributes, comments and body.
+//! The signature of a definition, from its syntax tree without attributes, comments and body.
 
 use tree_sitter::Node;
 
-/// What identifies a definition among those of its name.
+/// The identity of a definition among those of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     /// A hash of the tokens of the signature.
     pub(super) hash: u64,
-    /// Where the signature begins in the file, in bytes: after the attributes, decorators and annotations.
+    /// Start of the signature in the file, in bytes: after the attributes, decorators and annotations.
     pub(super) head: usize,
 }
 
-/// Tokens of a signature that are looked at. A table without a name for its rows would be read to its end otherwise.
+/// Most tokens of a signature. Otherwise a table without names for its rows would be read to its end.
 const TOKENS: usize = 512;
 
 /// The fingerprint of the definition at `node`.
 ///
-/// Two definitions have the same hash where their signatures are the same but for white space, comments, attributes
-/// and a trailing comma. What follows a `=` is body, except in the defaults of parameters.
+/// Two definitions have the same hash where their signatures differ only in white space, comments, attributes
+/// and a trailing comma. Text after a `=` is body, except in the defaults of parameters.
 pub(super) fn fingerprint(node: Node<'_>, text: &str) -> Fingerprint {
     let mut tokens: Vec<&str> = Vec::new();
     let mut head = None;
@@ -131,7 +131,7 @@ fn is_body(node: Node<'_>, field: Option<&str>) -> bool {
         )
 }
 
-/// What a name is given: the value of a constant, the type behind an alias.
+/// The value of a name: that of a constant, or the type of an alias.
 fn is_value(node: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
     // A function that is assigned to a name has its parameters there.
     if matches!(node.kind(), "arrow_function" | "function_expression" | "generator_function" | "lambda" | "class") {

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::Kind;
 
-/// What kind of definition, as far as dividing a file needs to know.
+/// The kind of a definition, as far as dividing a file needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ItemKind {
-    // In ascending order of how much they say: where two patterns match one name, the greater is kept.
+    // From general to specific: where two patterns match one name, the more specific kind is kept.
     Constant,
     Module,
     Macro,
@@ -20,7 +20,7 @@ pub(super) enum ItemKind {
 }
 
 impl ItemKind {
-    /// The kind that a tag `definition.TAG` stands for.
+    /// The kind of a tag `definition.TAG`.
     pub(super) fn of_tag(tag: &str) -> Option<Self> {
         Some(match tag {
             "constant" => Self::Constant,
@@ -45,14 +45,14 @@ impl ItemKind {
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) kind: ItemKind,
-    /// The qualified name, and those of whatever else the same declaration names, each with where it begins in bytes. In
-    /// their order, and never empty.
+    /// The qualified name, and further names of the same declaration, each with the byte at which it begins. In
+    /// order, and never empty.
     pub(super) names: Vec<(usize, String)>,
-    /// Whether the definition itself names what it belongs to.
+    /// Whether the definition itself names its owner.
     pub(super) qualified: bool,
     /// The node, in bytes.
     pub(super) bytes: Range<usize>,
-    /// Where the signature begins, in bytes: after attributes and decorators.
+    /// Start of the signature, in bytes: after attributes and decorators.
     pub(super) head: usize,
     /// The fingerprint of the signature, with that of the implementation around it.
     pub(super) signature: u64,
@@ -70,13 +70,13 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// The name that holds at a place: the last one before it, or the first.
+    /// The name in force at an offset: the last one before it, or the first.
     pub(super) fn name_at(&self, offset: usize) -> &str {
         let before = self.names.partition_point(|(start, _)| *start < offset);
         self.names.get(before.saturating_sub(1)).map_or("", |(_, name)| name.as_str())
     }
 
-    /// The names that a piece of the text is about: the one that holds where it begins, and those that begin in it.
+    /// The names of a piece of the text: the one in force where it begins, and those that begin in it.
     pub(super) fn names_in(&self, piece: &Range<usize>) -> impl Iterator<Item = &str> {
         let first = self.names.partition_point(|(start, _)| *start <= piece.start).saturating_sub(1);
         let end = self.names.partition_point(|(start, _)| *start < piece.end).max(first + 1);
@@ -94,7 +94,7 @@ impl Item {
             ItemKind::Function | ItemKind::Method => match parent {
                 Some(parent) if parent.is_type_like() => Kind::Method,
                 Some(ItemKind::Module) if modules_have_methods => Kind::Method,
-                // A method outside of its type says so by a qualified name.
+                // A method outside its type has a qualified name.
                 _ if self.kind == ItemKind::Method && self.qualified => Kind::Method,
                 _ => Kind::Function,
             },

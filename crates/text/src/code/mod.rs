@@ -1,49 +1,56 @@
 //! Source code by its symbols.
 //!
-//! A file's way: `workshop` parses it, `collect` runs the query that `grammar` has for the language and nests, names and
-//! fingerprints the definitions that it finds, `segments` gives every line to one of them, `emit` makes passages of the segments, cut at
-//! `boundaries` where they are too large and with a `signature` where they stand apart from their beginning.
-//! `references` asks a text, at any time, what it refers to.
+//! `parsers` parses a file. `collect` runs the compiled query of the language (`queries`), and nests, names and fingerprints
+//! the definitions that it finds. `segments` gives every line to one of them. `emit` turns segments into passages, split at
+//! `boundaries` where they are too large, and with a `signature` where they are separate from their beginning.
+//! `references` finds the names that a text refers to.
 
 mod boundaries;
 mod collect;
 mod emit;
 mod errors;
 mod fingerprint;
-mod grammar;
 mod item;
+mod parsers;
+mod queries;
 mod references;
 mod segments;
 mod signature;
+mod symbols;
 mod title;
-mod workshop;
 
-pub use references::{Definition, Reference, ReferenceKind, definitions, references};
+pub use references::{definitions, references};
+pub use symbols::{Definition, Reference, ReferenceKind};
 
 use crate::Role;
 use crate::document::{ParseFailure, Passage};
 use crate::languages::Grammar;
 use crate::lines::Lines;
-use grammar::Compiled;
-use workshop::Workshop;
+use parsers::Parsers;
+use queries::Definitions;
 
 /// A parsed file.
 pub(crate) struct Code {
     pub(crate) title: Option<String>,
     pub(crate) passages: Vec<Passage>,
-    /// Lines in which the parser found an error, where they are more than a few.
+    /// Lines in which the parser found an error; 0 for a few.
     pub(crate) error_lines: usize,
 }
 
 /// Divides a file by its symbols, unless it does not parse.
-pub(crate) fn read(grammar: Grammar, lines: &Lines<'_>, max_tokens: usize, role: Role) -> Result<Code, ParseFailure> {
-    let compiled = Compiled::get(grammar);
-    Workshop::with(|workshop| {
-        let tree = workshop.parse(grammar, lines.text).ok_or(ParseFailure::TooMuchWork)?;
+pub(crate) fn read(
+    grammar: &'static Grammar,
+    lines: &Lines<'_>,
+    max_tokens: usize,
+    role: Role,
+) -> Result<Code, ParseFailure> {
+    let query = Definitions::get(grammar);
+    Parsers::with(|parsers| {
+        let tree = parsers.parse(grammar, lines.text).ok_or(ParseFailure::TooMuchWork)?;
         let error_lines = errors::lines(&tree)
             .filter(|errors| !errors::are_too_many(*errors, lines))
             .ok_or(ParseFailure::TooManyErrors)?;
-        let collected = collect::collect(&mut workshop.cursor, compiled, &tree, lines, max_tokens);
+        let collected = collect::collect(&mut parsers.cursor, query, &tree, lines, max_tokens);
         let segments = segments::segments(lines, &collected.items);
         let emission = emit::Emission {
             tree: &tree,
@@ -52,7 +59,7 @@ pub(crate) fn read(grammar: Grammar, lines: &Lines<'_>, max_tokens: usize, role:
             leads: &collected.leads,
             max_tokens,
             role,
-            naming: &compiled.naming,
+            naming: &grammar.naming,
         };
         let error_lines = if errors::are_notable(error_lines, lines) { error_lines } else { 0 };
         Ok(Code { title: title::title(grammar, lines), passages: emission.passages(&segments), error_lines })

@@ -1,4 +1,4 @@
-//! What a piece of code defines, and what it refers to.
+//! Finds the names that a piece of code defines and refers to.
 
 use std::collections::HashMap;
 
@@ -7,57 +7,19 @@ use tree_sitter::Node;
 
 use super::collect::{bare_name, collect};
 use super::errors;
-use super::grammar::{Compiled, ReferenceCapture, References};
 use super::item::ItemKind;
-use super::workshop::Workshop;
+use super::parsers::Parsers;
+use super::queries::{Definitions, ReferenceCapture, References};
+use super::symbols::{Definition, Reference, ReferenceKind};
 use crate::languages::{Grammar, Language};
 use crate::lines::Lines;
-use crate::names::named;
-use crate::{Kind, read};
-
-named! {
-    /// How a name is referred to.
-    ReferenceKind is a "kind of reference" {
-        /// Mentioned where a type stands: of a parameter, a variable, behind a static call.
-        Type = "type",
-        /// Called: a function, a method, a macro, a constructor, a component.
-        Call = "call",
-        /// Implemented, extended, mixed in or derived.
-        Implementation = "implementation",
-    }
-}
-
-/// A name that a piece of code refers to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    /// The last part of the name, without qualifiers and type arguments: `open` of `Store::<T>::open(path)`.
-    pub name: String,
-    /// The line, counted from 1.
-    pub line: u32,
-    /// How it is referred to; where a line does so in several ways, the one that says most, which is the last in the
-    /// order of [`ReferenceKind`].
-    pub kind: ReferenceKind,
-}
-
-/// A name that a piece of code defines.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Definition {
-    /// The qualified name as its language writes it, as in [`crate::Passage::symbol`].
-    pub name: String,
-    /// What it is.
-    pub kind: Kind,
-    /// The line where the definition itself begins, after its comments, counted from 1.
-    pub line: u32,
-    /// Its last line, inclusive.
-    pub end_line: u32,
-}
 
 /// The names that `text` refers to, in the order of the text, each once a line.
 ///
 /// `path_or_language` is a file's path or a name that [`Language::resolve`] knows. Empty for a language without
 /// symbols (see [`Language::has_symbols`]) and for a text that its parser gives up on; errors in the text cost only what
 /// they touch. Names are found by the shape of the syntax alone: a call of something unknown is a reference like any
-/// other, and what a definition is called is none. Deterministic, and linear in the length of the text.
+/// other, and the name of a definition is not a reference. Deterministic, and linear in the length of the text.
 ///
 /// ```
 /// use tamis_text::{ReferenceKind, references};
@@ -75,15 +37,15 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
         return Vec::new();
     };
     let References { query, captures } = References::get(grammar);
-    Workshop::with(|workshop| {
-        let Some(tree) = workshop.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
+    Parsers::with(|parsers| {
+        let Some(tree) = parsers.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
             return Vec::new();
         };
         // By where the name begins: several patterns can match one name.
         let mut found: HashMap<usize, (Node<'_>, ReferenceKind)> = HashMap::new();
-        workshop.cursor.set_match_limit(MATCH_LIMIT);
-        workshop.cursor.set_max_start_depth(None);
-        let mut matches = workshop.cursor.matches(query, tree.root_node(), text.as_bytes());
+        parsers.cursor.set_match_limit(MATCH_LIMIT);
+        parsers.cursor.set_max_start_depth(None);
+        let mut matches = parsers.cursor.matches(query, tree.root_node(), text.as_bytes());
         while let Some(matched) = matches.next() {
             let (mut name, mut kind) = (None, None);
             for capture in matched.captures() {
@@ -139,7 +101,7 @@ fn last_part(text: &str) -> String {
     name.rsplit(['.', ':', '\\']).next().unwrap_or_default().to_owned()
 }
 
-/// Whether a node is the name of what is being defined, rather than a mention of it.
+/// Whether a node names a definition rather than mentioning it.
 fn names_a_definition(node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;
@@ -167,9 +129,9 @@ fn names_a_definition(node: Node<'_>) -> bool {
     }
 }
 
-/// The names that `text` defines, in its order, those inside of others after them.
+/// The names that `text` defines, in its order, inner ones after the outer ones.
 ///
-/// What a type declares without a body is part of the type, and what stands inside of a function is part of the
+/// Declarations without a body are part of their type, and definitions inside a function are part of the
 /// function. Arguments and limits are those of [`references`].
 ///
 /// ```
@@ -184,18 +146,18 @@ pub fn definitions(path_or_language: &str, text: &str) -> Vec<Definition> {
     let Some(grammar) = grammar(path_or_language, text) else {
         return Vec::new();
     };
-    let compiled = Compiled::get(grammar);
+    let query = Definitions::get(grammar);
     let lines = Lines::new(text);
-    Workshop::with(|workshop| {
-        let Some(tree) = workshop.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
+    Parsers::with(|parsers| {
+        let Some(tree) = parsers.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
             return Vec::new();
         };
-        let items = collect(&mut workshop.cursor, compiled, &tree, &lines, usize::MAX).items;
-        // The implementation of a type defines what is in it, not the type.
+        let items = collect(&mut parsers.cursor, query, &tree, &lines, usize::MAX).items;
+        // An implementation defines its functions, not the type.
         let defining = items.iter().filter(|item| item.kind != ItemKind::Implementation);
         let each = defining.flat_map(|item| {
             let parent = item.parent.map(|parent| items[parent].kind);
-            let kind = item.passage_kind(parent, compiled.naming.modules_have_methods);
+            let kind = item.passage_kind(parent, grammar.naming.modules_have_methods);
             item.names.iter().map(move |(_, name)| Definition {
                 name: name.clone(),
                 kind,
@@ -211,8 +173,7 @@ fn number(row: usize) -> u32 {
     u32::try_from(row + 1).unwrap_or(u32::MAX)
 }
 
-fn grammar(path_or_language: &str, text: &str) -> Option<Grammar> {
-    // A path without an extension is told by its first line.
-    let language = Language::resolve(path_or_language).or_else(|| read::language_of(path_or_language, text));
-    language.and_then(|language| language.grammar)
+fn grammar(path_or_language: &str, text: &str) -> Option<&'static Grammar> {
+    // The first line tells the language of a path without an extension.
+    Language::resolve(path_or_language).or_else(|| Language::of_text(path_or_language, text))?.grammar()
 }

@@ -1,4 +1,4 @@
-//! From nested definitions to a row of segments: every line belongs to exactly one.
+//! Turns nested definitions into a row of segments. Every line belongs to exactly one.
 
 use super::item::{Item, ItemKind};
 use crate::lines::Lines;
@@ -8,9 +8,9 @@ use crate::lines::Lines;
 pub(super) struct Segment {
     pub(super) first: usize,
     pub(super) last: usize,
-    /// The definition it belongs to; none between definitions.
+    /// Its definition; none between definitions.
     pub(super) item: Option<usize>,
-    /// Whether the definition begins here. What is left of it after the definitions inside of it does not.
+    /// Whether the definition begins here. Its remainder after inner definitions does not.
     pub(super) head: bool,
     /// Further definitions that share the segment.
     pub(super) others: Vec<usize>,
@@ -18,7 +18,7 @@ pub(super) struct Segment {
 
 /// Opening lines of an `impl` or of a module up to this many tokens join the first definition inside.
 const OPENING_TOKENS: usize = 80;
-/// Between definitions, this little joins the one after it.
+/// Tokens between definitions up to which they join the next one.
 const LITTLE_TOKENS: usize = 8;
 const LITTLE_LINE_TOKENS: usize = 16;
 /// Module openings and implementations without a body of their own.
@@ -37,7 +37,7 @@ pub(super) fn segments(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
 fn runs(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
     const NONE: usize = usize::MAX;
     let mut owners = vec![NONE; lines.count()];
-    // A line shared by two neighbours belongs to the first; the second one's name goes along.
+    // A line shared by two neighbours belongs to the first, which also gets the name of the second.
     let mut shared: Vec<(usize, usize)> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let mut first = item.first;
@@ -112,7 +112,7 @@ fn join_little(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec
     joined
 }
 
-/// Whether a segment is nothing but closing brackets or their like.
+/// Whether a segment holds only closing brackets or the like.
 fn closes(lines: &Lines<'_>, segment: &Segment) -> bool {
     let closer = |row: usize| {
         let line = lines.line(row).trim_start();
@@ -126,7 +126,7 @@ fn is_little(lines: &Lines<'_>, segment: &Segment) -> bool {
     tokens <= LITTLE_TOKENS || (segment.first == segment.last && tokens <= LITTLE_LINE_TOKENS)
 }
 
-/// Whether a segment says too little by itself and belongs to what follows.
+/// Whether a segment is too small by itself and joins the next one.
 fn is_opening(lines: &Lines<'_>, items: &[Item], segment: &Segment, next: Option<&Segment>) -> bool {
     let tokens = lines.tokens(segment.first, segment.last);
     let Some(item) = segment.item else {
@@ -163,7 +163,7 @@ fn group_small(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec
     grouped
 }
 
-/// Of one kind and place, at most one blank line apart, and not too large together.
+/// Whether two segments are of one kind and place, at most one blank line apart, and not too large together.
 fn belongs_together(lines: &Lines<'_>, items: &[Item], previous: &Segment, next: &Segment) -> bool {
     let (Some(before), Some(after)) = (previous.item, next.item) else {
         return false;

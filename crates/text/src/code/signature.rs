@@ -1,15 +1,15 @@
-//! The first line of a definition, as context for what stands apart from it.
+//! The first line of a definition, as context for passages separate from it.
 
-use super::grammar::Ends;
+use crate::languages::grammar::Ends;
 
 /// Longest signature, in characters.
 const LENGTH: usize = 160;
-/// How far a signature may reach into the text, in bytes.
+/// Bytes of the text that a signature may span.
 const REACH: usize = 2_000;
 
 /// The text of a definition up to its body, in one line.
 ///
-/// Ends before an opening brace, `=` or `;` outside of brackets, and before what else `ends` it in its language.
+/// Ends before an opening brace, `=` or `;` outside brackets, and before the character that `ends` it in its language.
 pub(super) fn signature(text: &str, ends: Ends) -> String {
     let mut depth = 0_i32;
     let mut signature = String::new();

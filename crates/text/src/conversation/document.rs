@@ -5,21 +5,20 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 
 use super::{Conversation, ConversationOptions, Turn};
-use crate::document::{Document, Passage};
+use crate::document::{Document, MIN_TOKENS, Passage};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::pack::{Piece, pack};
-use crate::read::{MIN_TOKENS, passage};
 use crate::{Kind, Role, by_lines, dates};
 
-/// The attribute that says who takes part.
+/// The attribute that names the participants.
 const SPEAKER: &str = "speaker";
 
 /// At most this many speakers of one session.
 const MAX_SPEAKERS: usize = 50;
 
 impl Conversation {
-    /// Where a session of this name stands in a store: `session:NAME`.
+    /// The path of a session of this name in a store: `session:NAME`.
     #[must_use]
     pub fn path(name: &str) -> String {
         format!("session:{name}")
@@ -46,8 +45,8 @@ impl Conversation {
         lines.collect()
     }
 
-    /// Which turns stand on these lines of [`Conversation::rendered`]: what a passage of the document holds, and so what
-    /// its neighbours are.
+    /// The turns on these lines of [`Conversation::rendered`], which tells the turns of a passage of the document and of
+    /// its neighbours.
     #[must_use]
     pub fn turns_at(&self, start_line: u32, end_line: u32) -> Range<usize> {
         let lines = self.turn_lines();
@@ -56,11 +55,11 @@ impl Conversation {
         first..end.max(first)
     }
 
-    /// The session as a document: as many whole turns a passage as fit, each passage beginning with the last turn of the one
-    /// before where there is room for that. A turn that is too long is divided and shares its passages with no other.
+    /// The session as a document. A passage holds as many whole turns as fit, and begins with the last turn of the one
+    /// before where there is room for it. A turn that is too long is divided and does not share its passages.
     ///
     /// Passages are of kind [`Kind::Turns`] and dated as their last turn; `part` numbers the windows, which the pieces of a
-    /// long turn share. The author is that of all turns, where it is one. `speaker` of the attributes is who takes part.
+    /// long turn share. The author is set where all turns have the same one. The attribute `speaker` lists the participants.
     #[must_use]
     pub fn document(&self, options: &ConversationOptions) -> Document {
         let rendered = self.rendered(&options.time_zone);
@@ -87,7 +86,7 @@ impl Conversation {
                 author: author.clone(),
                 dated_ns,
                 part: Some(u32::try_from(part).unwrap_or(u32::MAX)),
-                ..passage(&lines, piece, Kind::Turns, Role::Main)
+                ..piece.passage(&lines, Kind::Turns, Role::Main)
             }));
         }
         let speakers = self.speakers();
@@ -104,7 +103,7 @@ impl Conversation {
         }
     }
 
-    /// Who takes part, in the order of their first turns.
+    /// The participants, in the order of their first turns.
     fn speakers(&self) -> Vec<&str> {
         let mut speakers: Vec<&str> = Vec::new();
         for speaker in self.turns.iter().filter_map(|turn| turn.speaker.as_deref()) {
@@ -115,16 +114,16 @@ impl Conversation {
         speakers
     }
 
-    /// `Ann, Ben, 2026-11-22 14:05`, for a session that has no title.
+    /// `Ann, Ben, 2026-11-22 14:05`, for a session without a title.
     fn described(&self, speakers: &[&str], zone: &TimeZone) -> String {
         let when = self.turns.iter().find_map(|turn| turn.time).map(|time| clock(time, zone));
-        let told: Vec<&str> = speakers.iter().take(4).copied().chain(when.as_deref()).collect();
-        if told.is_empty() { self.name.clone() } else { told.join(", ") }
+        let parts: Vec<&str> = speakers.iter().take(4).copied().chain(when.as_deref()).collect();
+        if parts.is_empty() { self.name.clone() } else { parts.join(", ") }
     }
 }
 
 impl Turn {
-    /// `Speaker (2026-11-22 14:05): text`, with what is known of it.
+    /// `Speaker (2026-11-22 14:05): text`, as far as these are known.
     fn rendered(&self, zone: &TimeZone) -> String {
         let text = self.text.replace("\r\n", "\n");
         let text = text.trim_end().trim_start_matches('\n');
@@ -143,7 +142,7 @@ fn clock(time: jiff::Timestamp, zone: &TimeZone) -> String {
     time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Windows of turns that fit, each beginning with the last turn of the one before where the next fits beside it.
+/// Windows of turns that fit. Each begins with the last turn of the one before, where the next turn fits beside it.
 fn windows(lines: &Lines<'_>, rows: &[(usize, usize)], max_tokens: usize) -> Vec<Range<usize>> {
     let cost = |turn: usize| rows.get(turn).map_or(0, |(first, last)| lines.tokens(*first, *last));
     let mut windows = Vec::new();
@@ -180,9 +179,9 @@ mod tests {
         let words = "one two three four";
         let session = session(&[("Ann", words), ("Ben", words), ("Ann", words), ("Ben", words), ("Ben", words)]);
         let document = session.document(&ConversationOptions { max_tokens: 36, ..ConversationOptions::default() });
-        let told: Vec<_> =
+        let texts: Vec<_> =
             document.passages.iter().map(|passage| (passage.start_line, passage.end_line, passage.part)).collect();
-        assert_eq!(told, [(1, 3, Some(0)), (3, 5, Some(1)), (5, 7, Some(2)), (7, 9, Some(3))]);
+        assert_eq!(texts, [(1, 3, Some(0)), (3, 5, Some(1)), (5, 7, Some(2)), (7, 9, Some(3))]);
         assert_eq!(
             document.passages[0].text,
             "Ann (2026-11-22 12:00): one two three four\n\nBen (2026-11-22 12:01): one two three four"

@@ -1,6 +1,6 @@
-//! One record of a log: which of its fields say who said what, when and in which session.
+//! One record of a log: the fields for speaker, text, time and session.
 //!
-//! Logs agree on the idea and not on the names. A turn can stand in a record of its own or in its `message` or `payload`, with
+//! Logs differ in the names of fields. A turn can be a record of its own or be in its `message` or `payload`, with
 //! the time and the session beside it.
 
 use jiff::Timestamp;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use super::Turn;
 use crate::dates;
 
-/// What a record is.
+/// The kind of a record.
 pub(super) enum Record {
-    /// Something that was said, and in which session.
+    /// A turn, and its session.
     Turn(Turn, Option<String>),
-    /// The beginning of a session, for the records after it that name none.
+    /// The beginning of a session, for later records without one.
     Session(String),
-    /// Something that nobody said.
+    /// A record that is not a turn.
     Other,
-    /// What no reading makes sense of, and why.
+    /// An unreadable record, and the reason.
     Bad(String),
 }
 
@@ -37,17 +37,17 @@ const TIMES: &[&str] =
 const SPEAKERS: &[&str] = &["speaker", "sender", "author", "from", "name", "role", "username", "user"];
 const NAMES: &[&str] = &["name", "display_name", "real_name", "username", "login", "role"];
 const TEXTS: &[&str] = &["text", "content", "message", "body", "parts"];
-/// Parts of a turn that were said, as against calls of tools, their results, pictures and thoughts.
+/// Parts of a turn that are text rather than tool calls, their results, pictures or thoughts.
 const SAID: &[&str] = &["text", "input_text", "output_text", "multimodal_text", "markdown"];
-/// Values of `type` that say who speaks where nothing else does.
+/// Values of `type` that name the speaker where nothing else does.
 const ROLES: &[&str] = &["user", "human", "assistant", "system"];
-/// How deep the text of a turn may be nested.
+/// Greatest nesting of a turn's text.
 const DEPTH: usize = 4;
 
 /// Reads a record.
 pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
     let Value::Object(outer) = value else {
-        return Record::Bad(format!("{} is no object with the fields of a turn", kind_of(value)));
+        return Record::Bad(format!("expected an object with the fields of a turn, found {}", kind_of(value)));
     };
     let inner = ["message", "payload"].iter().find_map(|key| outer.get(*key)?.as_object()).unwrap_or(outer);
     let of_kind = kind(outer).or_else(|| kind(inner)).unwrap_or_default();
@@ -64,8 +64,8 @@ pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
         return Record::Other;
     }
     let Some(text) = first(inner, outer, TEXTS, |value| text(value, DEPTH)) else {
-        let told = !of_kind.is_empty() || TEXTS.iter().chain(&["role"]).any(|key| inner.contains_key(*key));
-        return if told { Record::Other } else { Record::Bad(format!("no text ({})", fields_of(outer))) };
+        let is_known = !of_kind.is_empty() || TEXTS.iter().chain(&["role"]).any(|key| inner.contains_key(*key));
+        return if is_known { Record::Other } else { Record::Bad(format!("no text ({})", fields_of(outer))) };
     };
     let time = match time(outer, inner, zone) {
         Ok(time) => time,
@@ -77,7 +77,7 @@ pub(super) fn record(value: &Value, zone: &TimeZone) -> Record {
     Record::Turn(Turn { time, speaker, text }, session)
 }
 
-/// The value of the first of `keys` that `read` makes something of, in `here` before `there`.
+/// The value of the first of `keys` that `read` accepts, in `here` before `there`.
 pub(super) fn first<T>(
     here: &Map<String, Value>,
     there: &Map<String, Value>,
@@ -102,7 +102,7 @@ pub(super) fn name(value: &Value) -> Option<String> {
 /// The longest name of a speaker or a session, in characters.
 const NAME_LENGTH: usize = 120;
 
-/// Who somebody is: a name, or an object with one.
+/// The name of a speaker: a text, or an object with one.
 fn name_of(value: &Value) -> Option<String> {
     match value {
         Value::Object(map) => NAMES.iter().find_map(|key| name(map.get(*key)?)),
@@ -114,7 +114,7 @@ fn kind(map: &Map<String, Value>) -> Option<&str> {
     map.get("type").and_then(Value::as_str)
 }
 
-/// What was said: a string, parts of which some are text, or an object with one of these.
+/// The text of a turn: a string, parts of which some are text, or an object with one of these.
 fn text(value: &Value, depth: usize) -> Option<String> {
     let joined = match value {
         Value::String(text) => text.replace("\r\n", "\n"),
@@ -136,8 +136,8 @@ fn time(outer: &Map<String, Value>, inner: &Map<String, Value>, zone: &TimeZone)
         return Ok(None);
     };
     moment(&value, zone).map(Some).ok_or_else(|| {
-        let told: String = value.to_string().chars().take(80).collect();
-        format!("{told} is no time: RFC 3339, or seconds or milliseconds since 1970")
+        let shown: String = value.to_string().chars().take(80).collect();
+        format!("{shown} is not a time: expected RFC 3339, or seconds or milliseconds since 1970")
     })
 }
 
@@ -150,7 +150,7 @@ fn moment(value: &Value, zone: &TimeZone) -> Option<Timestamp> {
     }
 }
 
-/// Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size: each unit reaches beyond the
+/// Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by size: each unit reaches beyond the
 /// year 5000 before the next begins.
 fn since_1970(number: f64) -> Option<Timestamp> {
     let divisor = match number.abs() {
@@ -191,9 +191,9 @@ mod tests {
     use super::*;
 
     /// Time, speaker, text and session.
-    type Told = (Option<String>, Option<String>, String, Option<String>);
+    type ReadFields = (Option<String>, Option<String>, String, Option<String>);
 
-    fn turn(value: &Value) -> Option<Told> {
+    fn turn(value: &Value) -> Option<ReadFields> {
         match record(value, &TimeZone::UTC) {
             Record::Turn(turn, session) => {
                 Some((turn.time.map(|time| time.to_string()), turn.speaker, turn.text, session))
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    fn told(time: &str, speaker: &str, text: &str, session: &str) -> Option<Told> {
+    fn read_fields(time: &str, speaker: &str, text: &str, session: &str) -> Option<ReadFields> {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Some((some(time), some(speaker), text.to_owned(), some(session)))
     }
@@ -211,36 +211,36 @@ mod tests {
     fn reads_the_shapes_that_logs_have() {
         let noon = "2026-11-22T12:00:00Z";
         for (value, expected) in [
-            (json!({"time": noon, "speaker": "Ann", "text": "a", "session": "s"}), told(noon, "Ann", "a", "s")),
-            (json!({"ts": 1_795_348_800, "role": "user", "content": "a"}), told(noon, "user", "a", "")),
+            (json!({"time": noon, "speaker": "Ann", "text": "a", "session": "s"}), read_fields(noon, "Ann", "a", "s")),
+            (json!({"ts": 1_795_348_800, "role": "user", "content": "a"}), read_fields(noon, "user", "a", "")),
             (
                 json!({"timestamp": 1_795_348_800_000_u64, "author": {"role": "tool", "name": "n"}, "body": "a"}),
-                told(noon, "n", "a", ""),
+                read_fields(noon, "n", "a", ""),
             ),
             (
                 json!({"ts": "1795348800.000100", "type": "message", "user": "U1", "text": "a"}),
-                told(noon, "U1", "a", ""),
+                read_fields(noon, "U1", "a", ""),
             ),
             (
                 json!({"type": "user", "sessionId": "s", "timestamp": noon, "message": {"role": "user", "content": [
                     {"type": "text", "text": "a"}, {"type": "tool_result", "content": "hidden"}, {"type": "text", "text": "b"}
                 ]}}),
-                told(noon, "user", "a\nb", "s"),
+                read_fields(noon, "user", "a\nb", "s"),
             ),
             (
                 json!({"timestamp": noon, "type": "response_item", "payload": {"type": "message", "role": "assistant",
                     "content": [{"type": "output_text", "text": "a"}]}}),
-                told(noon, "assistant", "a", ""),
+                read_fields(noon, "assistant", "a", ""),
             ),
             (
                 json!({"create_time": 1_795_348_800.0, "author": {"role": "user"}, "content": {"parts": ["a", "b"]}}),
-                told(noon, "user", "a\nb", ""),
+                read_fields(noon, "user", "a\nb", ""),
             ),
             (
                 json!({"sender": "human", "created_at": noon, "text": "", "content": [{"type": "text", "text": "a"}]}),
-                told(noon, "human", "a", ""),
+                read_fields(noon, "human", "a", ""),
             ),
-            (json!({"text": "a"}), told("", "", "a", "")),
+            (json!({"text": "a"}), read_fields("", "", "a", "")),
         ] {
             assert_eq!(turn(&value), expected, "{value}");
         }
@@ -260,10 +260,13 @@ mod tests {
             (json!({"time": "2026-11-22", "who": "Ann"}), "no text (fields `time`, `who`)"),
             (
                 json!({"time": "soon", "text": "a"}),
-                "\"soon\" is no time: RFC 3339, or seconds or milliseconds since 1970",
+                "\"soon\" is not a time: expected RFC 3339, or seconds or milliseconds since 1970",
             ),
-            (json!({"time": 1e300, "text": "a"}), "1e+300 is no time: RFC 3339, or seconds or milliseconds since 1970"),
-            (json!([1]), "an array is no object with the fields of a turn"),
+            (
+                json!({"time": 1e300, "text": "a"}),
+                "1e+300 is not a time: expected RFC 3339, or seconds or milliseconds since 1970",
+            ),
+            (json!([1]), "expected an object with the fields of a turn, found an array"),
         ] {
             match record(&value, &TimeZone::UTC) {
                 Record::Bad(reason) => assert_eq!(reason, expected),

@@ -15,16 +15,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::BadRecord;
 
-/// How to read a log of conversations and how to divide its sessions.
+/// Options for reading a log of conversations and dividing its sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationOptions {
     /// The largest passage, in estimated tokens. Values under 32 count as 32.
     pub max_tokens: usize,
-    /// Turns that say of no session are divided into sessions where nobody said anything for longer than this.
+    /// Silence longer than this divides turns without a session into sessions.
     pub gap: Duration,
-    /// Where the speakers are: what a time without an offset means, and in which zone times are rendered.
+    /// Time zone of the speakers, for times without an offset and for rendering.
     pub time_zone: TimeZone,
-    /// What to call the log. It stands in front of the names of sessions that are named by their time, so that two logs of
+    /// Name of the log, a prefix for sessions that are named by their time, so that two logs of
     /// the same hour do not have the same.
     pub name: Option<String>,
 }
@@ -36,16 +36,16 @@ impl Default for ConversationOptions {
     }
 }
 
-/// What one person or program said at once.
+/// One message of a person or program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// When, where the log says it.
+    /// Its time, if the log gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
-    /// Who: a name, else a role such as `user`.
+    /// Its speaker: a name, or else a role such as `user`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
-    /// What, with `\n` line ends.
+    /// Its text, with `\n` line ends.
     pub text: String,
 }
 
@@ -54,9 +54,9 @@ pub struct Turn {
 /// Its JSON is the record that a store keeps of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// What it is called, once in its log: what the log calls it, else the time of its first turn.
+    /// Its name, unique in the log: the log's own, or else the time of its first turn.
     pub name: String,
-    /// What it is about, where the log says it.
+    /// Its subject, if the log gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The turns.
@@ -68,36 +68,36 @@ pub struct Conversation {
 pub struct ConversationLog {
     /// The sessions, in the order in which the log first speaks of them.
     pub conversations: Vec<Conversation>,
-    /// How many records are no turns and were left out: calls of tools, states, turns without text.
+    /// Number of records left out since they are not turns: tool calls, states, turns without text.
     pub other: usize,
-    /// How many turns came again word for word, at the same time in the same session, and were left out.
+    /// Number of turns left out since they repeat another one word for word, at the same time in the same session.
     pub repeated: usize,
-    /// What could not be read.
+    /// Unreadable records.
     pub bad: Vec<BadRecord>,
 }
 
-/// Why an input holds no conversations at all.
+/// The reason for which an input holds no conversations at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConversationFormatError {
-    /// There is nothing in it.
+    /// The input is empty.
     #[error("it is empty; {KNOWN}")]
     Empty,
-    /// It is one JSON document, and that is broken.
+    /// The input is a single broken JSON document.
     #[error("its JSON is broken: {reason}; nothing of it was read")]
     Broken {
-        /// What the parser says, with line and column.
+        /// The parser's message, with line and column.
         reason: String,
     },
-    /// None of its records is a turn.
-    #[error("none of its {records} records is a turn of a conversation (the first: {reason}); {KNOWN}")]
+    /// The records are not turns.
+    #[error("found {records} records and not one turn of a conversation (the first: {reason}); {KNOWN}")]
     NoTurns {
-        /// How many records there are.
+        /// Number of records.
         records: usize,
-        /// What the first of them is instead.
+        /// The reason for the first of them.
         reason: String,
     },
 }
 
-/// What a log may be, for whoever brought another file.
+/// The readable logs, for a message about another file.
 const KNOWN: &str = "a log is JSON Lines of {\"time\": …, \"speaker\": …, \"text\": …, \"session\": …}, or a JSON array of \
                      such turns or of sessions with `messages`";

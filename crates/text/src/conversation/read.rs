@@ -10,17 +10,17 @@ use super::{ConversationFormatError, ConversationLog, ConversationOptions};
 use crate::BadRecord;
 use crate::decode::decode;
 
-/// Where a record that is a session has its turns.
+/// Fields of a session's record that hold its turns.
 const TURNS: &[&str] = &["turns", "messages", "chat_messages"];
 
 /// Reads a log of conversations.
 ///
 /// A log is JSON Lines of turns, a JSON array of turns, one session as an object or an array of sessions. The names of
-/// fields are told in `docs/notes.md`. Turns are put into sessions by what they say of them, else by silences longer than
+/// fields are listed in `docs/notes.md`. Turns are put into sessions by their own fields, or else by silences longer than
 /// [`ConversationOptions::gap`], and into the order of their times.
 ///
-/// A record that can not be read is reported by its line or number, and the others are read. Takes time linear in the size of
-/// the input, but for sorting turns that are out of order.
+/// An unreadable record is reported by its line or number, and the others are read. Takes time linear in the size of
+/// the input, except for sorting turns that are out of order.
 ///
 /// ```
 /// use tamis_text::{ConversationOptions, read_conversations};
@@ -35,7 +35,7 @@ const TURNS: &[&str] = &["turns", "messages", "chat_messages"];
 /// ```
 ///
 /// # Errors
-/// When nothing of the input is a turn, or when it is one JSON document and broken. Nothing is taken from such an input.
+/// The input has no turns, or is a single broken JSON document. Nothing is read from such an input.
 pub fn read_conversations(
     bytes: &[u8],
     options: &ConversationOptions,
@@ -69,7 +69,7 @@ pub fn read_conversations(
                     Err(error) => reader.bad(format!("line {}", index + 1), format!("no JSON: {error}")),
                 }
             }
-            // Not one line is JSON by itself: it was one document over many lines.
+            // No line is JSON by itself, so it was one document over many lines.
             if !any && text.starts_with('{') {
                 return Err(ConversationFormatError::Broken { reason: error.to_string() });
             }
@@ -86,7 +86,7 @@ fn is_trailing(error: &serde_json::Error) -> bool {
 struct Reader<'options> {
     options: &'options ConversationOptions,
     sessions: Sessions,
-    /// The session that a record began, for those after it that name none.
+    /// The session that a record began, for later records without one.
     current: Option<String>,
     log: ConversationLog,
     records: usize,
@@ -142,7 +142,7 @@ impl Reader<'_> {
         self.log.conversations = self.sessions.finish(self.options);
         if self.log.conversations.is_empty() {
             let first = self.log.bad.first();
-            let reason = first.map_or_else(|| "nothing was said in it".to_owned(), |bad| bad.reason.clone());
+            let reason = first.map_or_else(|| "it has no text".to_owned(), |bad| bad.reason.clone());
             return Err(ConversationFormatError::NoTurns { records: self.records, reason });
         }
         Ok(self.log)

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{Conversation, ConversationOptions, Turn};
 
-/// Sessions that are being put together.
+/// Sessions under construction.
 #[derive(Default)]
 pub(super) struct Sessions {
     sessions: Vec<Session>,
@@ -15,17 +15,17 @@ pub(super) struct Sessions {
     pub(super) repeated: usize,
 }
 
-/// One session, or all turns that say of none.
+/// One session, or all turns without a session.
 struct Session {
     id: Option<String>,
     title: Option<String>,
     turns: Vec<Turn>,
-    /// Whether it is to be divided where nobody said anything for long.
+    /// Whether it is divided at long silences.
     loose: bool,
 }
 
 impl Sessions {
-    /// The session that the log calls `id`; turns without one are collected to be divided by their times.
+    /// The session `id` of the log. Turns without one are collected, to be divided by their times.
     pub(super) fn of(&mut self, id: Option<&str>) -> usize {
         let key = id.unwrap_or_default();
         if let Some(index) = self.by_id.get(key) {
@@ -36,7 +36,7 @@ impl Sessions {
         index
     }
 
-    /// A session that the log holds as one, which is named in it or not.
+    /// A session that the log holds as a unit, with or without a name.
     pub(super) fn whole(&mut self, id: Option<&str>, title: Option<String>) -> usize {
         let index = match id {
             Some(id) => self.of(Some(id)),
@@ -53,7 +53,7 @@ impl Sessions {
         self.sessions.len() - 1
     }
 
-    /// Adds a turn, unless the same was said at the same time: logs that are gone on with repeat what came before.
+    /// Adds a turn, unless it repeats one of the same time: continued logs repeat their beginning.
     pub(super) fn add(&mut self, session: usize, turn: Turn) {
         if let Some(time) = turn.time {
             let speaker = turn.speaker.as_deref().unwrap_or_default();
@@ -124,7 +124,7 @@ fn divided(turns: Vec<Turn>, gap: i128) -> Vec<Vec<Turn>> {
     parts
 }
 
-/// The name of a session that the log does not name: its first time, in UTC wherever it is read, after the log's own name.
+/// The name of a session without one in the log: its first time, always in UTC, after the log's own name.
 fn by_time(turns: &[Turn], log: Option<&str>) -> String {
     let time = turns.iter().find_map(|turn| turn.time).map(|time| time.strftime("%Y-%m-%dT%H:%MZ").to_string());
     match (log, time) {
@@ -135,7 +135,7 @@ fn by_time(turns: &[Turn], log: Option<&str>) -> String {
     }
 }
 
-/// The names that are taken.
+/// The names in use.
 #[derive(Default)]
 struct Names {
     taken: HashSet<String>,
@@ -143,7 +143,7 @@ struct Names {
 }
 
 impl Names {
-    /// The name, with a number behind it when it is taken.
+    /// The name, with a number behind it if it is in use.
     fn unique(&mut self, name: String) -> String {
         if self.taken.insert(name.clone()) {
             return name;
@@ -182,8 +182,9 @@ mod tests {
     fn silence_ends_a_session() {
         let turns = vec![turn(Some(0), "a"), turn(None, "b"), turn(Some(10), "c"), turn(Some(21), "d")];
         let parts = divided(turns, 10_000_000_000);
-        let told: Vec<String> = parts.iter().map(|part| part.iter().map(|turn| turn.text.as_str()).collect()).collect();
-        assert_eq!(told, ["abc", "d"]);
+        let texts: Vec<String> =
+            parts.iter().map(|part| part.iter().map(|turn| turn.text.as_str()).collect()).collect();
+        assert_eq!(texts, ["abc", "d"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whether an account belongs to a program.
+//! Recognises the accounts of programs.
 
 /// Programs that write under a plain account, or whose name some sources give without its `[bot]`: of continuous
 /// integration, coverage, dependency updates, contributor agreements and review queues. Lower case.
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_told_from_people() {
+    fn programs_differ_from_people() {
         for login in [
             "dependabot[bot]",
             "Renovate[bot]",

@@ -5,7 +5,6 @@ use std::mem;
 
 use jiff::Timestamp;
 
-use super::merge::fill;
 use super::{CommentKind, IssueComment};
 
 /// Comments, each once. Adding to them takes time linear in what is added.
@@ -14,20 +13,20 @@ pub(super) struct Comments {
     all: Vec<IssueComment>,
     addresses: HashMap<String, usize>,
     said: HashMap<Who, Said>,
-    /// Of each comment, the last record that had it. One record has each once, so that two of one second stay two.
+    /// The last record that had each comment. A record has a comment once, so two of one second stay two.
     record_of: Vec<u64>,
     record: u64,
 }
 
-/// The comments that only an address tells apart, in their order.
+/// The comments that differ only by address, in their order.
 #[derive(Default)]
 struct Said {
     all: Cursor,
-    /// Those that had no address when they came.
+    /// Those that came without an address.
     bare: Cursor,
 }
 
-/// A list, and how far the current record has used it up.
+/// A list, and the position that the current record has reached in it.
 #[derive(Default)]
 struct Cursor {
     at: Vec<usize>,
@@ -98,7 +97,7 @@ impl Comments {
         self.all.push(comment);
     }
 
-    /// Which of them this is another version of.
+    /// The comment of which this is another version.
     fn find(&mut self, comment: &IssueComment) -> Option<usize> {
         if let Some(at) = comment.url.as_ref().and_then(|url| self.addresses.get(url)) {
             return Some(*at);
@@ -113,7 +112,7 @@ impl Comments {
     }
 }
 
-/// By time, and what is of one second by address, a review before its remarks. What has no time comes last, as it was given.
+/// Orders by time; within a second by address, a review before its remarks. Comments without a time come last, in their order.
 fn order(left: &IssueComment, right: &IssueComment) -> std::cmp::Ordering {
     fn key(comment: &IssueComment) -> impl Ord + '_ {
         let place = (comment.kind, comment.verdict.is_none(), comment.url.as_ref().map(|url| (url.len(), url)));
@@ -137,7 +136,14 @@ fn merge(here: &mut IssueComment, mut there: IssueComment) {
     here.bot |= there.bot;
 }
 
-/// What tells comments apart that carry no address.
+/// Takes what `here` lacks from `there`.
+pub(super) fn fill<T>(here: &mut Option<T>, there: Option<T>) {
+    if here.is_none() {
+        *here = there;
+    }
+}
+
+/// The identity of comments without an address.
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Who {
     kind: CommentKind,
@@ -145,7 +151,7 @@ struct Who {
     review: bool,
     author: Option<String>,
     at: Option<Timestamp>,
-    /// Only where there is no time.
+    /// Set only for comments without a time.
     body: Option<String>,
 }
 

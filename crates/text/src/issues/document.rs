@@ -10,17 +10,16 @@ use crate::languages::Category;
 use crate::lines::Lines;
 use crate::pack::Piece;
 use crate::prose::markdown_pieces;
-use crate::read::MIN_TOKENS;
 use crate::{Kind, Role};
 
 impl Issue {
     /// The issue as a document in Markdown whose lines are those of [`Issue::rendered`].
     ///
     /// Part 0 is the body, each comment is a part of its own, and one that is long has several passages. All carry the
-    /// title as their heading, their author and their date; a remark on lines says in its context which. An empty comment
-    /// has no passage but keeps its number, and an empty body has the title as its passage. What a form or a mail program
-    /// added is not in a passage's text, nor is what a comment quotes of the conversation before it. What a program wrote is
-    /// in the role [`Role::Bot`], what nobody filled in is in [`Role::Template`].
+    /// title as their heading, their author and their date; a remark on lines names the lines in its context. An empty comment
+    /// has no passage but keeps its number, and an empty body has the title as its passage. The text of a passage leaves out
+    /// additions of forms and mail programs, and a comment's quotations of the conversation. The comment of a program is
+    /// in the role [`Role::Bot`], a form that nobody filled in is in [`Role::Template`].
     ///
     /// The attributes are `type`, `state` (`open`, or `closed` and besides `merged`, `unmerged`, `resolved`), each `label`,
     /// `author` and `milestone`.
@@ -45,7 +44,7 @@ impl Issue {
         }
     }
 
-    /// What filters may ask of it.
+    /// Attributes that filters can match.
     fn attributes(&self) -> Vec<(String, String)> {
         let states: &[&str] = match (self.kind, self.state) {
             (_, IssueState::Open) => &["open"],
@@ -78,7 +77,7 @@ struct Division<'i> {
     passages: Vec<Passage>,
 }
 
-/// What all passages of a part have in common.
+/// Properties that all passages of a part share.
 struct Common<'i> {
     part: u32,
     kind: Kind,
@@ -97,7 +96,7 @@ impl<'i> Division<'i> {
             issue,
             rendering: rendering(issue),
             heading: Some(title).filter(|title| !title.is_empty()),
-            max_tokens: options.max_tokens.max(MIN_TOKENS),
+            max_tokens: options.limit(),
             thread,
             passages: Vec::new(),
         }
@@ -200,7 +199,7 @@ fn text(clean: &Clean, lines: &Lines<'_>, piece: &Piece) -> String {
             taken_out = true;
             continue;
         }
-        // Of the empty lines before and after, one stays.
+        // One of the empty lines before and after stays.
         let empty = lines.is_blank(row);
         if empty && blank && taken_out {
             continue;

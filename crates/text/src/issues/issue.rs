@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::names::named;
 
 named! {
-    /// What is discussed: a report, or a change that somebody proposes.
+    /// The subject of discussion: a report or a proposed change.
     IssueKind is a "kind of issue" {
         /// A report, a question, a task.
         Issue = "issue",
@@ -16,7 +16,7 @@ named! {
 }
 
 named! {
-    /// How far an issue is.
+    /// The state of an issue.
     IssueState is a "state" {
         /// Nothing decided yet.
         Open = "open",
@@ -28,7 +28,7 @@ named! {
 }
 
 named! {
-    /// What a comment is part of.
+    /// The context of a comment.
     CommentKind is a "kind of comment" {
         /// Said in the conversation under an issue or a pull request.
         Comment = "comment",
@@ -38,7 +38,7 @@ named! {
 }
 
 named! {
-    /// What a review says of the change as a whole.
+    /// The verdict of a review on the change as a whole.
     Verdict is a "verdict" {
         /// Can be merged.
         Approved = "approved",
@@ -46,14 +46,14 @@ named! {
         ChangesRequested = "changes_requested",
         /// Nothing for or against it.
         Commented = "commented",
-        /// Said something once; somebody withdrew it.
+        /// A verdict that was withdrawn.
         Dismissed = "dismissed",
         /// Not sent yet.
         Pending = "pending",
     }
 }
 
-/// An issue or a pull request with all that was said under it.
+/// An issue or a pull request with its comments.
 ///
 /// Its JSON is the project's own format: one object a line in a file of JSON Lines, and the record that is kept with the
 /// document. Names are `snake_case`, times RFC 3339; only `number` and `title` must be given, and what is not known is
@@ -72,21 +72,21 @@ named! {
 pub struct Issue {
     /// Its number in its tracker, from 1.
     pub number: u64,
-    /// Whether it is an issue or a pull request.
+    /// Issue or pull request.
     #[serde(default = "issue_kind")]
     pub kind: IssueKind,
     /// Its title.
     pub title: String,
-    /// What was written first, in Markdown, as it was written.
+    /// The body in Markdown, as written.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub body: String,
-    /// How far it is.
+    /// Its state.
     #[serde(default = "open")]
     pub state: IssueState,
     /// Why it was closed, in the tracker's words: `completed`, `not_planned`, `duplicate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_reason: Option<String>,
-    /// Who wrote it; `None` where the account is gone or the source does not say.
+    /// Its author; `None` where the account is gone or the source does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Whether a program wrote it.
@@ -98,54 +98,54 @@ pub struct Issue {
     /// The milestone it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub milestone: Option<String>,
-    /// Whether its conversation was ended.
+    /// Whether its conversation is locked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
-    /// When it was written.
+    /// Time of its creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// When anything of it last changed.
+    /// Time of its last change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
-    /// When it was closed; `None` while it is open.
+    /// Time of its closing; `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
-    /// When it was merged.
+    /// Time of its merge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,
-    /// Where people read it.
+    /// Its address for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What was said under it, in the order of time.
+    /// Its comments, in the order of time.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<IssueComment>,
 }
 
-/// Something that was said under an issue.
+/// A comment on an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueComment {
-    /// Whether it belongs to the conversation or to a review.
+    /// Comment of the conversation or of a review.
     #[serde(default = "comment_kind")]
     pub kind: CommentKind,
-    /// Who said it; `None` where the account is gone or the source does not say.
+    /// Its author; `None` where the account is gone or the source does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Whether a program said it.
+    /// Whether a program wrote it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub bot: bool,
-    /// What was said, in Markdown, as it was written.
+    /// The text in Markdown, as written.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub body: String,
-    /// When it was said.
+    /// Time of its creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// When it last changed.
+    /// Time of its last change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
-    /// Where people read it.
+    /// Its address for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What a review says of the change; `None` for a remark on lines and for whatever is no review.
+    /// The verdict of a review; `None` for a remark on lines and for other comments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// The file that a remark is about.
@@ -156,11 +156,11 @@ pub struct IssueComment {
     pub line: Option<u64>,
 }
 
-/// What stands before the number in the path of an issue's document.
+/// The path of an issue's document before the number.
 const PATH: &str = "issue:";
 
 impl Issue {
-    /// An open issue of which nothing but its number and title is known.
+    /// An open issue with only a number and a title.
     #[must_use]
     pub fn new(number: u64, title: impl Into<String>) -> Self {
         Self {
@@ -190,7 +190,7 @@ impl Issue {
         format!("{PATH}{number}")
     }
 
-    /// The number of the issue whose document is at this path; `None` where that is no issue's.
+    /// The number of the issue whose document is at this path; `None` for other paths.
     ///
     /// ```
     /// # use tamis_text::Issue;
@@ -202,7 +202,7 @@ impl Issue {
         path.strip_prefix(PATH)?.parse().ok()
     }
 
-    /// Whether it was brought to an end that can help others: an issue that was closed, a pull request that was merged.
+    /// Whether its outcome can help others: a closed issue, a merged pull request.
     #[must_use]
     pub fn is_resolved(&self) -> bool {
         match self.kind {
@@ -213,7 +213,7 @@ impl Issue {
 }
 
 impl IssueComment {
-    /// A comment of the conversation of which nothing but its text is known.
+    /// A comment of the conversation with only a text.
     #[must_use]
     pub fn new(body: impl Into<String>) -> Self {
         Self {

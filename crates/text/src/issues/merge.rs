@@ -2,15 +2,15 @@
 
 use std::mem;
 
-use super::comments::Comments;
+use super::comments::{Comments, fill};
 use super::{Issue, IssueComment, IssueState};
 
 impl Issue {
-    /// Takes in another record of the same issue: what was updated later holds, and the comments of both are kept.
+    /// Merges another record of the same issue. The later update wins, and the comments of both are kept.
     ///
-    /// What the later record leaves out (an author, a date, an address) is taken from the earlier one. Which of the two
-    /// is `self` makes no difference, also where both are of one time: then the one that says more holds. Takes time
-    /// linear in the number of comments, but for their sorting.
+    /// Gaps of the later record (an author, a date, an address) are filled from the earlier one. The order of the two
+    /// makes no difference: of two records of one time, the more complete one wins. Takes time
+    /// linear in the number of comments, except for sorting them.
     pub fn merge(&mut self, mut other: Issue) {
         if standing(self) < standing(&other) {
             mem::swap(self, &mut other);
@@ -48,7 +48,7 @@ impl Issue {
     }
 }
 
-/// How much a record has to say: the later it was updated the more, then the more complete it is.
+/// The rank of a record: a later update first, then a more complete record.
 fn standing(issue: &Issue) -> impl Ord + '_ {
     let given = [
         issue.author.is_some(),
@@ -59,12 +59,6 @@ fn standing(issue: &Issue) -> impl Ord + '_ {
     ];
     let known = given.iter().filter(|given| **given).count() + issue.labels.len();
     (issue.updated_at, issue.state, issue.body.len(), known, &issue.title, &issue.body, &issue.labels)
-}
-
-pub(super) fn fill<T>(here: &mut Option<T>, there: Option<T>) {
-    if here.is_none() {
-        *here = there;
-    }
 }
 
 fn fill_text(here: &mut String, there: String) {

@@ -1,4 +1,4 @@
-//! Issues, pull requests and what was said under them.
+//! Issues, pull requests and their comments.
 //!
 //! [`read_issues`] takes any of the formats they come in (`read`) and makes [`Issue`]s of it, the form they are kept in. Two
 //! records of one issue become one (`merge`). [`Issue::rendered`] is the issue as people read it, and [`Issue::document`] the

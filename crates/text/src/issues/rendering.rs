@@ -15,7 +15,7 @@ pub(super) struct Rendering {
     pub(super) parts: Vec<Part>,
 }
 
-/// What one person wrote.
+/// The text of one person.
 pub(super) struct Part {
     /// Its first line, counted from 0.
     pub(super) first: usize,
@@ -24,8 +24,8 @@ pub(super) struct Part {
 }
 
 impl Issue {
-    /// The issue as Markdown: its title, a line about it, its body, and each comment under a heading that says who wrote it
-    /// and when. The lines of [`Issue::document`] are lines of this text.
+    /// The issue as Markdown: its title, a line about it, its body, and each comment under a heading with its author
+    /// and time. The lines of [`Issue::document`] are lines of this text.
     ///
     /// ```
     /// let issue = tamis_text::Issue { body: "It hangs.".into(), ..tamis_text::Issue::new(7, "Hang at start") };
@@ -70,7 +70,7 @@ impl Writer {
         self.lines += 1;
     }
 
-    /// What somebody wrote after an empty line; nothing where it is blank.
+    /// Writes a text after an empty line, unless it is blank.
     fn part(&mut self, body: &str) -> Part {
         let unified =
             if body.contains('\r') { body.replace("\r\n", "\n").replace('\r', "\n") } else { body.to_owned() };
@@ -95,7 +95,7 @@ fn trim_blank_lines(text: &str) -> &str {
     &text[start..]
 }
 
-/// What is known of an issue, in one line.
+/// The properties of an issue, in one line.
 fn about(issue: &Issue) -> String {
     let kind = match issue.kind {
         IssueKind::Issue => "Issue",
@@ -133,7 +133,7 @@ fn about(issue: &Issue) -> String {
     line
 }
 
-/// Who said it, what it is and when.
+/// The author, kind and time of a comment.
 fn said(comment: &IssueComment) -> String {
     let author = comment.author.as_deref().map_or_else(|| "somebody".to_owned(), one_line);
     let what = match (comment.kind, comment.verdict) {

@@ -1,8 +1,8 @@
-//! Which languages answer for each other.
+//! Relations between languages: code in one often answers a question about another.
 
-use super::Language;
+use super::language::Language;
 
-/// How well an answer in one language serves a question about another.
+/// The usefulness of an answer in one language for a question about another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
     /// The same language, or dialects of the same one.
@@ -14,7 +14,7 @@ pub enum Relation {
 }
 
 impl Language {
-    /// How an answer in the language `found` serves a question about the language `asked`.
+    /// The usefulness of an answer in the language `found` for a question about the language `asked`.
     ///
     /// Dialects count as their base: TSX as TypeScript, JSX as JavaScript. C and C++ are related both ways, as are
     /// TypeScript and JavaScript; Objective-C reaches to C and C++, Objective-C++ to those and Objective-C, and Kotlin

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{LANGUAGES, Language};
+use super::detect::Index;
+use super::language::Language;
+use super::table::LANGUAGES;
 
 impl Language {
-    /// The language that a canonical name, a display name, an alias or a file extension stands for, in any case.
+    /// The language of a canonical name, a display name, an alias or a file extension, in any case.
     ///
     /// Spaces, hyphens and underscores in names make no difference. With a leading dot only extensions are looked up;
-    /// without one, a name goes before an extension: `v` is the language V, `.v` is Verilog.
+    /// without one, a name has precedence over an extension: `v` is the language V, `.v` is Verilog.
     ///
     /// ```
     /// use tamis_text::Language;
@@ -24,11 +26,11 @@ impl Language {
     pub fn resolve(text: &str) -> Option<&'static Self> {
         let lower = text.trim().to_lowercase();
         let named = if lower.starts_with('.') { None } else { names().get(folded(&lower).as_str()).copied() };
-        named.or_else(|| super::Index::get().extensions.get(lower.trim_start_matches('.')).copied())
+        named.or_else(|| Index::get().extensions.get(lower.trim_start_matches('.')).copied())
     }
 
-    /// The languages that a filter for `text` lets through: the one that [`Language::resolve`] finds and, where `text`
-    /// names the language rather than an extension, its dialects. Empty where `text` is no language.
+    /// The languages that match a filter for `text`: the one that [`Language::resolve`] finds and, where `text`
+    /// names the language rather than an extension, its dialects. Empty where `text` does not name a language.
     ///
     /// ```
     /// use tamis_text::Language;

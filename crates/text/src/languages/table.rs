@@ -1,16 +1,8 @@
-//! The table itself, alphabetical after the parsed ones.
+//! The registry of languages. Those with a grammar come from a file each in `parsed/`; the others follow alphabetically.
 
-use super::{Category, Grammar, Language};
-use Category::{Code, Data, Prose};
-
-const fn parsed(
-    name: &'static str,
-    display: &'static str,
-    grammar: Grammar,
-    extensions: &'static [&'static str],
-) -> Language {
-    Language { grammar: Some(grammar), ..plain(name, display, Code, extensions) }
-}
+use super::language::Category::{self, Code, Data, Prose};
+use super::language::Language;
+use super::parsed::{c, cpp, csharp, go, java, javascript, kotlin, php, python, ruby, rust, shell, swift, typescript};
 
 const fn plain(
     name: &'static str,
@@ -18,61 +10,28 @@ const fn plain(
     category: Category,
     extensions: &'static [&'static str],
 ) -> Language {
-    Language {
-        name,
-        display,
-        aliases: &[],
-        category,
-        extensions,
-        file_names: &[],
-        interpreters: &[],
-        base: None,
-        related: &[],
-        grammar: None,
-    }
-}
-
-impl Language {
-    const fn files(self, file_names: &'static [&'static str]) -> Self {
-        Self { file_names, ..self }
-    }
-
-    const fn interpreters(self, interpreters: &'static [&'static str]) -> Self {
-        Self { interpreters, ..self }
-    }
-
-    const fn aliases(self, aliases: &'static [&'static str]) -> Self {
-        Self { aliases, ..self }
-    }
-
-    const fn dialect_of(self, base: &'static str) -> Self {
-        Self { base: Some(base), ..self }
-    }
-
-    const fn related_to(self, related: &'static [&'static str]) -> Self {
-        Self { related, ..self }
-    }
+    Language::plain(name, display, category, extensions)
 }
 
 /// Every known language.
 #[rustfmt::skip] // one language a line
 pub static LANGUAGES: &[Language] = &[
-    parsed("rust", "Rust", Grammar::Rust, &["rs"]).interpreters(&["rust-script"]),
-    parsed("typescript", "TypeScript", Grammar::TypeScript, &["ts", "mts", "cts"]).interpreters(&["deno", "ts-node", "tsx"]).related_to(&["javascript"]),
-    parsed("tsx", "TSX", Grammar::Tsx, &["tsx"]).aliases(&["typescriptreact"]).dialect_of("typescript"),
-    parsed("javascript", "JavaScript", Grammar::JavaScript, &["js", "mjs", "cjs", "es6", "jsm"]).files(&["jakefile"]).interpreters(&["node", "nodejs", "bun", "qjs"]).aliases(&["node", "nodejs", "ecmascript"]).related_to(&["typescript"]),
-    parsed("jsx", "JSX", Grammar::JavaScript, &["jsx"]).aliases(&["javascriptreact"]).dialect_of("javascript"),
-    parsed("python", "Python", Grammar::Python, &["py", "pyi", "pyw", "wsgi", "gyp", "gypi"]).files(&["sconstruct", "sconscript", "wscript"]).interpreters(&["python", "pypy", "uv", "ipython"]).aliases(&["python3"]),
-    parsed("go", "Go", Grammar::Go, &["go"]).interpreters(&["gorun"]).aliases(&["golang"]),
-    parsed("java", "Java", Grammar::Java, &["java", "jsh"]).interpreters(&["java", "jbang"]),
-    parsed("c", "C", Grammar::C, &["c", "h"]).related_to(&["cpp"]),
-    parsed("cpp", "C++", Grammar::Cpp, &["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "inl", "tpp", "cu", "cuh", "tcc", "txx", "ixx", "cppm", "ino", "hip"]).aliases(&["cplusplus", "cuda"]).related_to(&["c"]),
-    parsed("csharp", "C#", Grammar::CSharp, &["cs", "csx", "cake"]).interpreters(&["dotnet-script"]).aliases(&["dotnet"]),
-    parsed("ruby", "Ruby", Grammar::Ruby, &["rb", "rake", "gemspec", "ru", "rbw", "podspec", "jbuilder", "rabl", "thor"]).files(&["gemfile", "rakefile", "podfile", "vagrantfile", "brewfile", "fastfile", "guardfile", "appraisals", "capfile", "berksfile", "dangerfile", "steepfile", "thorfile", "puppetfile", "deliverfile", "appfile", "matchfile", ".irbrc", ".pryrc"]).interpreters(&["ruby", "jruby", "rake", "macruby", "rbx"]),
-    parsed("php", "PHP", Grammar::Php, &["php", "phtml", "php3", "php4", "php5", "php7", "php8", "pht"]).interpreters(&["php", "php-cgi"]),
-    parsed("kotlin", "Kotlin", Grammar::Kotlin, &["kt", "kts"]).interpreters(&["kotlin", "kotlinc"]).related_to(&["java"]),
-    parsed("swift", "Swift", Grammar::Swift, &["swift", "swiftinterface"]).interpreters(&["swift"]),
-    parsed("shell", "Shell", Grammar::Bash, &["sh", "bash", "zsh", "ksh", "bats", "ebuild", "ash", "dash", "eclass"]).files(&[".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", "pkgbuild", ".bash_login", ".bash_logout", ".bash_aliases", ".zprofile", ".zlogin", ".zlogout", ".kshrc", "gradlew", "mvnw"]).interpreters(&["sh", "bash", "zsh", "ksh", "dash", "ash", "bats", "mksh", "rbash", "busybox"]).aliases(&["shellscript"]),
+    rust::LANGUAGE,
+    typescript::LANGUAGE,
+    typescript::TSX,
+    javascript::LANGUAGE,
+    javascript::JSX,
+    python::LANGUAGE,
+    go::LANGUAGE,
+    java::LANGUAGE,
+    c::LANGUAGE,
+    cpp::LANGUAGE,
+    csharp::LANGUAGE,
+    ruby::LANGUAGE,
+    php::LANGUAGE,
+    kotlin::LANGUAGE,
+    swift::LANGUAGE,
+    shell::LANGUAGE,
 
     plain("ada", "Ada", Code, &["adb", "ads", "gpr"]),
     plain("agda", "Agda", Code, &["agda", "lagda"]),

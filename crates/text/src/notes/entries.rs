@@ -1,4 +1,4 @@
-//! The entries of a note: what is remembered and forgotten one by one.
+//! The entries of a note, which are remembered and forgotten one by one.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::dates;
 
-/// How the mark of a forgotten entry begins. The whole mark is a comment right before the entry's end,
+/// Beginning of the mark of a forgotten entry. The whole mark is a comment right before the entry's end,
 /// `<!-- forgotten 2026-11-22 -->`; [`forgotten_mark`] makes one. An entry with a mark stays in its file, and no reader
 /// makes passages of it.
 pub const FORGOTTEN: &str = "<!-- forgotten";
@@ -28,25 +28,25 @@ pub fn forgotten_mark(day: Date) -> String {
 }
 
 /// One entry of a note: an item of an outermost list with its continuation lines, or a paragraph, a table, a quotation
-/// or a block of code that stands in no list.
+/// or a block of code outside lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// First line, counted from 1.
     pub start_line: u32,
-    /// Last line, inclusive; that of the mark when this stands on a line of its own.
+    /// Last line, inclusive; that of the mark if the mark is on a line of its own.
     pub end_line: u32,
     /// Its lines in bytes of the whole text, from the beginning of the first to the end of the last, without the line end
     /// after it.
     pub range: Range<usize>,
-    /// What it says: its lines without the mark, and without white space at the ends.
+    /// Its text: its lines without the mark, trimmed.
     pub text: String,
-    /// Whether it was marked as forgotten.
+    /// Whether it is marked as forgotten.
     pub forgotten: bool,
-    /// Where its mark is, in bytes of the whole text, with the white space before it: what to remove to remember it again.
+    /// Its mark, in bytes of the whole text, with the white space before it. Removing these bytes remembers the entry again.
     pub mark: Option<Range<usize>>,
 }
 
-/// The entries of a Markdown note, in order. Headings, front matter and rules are none.
+/// The entries of a Markdown note, in order. Headings, front matter and rules are not entries.
 ///
 /// `text` has `\n` or `\r\n` line ends. Takes time linear in its length.
 ///
@@ -55,8 +55,8 @@ pub struct Entry {
 ///
 /// let note = "# 2026-11-22\n\n- 14:05 backups run at night\n  and take an hour\n- 15:10 lunch <!-- forgotten 2026-11-23 -->\n";
 /// let entries = entries(note);
-/// let told: Vec<_> = entries.iter().map(|entry| (entry.start_line, entry.end_line, entry.forgotten)).collect();
-/// assert_eq!(told, [(3, 4, false), (5, 5, true)]);
+/// let spans: Vec<_> = entries.iter().map(|entry| (entry.start_line, entry.end_line, entry.forgotten)).collect();
+/// assert_eq!(spans, [(3, 4, false), (5, 5, true)]);
 /// assert_eq!(entries[1].text, "- 15:10 lunch");
 /// ```
 #[must_use]
@@ -81,7 +81,7 @@ pub fn entries(text: &str) -> Vec<Entry> {
                     Tag::Heading { .. } | Tag::MetadataBlock(_) => {}
                     Tag::HtmlBlock if own_line_mark(text, &range) => {
                         let first = row_at(&starts, range.start);
-                        // A mark on a line of its own belongs to what it follows without a gap.
+                        // A mark on a line of its own belongs to the text directly above it.
                         match entries.last_mut().filter(|entry| entry.end_line as usize == first && !entry.forgotten) {
                             Some(entry) => extend(entry, text, &starts, range),
                             None => entries.extend(entry(text, &starts, range, false)),
@@ -107,7 +107,7 @@ fn row_at(starts: &[usize], offset: usize) -> usize {
     starts.partition_point(|start| *start <= offset).saturating_sub(1)
 }
 
-/// The entry at `range`; none where nothing is. Nothing in a block of code is a mark.
+/// The entry at `range`, unless it is empty. A block of code cannot hold a mark.
 fn entry(text: &str, starts: &[usize], range: Range<usize>, code: bool) -> Option<Entry> {
     let kept = text.get(range.clone())?.trim_end();
     if kept.trim().is_empty() {
@@ -119,12 +119,12 @@ fn entry(text: &str, starts: &[usize], range: Range<usize>, code: bool) -> Optio
     let start = starts[first];
     let mark = if code { None } else { mark_at_end(&text[start..end]) };
     let mark = mark.map(|mark| start + mark.start..start + mark.end);
-    let told = &text[start..mark.as_ref().map_or(end, |mark| mark.start)];
+    let own = &text[start..mark.as_ref().map_or(end, |mark| mark.start)];
     Some(Entry {
         start_line: number(first),
         end_line: number(last),
         range: start..end,
-        text: told.trim().to_owned(),
+        text: own.trim().to_owned(),
         forgotten: mark.is_some(),
         mark,
     })
@@ -139,7 +139,7 @@ fn extend(entry: &mut Entry, text: &str, starts: &[usize], range: Range<usize>) 
     entry.end_line = number(row_at(starts, end.saturating_sub(1)));
 }
 
-/// Whether a block of HTML is nothing but the mark.
+/// Whether a block of HTML holds only the mark.
 fn own_line_mark(text: &str, range: &Range<usize>) -> bool {
     let block = text[range.clone()].trim();
     mark_at_end(block).is_some_and(|mark| mark.start == 0)
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn told(text: &str) -> Vec<(u32, u32, String, bool)> {
+    fn summary(text: &str) -> Vec<(u32, u32, String, bool)> {
         entries(text).into_iter().map(|entry| (entry.start_line, entry.end_line, entry.text, entry.forgotten)).collect()
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn items_and_paragraphs_are_entries_and_headings_are_not() {
         let note = "---\ndate: 2026-11-22\n---\n# Day\n\nOne paragraph\nof two lines.\n\n## Topic\n\n- a\n\n  more of a\n  - nested\n- b\n\n---\n\n```\ncode\n```\n";
         assert_eq!(
-            told(note),
+            summary(note),
             [
                 one(6, 7, "One paragraph\nof two lines.", false),
                 one(11, 14, "- a\n\n  more of a\n  - nested", false),
@@ -189,13 +189,16 @@ mod tests {
 
     #[test]
     fn a_mark_ends_the_entry_or_follows_it() {
-        assert_eq!(told("- a <!-- forgotten 2026-11-22 -->\n- b\n"), [one(1, 1, "- a", true), one(2, 2, "- b", false)]);
         assert_eq!(
-            told("- a\n  b\n  <!-- forgotten 2026-11-22 -->\n- c\n"),
+            summary("- a <!-- forgotten 2026-11-22 -->\n- b\n"),
+            [one(1, 1, "- a", true), one(2, 2, "- b", false)]
+        );
+        assert_eq!(
+            summary("- a\n  b\n  <!-- forgotten 2026-11-22 -->\n- c\n"),
             [one(1, 3, "- a\n  b", true), one(4, 4, "- c", false)]
         );
-        assert_eq!(told("A text.\n<!-- forgotten: 2026-11-22 -->\n"), [one(1, 2, "A text.", true)]);
-        assert_eq!(told("```\ncode\n```\n<!-- forgotten 2026-11-22 -->\n"), [one(1, 4, "```\ncode\n```", true)]);
+        assert_eq!(summary("A text.\n<!-- forgotten: 2026-11-22 -->\n"), [one(1, 2, "A text.", true)]);
+        assert_eq!(summary("```\ncode\n```\n<!-- forgotten 2026-11-22 -->\n"), [one(1, 4, "```\ncode\n```", true)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Memories: Markdown notes to passages that overlap, dated by what the notes say themselves.
+//! Memories: divides Markdown notes into overlapping passages, dated by the notes' own dates.
 
 mod entries;
 mod stamp;
@@ -10,23 +10,22 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use crate::decode::decode;
-use crate::document::{Document, Options, Passage};
+use crate::document::{Document, MIN_TOKENS, Options, Passage};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::prose::{self, Outline};
-use crate::read::{MIN_TOKENS, language_of, passage};
 use crate::{Kind, Language, dates, read, role};
 use stamp::{Stamp, stamp};
 
-/// How to divide and date a note.
+/// Options for dividing and dating a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteOptions {
     /// The largest passage, in estimated tokens. Values under 32 count as 32.
     pub max_tokens: usize,
-    /// About how many tokens a passage of a divided section repeats of the one before, in whole lines: at most half more,
-    /// and less where a line alone is longer. Values above a quarter of `max_tokens` count as that.
+    /// Tokens that a passage of a divided section repeats of the one before, in whole lines: at most half more,
+    /// and less where a single line is longer. The maximum is a quarter of `max_tokens`.
     pub overlap_tokens: usize,
-    /// Where the notes are written: what a day and a time without an offset mean.
+    /// Time zone of the notes, for days and times without an offset.
     pub time_zone: TimeZone,
 }
 
@@ -37,33 +36,33 @@ impl Default for NoteOptions {
     }
 }
 
-/// The attribute that says what a note is about.
+/// The attribute for the subjects of a note.
 const TOPIC: &str = "topic";
 
 /// At most this many topics of one note, each of at most so many characters.
 const MAX_TOPICS: usize = 100;
 const TOPIC_LENGTH: usize = 100;
 
-/// The level of the headings that topics stand under.
+/// The level of topic headings.
 const TOPIC_LEVEL: usize = 2;
 
-/// The one file of memories that never age, whatever dates are in it.
+/// The file of memories that never age, whatever dates are in it.
 const UNDATED: &str = "memory.md";
 
 /// Reads a note at `path` (relative, with forward slashes).
 ///
-/// - **Passages.** Sections are never glued together: what stands under a heading of its own is about something of its own,
+/// - **Passages.** Sections are never joined: text under a heading of its own has a subject of its own,
 ///   and three lines on one topic match a question about it better than in the middle of four other topics. Within a
 ///   section, an item or heading that begins with a time (`- 14:05 …`) begins a passage, since entries of a log have
-///   nothing to do with each other. What is still longer than `max_tokens` is divided by lines, best before a block, with
+///   nothing to do with each other. Longer sections than `max_tokens` are divided by lines, best before a block, with
 ///   an overlap. Each passage has its heading path.
 /// - **Date.** The latest of the dates of its front matter (`date`, `created`, `updated`, …), else the day that its name
 ///   begins with (`2026-11-22.md`, `2026-11-22-topic.md`). A passage under a time has that time of the day. `MEMORY.md`
 ///   and notes without a date have none.
 /// - **Topics.** `topic`, `topics` and `tags` of the front matter and the headings of level 2 are its attributes `topic`.
-/// - **Forgotten entries** (see [`entries`]) are left out, with a heading under which nothing else stands.
+/// - **Forgotten entries** (see [`entries`]) are left out, with a heading that would be left empty.
 ///
-/// Always succeeds, as [`read`] does, and reads what is not prose as [`read`] does. Takes time linear in the size.
+/// Always succeeds, and reads files other than prose as [`read`] does. Takes time linear in the size.
 ///
 /// ```
 /// use tamis_text::{NoteOptions, read_note};
@@ -79,7 +78,7 @@ const UNDATED: &str = "memory.md";
 pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
     let max_tokens = options.max_tokens.max(MIN_TOKENS);
     let (text, mut notes) = decode(bytes);
-    let language = language_of(path, &text);
+    let language = Language::of_text(path, &text);
     let Some(language) = language.filter(|language| language.category == Category::Prose) else {
         return read(path, bytes, &Options { max_tokens });
     };
@@ -110,12 +109,12 @@ pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
     }
 }
 
-/// The entries of a note; other formats than Markdown have none.
+/// The entries of a note. Formats other than Markdown have none.
 fn entries_of(language: &Language, text: &str) -> Vec<Entry> {
     if matches!(language.name, "markdown" | "text") { entries(text) } else { Vec::new() }
 }
 
-/// When a note was written.
+/// The time at which a note was written.
 #[derive(Debug, Clone, Copy)]
 struct Day {
     date: Date,
@@ -145,7 +144,7 @@ fn day_of_name(name: &str) -> Option<Date> {
     dates::day(&head.replace('_', "-")).filter(|_| ends)
 }
 
-/// What a note is about, as its front matter and its headings say.
+/// The subject of a note, from its front matter and its headings.
 fn topics(outline: &Outline) -> Vec<(String, String)> {
     let said = ["topic", "topics", "tags"].into_iter().flat_map(|key| outline.metadata.values(key));
     let headings =
@@ -164,7 +163,7 @@ fn topics(outline: &Outline) -> Vec<(String, String)> {
     topics
 }
 
-/// Everything that dividing a note needs.
+/// Everything needed to divide a note.
 struct Reader<'note> {
     lines: &'note Lines<'note>,
     outline: &'note Outline,
@@ -175,7 +174,7 @@ struct Reader<'note> {
     options: &'note NoteOptions,
 }
 
-/// Consecutive lines that belong together, and when they were written.
+/// Consecutive lines that belong together, and their time.
 struct Segment {
     first: usize,
     last: usize,
@@ -197,14 +196,14 @@ impl Reader<'_> {
                 passages.extend(pieces.iter().map(|piece| Passage {
                     heading: region.path.clone(),
                     dated_ns,
-                    ..passage(self.lines, piece, kind, crate::Role::Main)
+                    ..piece.passage(self.lines, kind, crate::Role::Main)
                 }));
             }
         }
         passages
     }
 
-    /// Divides a section where an entry begins with a time, and around what is forgotten.
+    /// Divides a section where an entry begins with a time, and around forgotten entries.
     fn segments(&self, region: &prose::Region) -> Vec<Segment> {
         let row = |line: u32| line as usize - 1;
         let inside = region.open.iter().filter_map(|index| self.outline.headings.get(*index));
@@ -221,7 +220,7 @@ impl Reader<'_> {
                 continue;
             }
             let before = self.closed(&open, first);
-            // Nothing but headings: they go with what comes next.
+            // Headings alone go with the text after them.
             let only_headings = before.as_ref().is_none_or(|before| heading_end.is_some_and(|end| before.last <= end));
             if !only_headings {
                 segments.extend(before);
@@ -239,14 +238,14 @@ impl Reader<'_> {
         segments
     }
 
-    /// A segment that ends before the line `before`; none when nothing is in it.
+    /// A segment that ends before the line `before`, unless it is empty.
     fn closed(&self, open: &Segment, before: usize) -> Option<Segment> {
         let last = before.checked_sub(1).filter(|last| open.first <= *last)?;
         let (first, last) = self.lines.trim(open.first, last)?;
         Some(Segment { first, last, stamp: open.stamp })
     }
 
-    /// What the open headings say of the time.
+    /// The time that the open headings give.
     fn stamp_of_headings(&self, open: &[usize]) -> Stamp {
         let headings = open.iter().filter_map(|index| self.outline.headings.get(*index));
         let stamps = headings.filter_map(|heading| stamp(&heading.text));
@@ -256,7 +255,7 @@ impl Reader<'_> {
         })
     }
 
-    /// When a passage was written, where that is more than the note's own date. A note without a date has none.
+    /// The time of a passage, where it says more than the note's own date. A note without a date has none.
     fn moment(&self, under: Stamp, own: Option<Stamp>) -> Option<i64> {
         let day = self.day?;
         let own_day = own.and_then(|own| own.day).or(under.day);

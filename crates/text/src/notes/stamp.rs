@@ -1,4 +1,4 @@
-//! When an entry was written, as it says itself: `14:05`, `2026-11-22`, `2026-11-22 14:05`.
+//! The time that an entry states for itself: `14:05`, `2026-11-22`, `2026-11-22 14:05`.
 
 use jiff::civil::{Date, Time};
 

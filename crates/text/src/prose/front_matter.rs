@@ -13,7 +13,7 @@ pub(crate) struct FrontMatter {
     keys: Vec<(String, Vec<String>)>,
 }
 
-/// The longest unreadable date that is told, in characters.
+/// Longest unreadable date shown in a note, in characters.
 const TOLD: usize = 80;
 
 impl FrontMatter {
@@ -70,7 +70,7 @@ impl FrontMatter {
         values.map(String::as_str)
     }
 
-    /// When it says that the text was last written: the latest of its dates. Those that can not be read are told.
+    /// The latest of its dates. Unreadable ones become notes.
     pub(crate) fn date(&self, zone: &TimeZone, notes: &mut Vec<Note>) -> Option<Timestamp> {
         let mut latest = None;
         for key in dates::KEYS {
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_date_counts_and_an_impossible_one_is_told() {
+    fn the_latest_date_counts_and_an_impossible_one_is_noted() {
         let mut notes = Vec::new();
         let block = yaml("date: 2024-01-31\nupdated: 2026-11-22 # again\nlastmod: 2026-02-30\n");
         let date = block.date(&TimeZone::UTC, &mut notes);
         assert_eq!(date.map(|date| date.to_string()).as_deref(), Some("2026-11-22T00:00:00Z"));
         assert_eq!(
             notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["`lastmod: 2026-02-30` in the front matter is no date and was passed over"]
+            ["`lastmod: 2026-02-30` in the front matter was ignored, since it is not a date"]
         );
     }
 

@@ -6,7 +6,7 @@ use super::front_matter::FrontMatter;
 use super::sections::{Heading, Outline};
 use crate::lines::Lines;
 
-/// Where pieces may begin, from best to worst.
+/// Places where pieces may begin, from best to worst.
 const BLOCK: u8 = 0;
 const ITEM: u8 = 2;
 const NESTED: u8 = 3;
@@ -92,7 +92,7 @@ fn mark(badness: &mut [u8], lines: &Lines<'_>, tag: &Tag<'_>, (first, last): (us
         _ if depth == 0 => BLOCK,
         _ => NESTED.saturating_add(u8::try_from(depth.min(8) / 2).unwrap_or(4)),
     };
-    // The first block of a list item stands on the item's own line.
+    // The first block of a list item is on the item's own line.
     badness[first] = badness[first].min(start);
     match tag {
         Tag::CodeBlock(_) => {

@@ -19,11 +19,11 @@ use crate::{Kind, Role, by_lines, dates};
 #[derive(Default)]
 pub(crate) struct Prose {
     pub(crate) title: Option<String>,
-    /// What its metadata says, in lower case.
+    /// The severity in its metadata, in lower case.
     pub(crate) severity: Option<String>,
-    /// When its metadata says that it was last written, in nanoseconds since 1970.
+    /// The latest date in its metadata, in nanoseconds since 1970.
     pub(crate) dated_ns: Option<i64>,
-    /// What of the metadata could not be read.
+    /// Notes on unreadable metadata.
     pub(crate) notes: Vec<Note>,
     pub(crate) passages: Vec<Passage>,
 }
@@ -61,8 +61,8 @@ pub(crate) fn outline(name: &str, lines: &Lines<'_>) -> Outline {
     }
 }
 
-/// A Markdown text in pieces as large as `max_tokens` lets them be, cut at headings where that can be. With each piece come
-/// the headings it stands under and does not itself begin with, outermost first.
+/// A Markdown text in pieces as large as `max_tokens` allows, cut at headings where possible. With each piece come
+/// the headings above it, outermost first, except one at its own beginning.
 pub(crate) fn markdown_pieces(lines: &Lines<'_>, max_tokens: usize) -> Vec<(Piece, Option<String>)> {
     let Some(last) = lines.count().checked_sub(1) else {
         return Vec::new();
@@ -81,12 +81,12 @@ pub(crate) fn markdown_pieces(lines: &Lines<'_>, max_tokens: usize) -> Vec<(Piec
     pieces.into_iter().zip(above).collect()
 }
 
-/// How bad it is to begin a piece at a line, where nothing but the lines themselves tells: best after a blank line.
+/// The badness of a line as the beginning of a piece, by the lines alone: best after a blank line.
 fn badness(lines: &Lines<'_>, row: usize) -> u32 {
     by_lines::badness(lines, row)
 }
 
-/// The kind of passages under a heading, or under none.
+/// The kind of passages with or without a heading.
 fn kind(heading: bool) -> Kind {
     if heading { Kind::Section } else { Kind::Paragraph }
 }

@@ -5,7 +5,6 @@ use super::{badness, kind};
 use crate::document::{HEADING_LENGTH, HEADING_SEPARATOR, Passage};
 use crate::lines::Lines;
 use crate::pack::pack;
-use crate::read::passage;
 use crate::{Kind, Role};
 
 /// A heading: the lines it takes, how deep it is (1 is outermost) and what it says.
@@ -17,7 +16,7 @@ pub(crate) struct Heading {
     pub(crate) text: String,
 }
 
-/// What a format's reader found.
+/// The structure that a format's reader found.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) headings: Vec<Heading>,
@@ -27,13 +26,13 @@ pub(crate) struct Outline {
     pub(crate) metadata: FrontMatter,
     /// The last line of a metadata block that begins on the first line.
     pub(crate) front_matter: Option<usize>,
-    /// How bad it is to begin a piece at each line; empty where the lines themselves are to tell.
+    /// The badness of each line as the beginning of a piece; empty to judge by the lines alone.
     pub(crate) badness: Vec<u8>,
 }
 
 impl Outline {
-    /// The title of the metadata, else the first of the outermost headings that nothing but metadata and lower
-    /// headings come before.
+    /// The title of the metadata, else the first of the outermost headings, if only metadata and lower
+    /// headings come before it.
     pub(crate) fn title(&self) -> Option<String> {
         self.title.clone().or_else(|| {
             let top = self.headings.iter().map(|heading| heading.level).min()?;
@@ -46,7 +45,7 @@ impl Outline {
         self.metadata.value("severity").map(str::to_lowercase)
     }
 
-    /// How bad it is to begin a piece at a line.
+    /// The badness of a line as the beginning of a piece.
     pub(crate) fn badness(&self, lines: &Lines<'_>, row: usize) -> u32 {
         match self.badness.get(row) {
             Some(bad) => u32::from(*bad),
@@ -54,7 +53,7 @@ impl Outline {
         }
     }
 
-    /// The path of the headings that are open where each of `rows` begins, without one that stands there itself. The rows
+    /// The path of the open headings at each of `rows`, without a heading on the row itself. The rows
     /// are in order.
     pub(super) fn above(&self, rows: impl Iterator<Item = usize>) -> Vec<Option<String>> {
         let mut path = Path { above: None, headings: &self.headings, open: Vec::new() };
@@ -79,7 +78,7 @@ pub(crate) struct Region {
     pub(crate) last: usize,
     pub(crate) path: Option<String>,
     pub(crate) kind: Kind,
-    /// Which headings are open in it, outermost first: places in [`Outline::headings`].
+    /// The headings open in it, outermost first, as positions in [`Outline::headings`].
     pub(crate) open: Vec<usize>,
 }
 
@@ -89,7 +88,7 @@ pub(crate) fn divide(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, ro
     for region in regions(lines, outline) {
         let begin = |row: usize| outline.badness(lines, row);
         for piece in pack(lines, (region.first, region.last), lines.token_sums(), max_tokens, begin) {
-            let mut passage = passage(lines, &piece, region.kind, role);
+            let mut passage = piece.passage(lines, region.kind, role);
             passage.heading.clone_from(&region.path);
             passages.push(passage);
         }
@@ -108,7 +107,7 @@ pub(crate) fn regions(lines: &Lines<'_>, outline: &Outline) -> Vec<Region> {
         regions.push(Region { first, last, path: None, kind: Kind::FrontMatter, open: Vec::new() });
         first = last + 1;
     }
-    // The title of the metadata stands above all headings, unless a heading repeats it.
+    // The title of the metadata is above all headings, unless a heading repeats it.
     let repeats = |title: &str| outline.headings.iter().any(|heading| heading.level == 1 && heading.text == title);
     let title = outline.title.as_deref().filter(|title| !repeats(title));
     let mut path = Path { above: title, headings: &outline.headings, open: Vec::new() };
@@ -154,7 +153,7 @@ impl Path<'_> {
         Region { first, last, path: self.joined(), kind, open: self.open.clone() }
     }
 
-    /// What stays open where a heading of this level begins.
+    /// Keeps the headings that stay open where one of this level begins.
     fn outside(&self, level: usize) -> Self {
         let open = self.open.iter().copied().filter(|open| self.headings[*open].level < level).collect();
         Self { above: self.above, headings: self.headings, open }

@@ -1,4 +1,4 @@
-//! Which characters do not show as themselves, and where one of them belongs to what stands beside it.
+//! Characters that do not show as themselves, and those of them that belong to the text beside them.
 //!
 //! The rules beside are narrow on purpose: each lets at most one hidden character through by a visible one that it changes
 //! (or, in a flag, one of three fixed sequences), so that no message of any length can hide there.
@@ -26,7 +26,7 @@ fn is_ignorable(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The characters of a text, each with whether it may be shown where it stands.
+/// The characters of a text, each with whether it may be shown there.
 pub(super) struct Shown<'a> {
     rest: Chars<'a>,
     /// The last two before, where they were shown.
@@ -67,7 +67,7 @@ impl Iterator for Shown<'_> {
     }
 }
 
-/// Whether a hidden character belongs to what stands before and after it.
+/// Whether a hidden character belongs to the characters before and after it.
 fn belongs(character: char, [earlier, before]: [Option<char>; 2], after: Option<char>) -> bool {
     let beside = |is: fn(char) -> bool| before.is_some_and(is) || after.is_some_and(is);
     match character {
@@ -84,7 +84,7 @@ fn belongs(character: char, [earlier, before]: [Option<char>; 2], after: Option<
         '\u{200c}' => before.is_some_and(joins_letters) && after.is_some_and(joins_letters),
         // Marks of direction, among letters that have one.
         '\u{200e}' | '\u{200f}' | '\u{61c}' => beside(runs_to_the_left),
-        // Where a word may be divided.
+        // A place at which a word may be divided.
         '\u{ad}' => before.is_some_and(is_letter) && after.is_some_and(is_letter),
         '\u{200b}' => before.is_some_and(has_no_spaces) && after.is_some_and(has_no_spaces),
         '\u{180b}'..='\u{180f}' => before.is_some_and(|before| matches!(before, '\u{1820}'..='\u{18aa}')),

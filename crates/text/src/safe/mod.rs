@@ -1,4 +1,4 @@
-//! Text that somebody else wrote, made safe to show.
+//! Makes the text of strangers safe to show.
 //!
 //! A file name, an issue title or an error that quotes them can carry characters that do something other than show: an
 //! escape sequence moves a terminal's cursor, a bidirectional override reverses what a reader sees, and tag characters or
@@ -26,7 +26,7 @@ use hidden::Shown;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// What stands in place of a hidden character that has no picture of its own.
+/// Replaces a hidden character without a symbol of its own.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// The text as a terminal may show it: a picture (`␛`) or `�` in place of each character that would not show as itself.
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What must never come through, whatever stands beside it.
+    /// Characters that must never come through, whatever is beside them.
     const NEVER: [char; 16] = [
         '\u{0}',
         '\u{7}',
@@ -205,7 +205,7 @@ mod tests {
                 // Doing it again changes nothing: what stayed is allowed to stay.
                 prop_assert_eq!(for_terminal(&safe), safe.as_ref());
                 prop_assert_eq!(for_model(&safe), safe.as_ref());
-                // At most one hidden character stands by a visible one, besides a selector with its joiner and flags.
+                // At most one hidden character comes with a visible one, besides a selector with its joiner and flags.
                 let mut run = 0;
                 for character in safe.chars() {
                     run = if is_hidden(character) { run + 1 } else { 0 };

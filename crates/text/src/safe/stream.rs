@@ -1,6 +1,6 @@
 //! A stream to a terminal that lets nothing through but text, and styles where they are wanted.
 //!
-//! Printers make the text of others safe themselves; this stands behind all of them, so that one that forgets does no harm.
+//! Printers make the text of others safe themselves. This comes after all of them, so that one that forgets does no harm.
 
 use super::for_terminal;
 use std::io::{self, Write};
@@ -27,7 +27,7 @@ impl<W: Write> SafeWriter<W> {
         SafeWriter { inner, styles: true, held: Vec::new() }
     }
 
-    /// Writes what is held up to a place.
+    /// Writes the buffer up to a position.
     fn pass(&mut self, end: usize) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
         let (text, rest) = held.split_at(end);
@@ -61,7 +61,7 @@ impl<W: Write> SafeWriter<W> {
     }
 }
 
-/// The first style of a printer in a text: what is before it, itself, and what comes after.
+/// The first style of a printer in a text, with the text before and after it.
 fn next_style(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     while let Some(at) = text[from..].find("\u{1b}[").map(|at| from + at) {

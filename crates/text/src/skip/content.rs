@@ -1,13 +1,13 @@
-//! What the first bytes tell.
+//! Decides by a file's content whether to leave it out.
 
 use super::Skip;
 use crate::Language;
 use crate::decode::has_byte_order_mark;
 use crate::languages::Category;
 
-/// How far to look for a NUL byte: as far as Git does.
+/// Bytes searched for a NUL byte, as many as Git searches.
 const BINARY_HEAD: usize = 8 << 10;
-/// How far a file says that it is generated.
+/// Bytes in which a file's header may say that it is generated.
 const HEADER_BYTES: usize = 4 << 10;
 const HEADER_LINES: usize = 24;
 /// Over how many lines a notice says that a file is generated and that it is not to be edited.
@@ -21,8 +21,8 @@ const BYTES_A_MARK: usize = 40;
 /// Below this size a single long line is a small configuration file.
 const MINIFIED_BYTES: usize = 4 << 10;
 
-/// Why the file at `path` is left out, as far as its bytes tell. Pass the whole file: what was made for machines may stand
-/// anywhere in it.
+/// The reason for leaving out the file at `path`, by its content. Pass the whole file: minified text may begin
+/// anywhere.
 ///
 /// ```
 /// use tamis_text::{Skip, skip_by_content};
@@ -51,7 +51,7 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     is_generated(bytes).then_some(Skip::Generated)
 }
 
-/// Whether the file is a PEM private key: the header is its first line, not a quotation further down.
+/// Whether the file is a PEM private key, whose header is its first line rather than a quotation further down.
 fn is_private_key(head: &[u8]) -> bool {
     let Some(line) = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()) else {
         return false;
@@ -62,7 +62,7 @@ fn is_private_key(head: &[u8]) -> bool {
         || line.starts_with(b"openssh-key-v1")
 }
 
-/// Whether the lines are too long for a person to have written them: those of the head on average, or so many of all that
+/// Whether the lines are too long for a person's: those of the head on average, or so many of all that
 /// they are more than half of the file.
 pub(crate) fn is_minified(bytes: &[u8]) -> bool {
     if bytes.len() < MINIFIED_BYTES {
@@ -77,13 +77,13 @@ pub(crate) fn is_minified(bytes: &[u8]) -> bool {
     2 * long.map(<[u8]>::len).sum::<usize>() > bytes.len()
 }
 
-/// Whether a long line is statements, rather than data in a string.
+/// Whether a long line holds statements rather than data in a string.
 fn is_program_text(line: &[u8]) -> bool {
     let marks = line.iter().filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b';' | b',')).count();
     marks * BYTES_A_MARK >= line.len()
 }
 
-/// Whether a comment in the first lines says that a program wrote this.
+/// Whether a comment in the first lines says that a program wrote the file.
 pub(crate) fn is_generated(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEADER_BYTES)];
     let (mut generated, mut forbidden) = (None, None);
@@ -118,7 +118,7 @@ fn forbids_edits(line: &[u8]) -> bool {
 }
 
 /// Phrases by which generators announce themselves; `Code generated ... DO NOT EDIT.` is Go's convention, `@generated`
-/// Meta's. A comment that only speaks of generated code has none of these. The line is in lowercase.
+/// Meta's. A comment that only mentions generated code has none of these. The line is in lowercase.
 fn announces_generation(line: &[u8]) -> bool {
     let has = |phrase: &str| contains(line, phrase.as_bytes());
     (has("generated") && forbids_edits(line))

@@ -1,4 +1,4 @@
-//! Which files are better left out of an index, and why.
+//! Files to leave out of an index, and the reasons.
 
 mod content;
 mod path;
@@ -11,7 +11,7 @@ pub(crate) use path::{is_generated_name, is_minified_name};
 use crate::names::named;
 
 named! {
-    /// Why a file is left out.
+    /// Reason for leaving out a file.
     Skip is a "reason to skip" {
         /// Not text: an image, an archive, an object file.
         Binary = "binary",
@@ -21,11 +21,11 @@ named! {
         Lock = "lock",
         /// Program text or markup without line breaks, made for machines; source maps.
         Minified = "minified",
-        /// Says of itself, or by its name, that a program wrote it.
+        /// Written by a program, as its text or its name says.
         Generated = "generated",
         /// Holds or may hold keys, passwords or tokens.
         Secret = "secret",
-        /// Nothing but white space.
+        /// Only white space.
         Empty = "empty",
         /// Tables and dumps too large to be read by people.
         Data = "data",

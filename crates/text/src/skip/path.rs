@@ -1,4 +1,4 @@
-//! What a name and a size tell, so that the file need not be opened.
+//! Decides by a file's name and size whether to leave it out, without opening it.
 
 use super::{Limits, Skip};
 use crate::Language;
@@ -45,7 +45,7 @@ const SECRET_EXTENSIONS: &[&str] = &[
     "pem", "key", "p12", "pfx", "p8", "jks", "keystore", "kdb", "kdbx", "ppk", "asc.key", "tfstate", "ovpn", "gpg",
     "pgp", "age", "crt.key",
 ];
-/// What follows `.env.` in a file that is meant to be shared.
+/// Endings after `.env.` of files that are meant to be shared.
 const SHARED_ENVIRONMENTS: &[&str] = &["example", "sample", "template", "dist", "defaults", "default"];
 
 const LOCK_NAMES: &[&str] = &[
@@ -96,7 +96,7 @@ const BINARY_EXTENSIONS: &[&str] = &[
     "blend", "3ds", "pcap", "pcapng", "dump", "swf", "unity", "uasset", "der", "cer", "crt",
 ];
 
-/// How the names of files end that well-known generators write.
+/// Endings of file names that well-known generators write.
 #[rustfmt::skip] // grouped by what writes them
 const GENERATED_ENDS: &[&str] = &[
     // protocol buffers and their like
@@ -110,14 +110,14 @@ const GENERATED_ENDS: &[&str] = &[
 ];
 const GENERATED_STARTS: &[&str] = &["zz_generated.", "moc_", "qrc_"];
 
-/// Whether a file name, in lowercase, is one that only generators give.
+/// Whether only generators write files of this name, in lowercase.
 pub(crate) fn is_generated_name(name: &str) -> bool {
     GENERATED_ENDS.iter().any(|end| name.ends_with(end))
         || GENERATED_STARTS.iter().any(|start| name.starts_with(start))
         || name.contains(".generated.")
 }
 
-/// Whether a file name, in lowercase, is that of program text made small for machines.
+/// Whether a file name, in lowercase, is that of minified program text.
 pub(crate) fn is_minified_name(name: &str) -> bool {
     name.ends_with(".map")
         || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))
@@ -125,9 +125,9 @@ pub(crate) fn is_minified_name(name: &str) -> bool {
 
 const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
 
-/// Why the file at `path` (relative, with forward slashes) of `size` bytes is left out, as far as name and size tell.
+/// The reason for leaving out the file at `path` (relative, with forward slashes) of `size` bytes, by its name and size.
 ///
-/// Files known to hold secrets come first: whatever else they are, they are not read.
+/// Files known to hold secrets come first, since they are never read, whatever else they are.
 ///
 /// ```
 /// use tamis_text::{Limits, Skip, skip_by_path};

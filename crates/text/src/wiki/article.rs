@@ -10,7 +10,6 @@ use crate::document::{Document, Options};
 use crate::languages::Category;
 use crate::lines::Lines;
 use crate::prose::{self, Heading, Outline};
-use crate::read::MIN_TOKENS;
 use crate::{Role, dates};
 
 /// A page of a MediaWiki, in one revision.
@@ -24,17 +23,17 @@ pub struct WikiPage {
     pub title: String,
     /// The number of the revision.
     pub revision: Option<u64>,
-    /// When the revision was made.
+    /// Time of the revision.
     pub timestamp: Option<Timestamp>,
-    /// Who made the revision.
+    /// Author of the revision.
     pub author: Option<String>,
-    /// The page as it was written.
+    /// The page as written.
     pub wikitext: String,
-    /// The wiki that it is of.
+    /// Its wiki.
     pub site: Arc<WikiSite>,
 }
 
-/// The attribute that says which categories a page is in.
+/// The attribute for the categories of a page.
 const CATEGORY: &str = "category";
 
 /// The namespaces of files and of categories.
@@ -42,7 +41,7 @@ const FILES: i32 = 6;
 const CATEGORIES: i32 = 14;
 
 impl WikiPage {
-    /// Where a page of this title stands in a store: `wiki:Title`.
+    /// The path of a page with this title in a store: `wiki:Title`.
     #[must_use]
     pub fn path(title: &str) -> String {
         format!("wiki:{title}")
@@ -54,9 +53,9 @@ impl WikiPage {
         self.titled(&self.readable().text)
     }
 
-    /// The page divided into sections, each with its heading path; the first passage has title and lead and stands for the
-    /// page. Its date is that of the revision, its attributes `category` are the categories it is in. A page of which no
-    /// text is left has no passages.
+    /// The page divided into sections, each with its heading path. The first passage has title and lead and represents the
+    /// page. The date is that of the revision, and the attributes `category` are the page's categories. A page without any
+    /// remaining text has no passages.
     #[must_use]
     pub fn document(&self, options: &Options) -> Document {
         let readable = self.readable();
@@ -72,7 +71,7 @@ impl WikiPage {
         let passages = if readable.text.is_empty() {
             Vec::new()
         } else {
-            prose::divide(&lines, &outline, options.max_tokens.max(MIN_TOKENS), Role::Main)
+            prose::divide(&lines, &outline, options.limit(), Role::Main)
         };
         Document {
             language: Some("markdown"),
@@ -104,5 +103,5 @@ impl WikiPage {
     }
 }
 
-/// How many lines stand before the text.
+/// Number of lines before the text.
 const TITLE_ROWS: usize = 2;

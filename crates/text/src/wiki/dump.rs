@@ -13,7 +13,7 @@ use quick_xml::events::Event;
 use super::WikiPage;
 use crate::BadRecord;
 
-/// Which pages of a dump to read.
+/// The pages of a dump to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WikiDumpOptions {
     /// The numbers of the namespaces whose pages are read.
@@ -27,21 +27,21 @@ impl Default for WikiDumpOptions {
     }
 }
 
-/// What a dump says of its wiki.
+/// The wiki of a dump.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WikiSite {
-    /// What the wiki is called.
+    /// Name of the wiki.
     pub name: Option<String>,
     /// The address of its main page.
     pub base: Option<String>,
     /// The name of its database, such as `dewiki`.
     pub database: Option<String>,
-    /// What its namespaces are called, by number; articles stand in 0, which has no name.
+    /// Names of its namespaces, by number. Articles are in 0, which has no name.
     pub namespaces: BTreeMap<i32, String>,
 }
 
 impl WikiSite {
-    /// The address of a page, where that of the main page says how addresses are made.
+    /// The address of a page, if that of the main page tells the form of addresses.
     #[must_use]
     pub fn url(&self, title: &str) -> Option<String> {
         let (directory, _) = self.base.as_deref()?.rsplit_once('/')?;
@@ -49,7 +49,7 @@ impl WikiSite {
     }
 }
 
-/// What a dump held, besides the pages that were given away one by one.
+/// Summary of a dump, besides the pages that the caller received one by one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WikiDump {
     /// The wiki.
@@ -60,7 +60,7 @@ pub struct WikiDump {
     pub redirects: usize,
     /// Pages of other namespaces, which were left out.
     pub other_namespaces: usize,
-    /// Pages that are no wikitext, such as styles and scripts, and were left out.
+    /// Pages left out since they are not wikitext, such as styles and scripts.
     pub other_models: usize,
     /// Whether the caller stopped before the end of the dump.
     pub stopped: bool,
@@ -68,34 +68,34 @@ pub struct WikiDump {
     pub bad: Vec<BadRecord>,
 }
 
-/// Why a dump could not be read to its end.
+/// The reason for which a dump could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum WikiDumpError {
-    /// It is something else.
-    #[error("this is no dump of a MediaWiki: it begins with {seen}, not with <mediawiki>")]
+    /// The input has another format.
+    #[error("not a dump of a MediaWiki: it begins with {seen} instead of <mediawiki>")]
     NotADump {
-        /// The first element, or that there is none.
+        /// The first element, or a remark that there is none.
         seen: String,
     },
-    /// It is broken or cut off. The pages before that place were given away; they are not all.
+    /// The dump is broken or cut off. The caller received the pages before that place, which are not all.
     #[error("the dump is broken at byte {byte}, after {pages} pages: {reason}")]
     Broken {
-        /// Where, in bytes from the beginning, after decompression.
+        /// The position in bytes from the beginning, after decompression.
         byte: u64,
-        /// How many pages were read before.
+        /// Number of pages read before.
         pages: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
 
-/// The largest page and the largest element, in bytes. MediaWiki itself allows 2 MiB unless told otherwise.
+/// The largest page and the largest element, in bytes. MediaWiki itself allows 2 MiB by default.
 const LARGEST: usize = 64 << 20;
 
 /// Reads a dump of a MediaWiki page by page, each in its last revision.
 ///
-/// `input` is plain XML or compressed with gzip or bzip2, as its first bytes tell. `each` is given every page of the wanted
-/// namespaces that is wikitext and no redirect, and can stop the reading. Holds one page at a time.
+/// `input` is plain XML or compressed with gzip or bzip2, by its first bytes. `each` receives every page of the wanted
+/// namespaces that is wikitext and not a redirect, and can stop the reading. Holds one page at a time.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -115,8 +115,8 @@ const LARGEST: usize = 64 << 20;
 /// ```
 ///
 /// # Errors
-/// When the input is no dump, or when it is broken or ends too early: the error says at which byte and after how many pages.
-/// Pages that were given away before are then not all of the wiki.
+/// The input is not a dump, is broken, or ends too early. The error names the byte and the number of pages read before.
+/// The pages received before are then not the whole wiki.
 pub fn read_wiki_dump(
     input: impl Read,
     options: &WikiDumpOptions,
@@ -170,7 +170,7 @@ fn read_xml(
                 Err(Problem::Broken(reason)) => reason,
             },
             Err(_) if !state.root => {
-                return Err(WikiDumpError::NotADump { seen: "something that is no XML".to_owned() });
+                return Err(WikiDumpError::NotADump { seen: "something other than XML".to_owned() });
             }
             Err(error) => error.to_string(),
         };
@@ -190,7 +190,7 @@ fn quoted(reason: &str) -> String {
     }
 }
 
-/// Refuses an element without end, so that a broken or hostile file can not fill the memory.
+/// Refuses an element without end, so that a broken or hostile file cannot fill the memory.
 struct Bounded<R> {
     inner: R,
     /// Bytes since the last `<`.
@@ -214,7 +214,7 @@ impl<R: BufRead> BufRead for Bounded<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What is consumed has been filled, so that this reads nothing.
+        // Only buffered bytes are consumed, so this reads nothing.
         let seen = self.inner.fill_buf().map(|buffer| buffer.get(..amount).unwrap_or(buffer));
         let last = seen.ok().and_then(|seen| seen.iter().rposition(|byte| *byte == b'<'));
         self.since = last.map_or(self.since + amount, |last| amount - last);
@@ -300,7 +300,7 @@ impl<F: FnMut(WikiPage) -> ControlFlow<()>> State<'_, F> {
                     Some(character) => self.push(character.encode_utf8(&mut [0; 4]))?,
                     None => match quick_xml::escape::resolve_predefined_entity(reference) {
                         Some(text) => self.push(text)?,
-                        None => return Err(Problem::Broken(format!("`&{};` is no entity of XML", &**reference))),
+                        None => return Err(Problem::Broken(format!("`&{};` is not an entity of XML", &**reference))),
                     },
                 }
             }
@@ -383,7 +383,7 @@ impl<F: FnMut(WikiPage) -> ControlFlow<()>> State<'_, F> {
         ControlFlow::Continue(())
     }
 
-    /// Gives a page away, if it is one of those that are wanted.
+    /// Passes a page to the caller, if it is wanted.
     fn give(&mut self) -> ControlFlow<()> {
         let page = std::mem::take(&mut self.page);
         let namespace = page.namespace.unwrap_or(0);

@@ -2,26 +2,25 @@
 
 use crate::decode::decode;
 use crate::document::{Document, Options};
-use crate::languages::Category;
+use crate::languages::{Category, Language};
 use crate::lines::Lines;
 use crate::prose::{self, Outline};
-use crate::read::{MIN_TOKENS, language_of};
 use crate::{read, role};
 
-/// Pages that stand beside every other page. They lead through the wiki and say nothing themselves.
+/// Pages shown beside every other page. They lead through the wiki and have no content of their own.
 const NAVIGATION: &[&str] = &["_sidebar", "_footer", "_header"];
 
-/// Names of pages that stand for the directory that they are in.
+/// Names of pages that represent their directory.
 const INDEXES: &[&str] = &["index", "_index", "readme"];
 
 /// Reads a page of a wiki at `path` (relative, with forward slashes), divided into sections.
 ///
-/// The title is that of the front matter, else the first heading where it is the only one of level 1, else the name of the
-/// file with spaces for its dashes. It stands in front of every heading path, so that each section says which page it is of.
-/// The first passage has the page's lead and stands for the page.
+/// The title is that of the front matter, else the first heading if it is the only one of level 1, else the name of the
+/// file with spaces for its dashes. It begins every heading path, so that each section names its page.
+/// The first passage has the page's lead and represents the page.
 ///
-/// `_Sidebar`, `_Footer` and `_Header` have no passages: their links would match whatever any page is called. What is not
-/// prose is read as [`read`] does. Always succeeds, in time linear in the size.
+/// `_Sidebar`, `_Footer` and `_Header` have no passages, since their links would match the name of any page. Files other than
+/// prose are read as [`read`] does. Always succeeds, in time linear in the size.
 ///
 /// ```
 /// use tamis_text::{Options, read_page};
@@ -35,7 +34,7 @@ const INDEXES: &[&str] = &["index", "_index", "readme"];
 #[must_use]
 pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
     let (text, mut notes) = decode(bytes);
-    let Some(language) = language_of(path, &text).filter(|language| language.category == Category::Prose) else {
+    let Some(language) = Language::of_text(path, &text).filter(|language| language.category == Category::Prose) else {
         return read(path, bytes, options);
     };
     let lines = Lines::new(&text);
@@ -44,7 +43,7 @@ pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
         outline.title = own_title(&lines, &outline).or_else(|| title_of_name(path));
     }
     let role = role(path, Some(language.name));
-    let mut prose = prose::divided(&lines, &outline, options.max_tokens.max(MIN_TOKENS), role);
+    let mut prose = prose::divided(&lines, &outline, options.limit(), role);
     if is_navigation(path) {
         prose.passages.clear();
     }
@@ -62,7 +61,7 @@ pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
     }
 }
 
-/// The only heading of level 1, where nothing but metadata stands before it. Pages with several use them for sections.
+/// The only heading of level 1, if only metadata comes before it. Pages with several use them for sections.
 fn own_title(lines: &Lines<'_>, outline: &Outline) -> Option<String> {
     let mut top = outline.headings.iter().filter(|heading| heading.level == 1);
     let (heading, None) = (top.next()?, top.next()) else {
@@ -95,7 +94,7 @@ fn is_navigation(path: &str) -> bool {
     NAVIGATION.contains(&stem(name).to_ascii_lowercase().as_str())
 }
 
-/// Replaces `%3F` by the character that it stands for, since file systems do not allow all of them.
+/// Replaces `%3F` by its character. File systems do not allow all of them.
 fn unescape(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -149,9 +148,9 @@ mod tests {
     #[test]
     fn the_first_passage_stands_for_the_page_and_sections_follow() {
         let document = page("Key-Rotation.md", "Why we do it.\n\n# When\n\nEach spring.\n\n# How\n\nBy hand.\n");
-        let told: Vec<_> = document.passages.iter().map(|passage| passage.embedded_text().into_owned()).collect();
+        let texts: Vec<_> = document.passages.iter().map(|passage| passage.embedded_text().into_owned()).collect();
         assert_eq!(
-            told,
+            texts,
             ["Key Rotation\nWhy we do it.", "Key Rotation\n# When\n\nEach spring.", "Key Rotation\n# How\n\nBy hand."]
         );
     }

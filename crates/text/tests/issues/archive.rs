@@ -16,7 +16,7 @@ fn path() -> Option<PathBuf> {
 #[test]
 fn every_issue_pull_request_and_comment_of_a_real_archive_is_read() {
     let Some(path) = path() else {
-        let reason = "there is no ../shared/data/github-issues/tls-esni.archive.json beside the checkout";
+        let reason = "../shared/data/github-issues/tls-esni.archive.json is missing beside the checkout";
         let _ = writeln!(std::io::stderr(), "skipped the issues of a real archive: {reason}");
         return;
     };

@@ -1,4 +1,4 @@
-//! What can not be read, and what is said of it.
+//! Unreadable input, and its errors.
 
 use tamis_text::{IssueFormatError, read_issues};
 

@@ -1,4 +1,4 @@
-//! How issues are divided, as people and searches meet it.
+//! The division of issues, as people and searches see it.
 
 use tamis_text::{Document, Issue, IssueComment, IssueKind, IssueState, Kind, Options, Role};
 

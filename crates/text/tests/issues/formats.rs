@@ -28,7 +28,7 @@ fn numbers(archive: &IssueArchive) -> Vec<u64> {
     archive.issues.iter().map(|issue| issue.number).collect()
 }
 
-/// What most fixtures say of issue 12.
+/// The content of issue 12 in most fixtures.
 fn is_the_jammed_wheel(issue: &Issue) {
     assert!(issue.title.starts_with("Das Rad klemmt"));
     assert_eq!((issue.kind, issue.state), (IssueKind::Issue, IssueState::Closed));
@@ -136,7 +136,7 @@ fn the_export_of_gitlab() {
     assert_eq!((numbers(&archive), bad(&archive)), (vec![12, 15], vec![]));
     is_the_jammed_wheel(issue(&archive, 12));
     assert_eq!(issue(&archive, 12).milestone.as_deref(), Some("1.0"));
-    // What the system notes is no comment.
+    // Notes of the system are not comments.
     let token = ("project_5_bot_1f", "Coverage 90 %", true);
     assert_eq!(said(issue(&archive, 12)), [("Ada", "Quietscht es? 🐁", false), token]);
     assert_eq!(issue(&archive, 15).body, "");

@@ -19,7 +19,7 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What is read of bytes that can be read.
+/// The archive of readable bytes.
 fn read(bytes: &[u8]) -> IssueArchive {
     read_issues(bytes).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,4 +1,4 @@
-//! What holds for every issue and for everything that claims to be one.
+//! Properties of every issue, and of every input that claims to be one.
 
 use proptest::prelude::*;
 use tamis_text::{Issue, IssueFormat, Kind, Options, Passage, Role, estimate_tokens, read_issues};
@@ -9,7 +9,7 @@ fn visible(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|character| !character.is_whitespace())
 }
 
-/// Whether all of `text` stands in `whole`, in order: where something was taken out, the rest does.
+/// Whether all of `text` is in `whole`, in order.
 fn stands_in(text: &str, whole: &str) -> bool {
     let mut rest = visible(whole);
     visible(text).all(|wanted| rest.any(|found| found == wanted))

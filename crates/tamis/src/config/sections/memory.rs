@@ -44,7 +44,7 @@ section! {
         pub collections: Vec<String> = "memory.decay", list(&["notes", "sessions"]);
         /// The rate of decay.
         pub decay: Decay;
-        /// Whether age moves only the order of what is kept, or with cut also what is kept.
+        /// Effect of age: order moves the order of what is kept; cut also changes what is kept.
         pub moves: DecayMoves = "memory.decay_moves", word();
         /// Names of files whose passages never decay, whatever their date.
         pub evergreen: Vec<String> = "memory.evergreen", list(&["MEMORY.md"]);

@@ -1,4 +1,4 @@
-//! Forms: instructions, questions without an answer, boxes that nobody ticked.
+//! Forms: instructions, questions without an answer, unticked boxes.
 
 use super::words::{asks_for_boxes, is_instruction, is_no_response, is_question, is_statement};
 use super::{Draft, Line};
@@ -16,13 +16,13 @@ struct Section {
     end: usize,
     level: usize,
     question: bool,
-    /// Whether a form left something under it.
+    /// Whether a form left text under it.
     asked: bool,
-    /// Whether a form says that there is no answer.
+    /// Whether a form marks a missing answer.
     unanswered: bool,
 }
 
-/// Takes out instructions and boxes that nobody ticked, then the questions under which nothing is left.
+/// Removes instructions and unticked boxes, then questions with nothing left under them.
 pub(super) fn clean(draft: &mut Draft) {
     let mut sections = sections(draft);
     let first = sections.first().map_or(draft.rows.len(), |section| section.row);
@@ -37,11 +37,11 @@ pub(super) fn clean(draft: &mut Draft) {
             section.asked |= take_out_of_form(draft, row, boxes);
         }
     }
-    // One heading alone, with a comment under it, may be somebody's own.
+    // A single heading with a comment under it may be the author's own.
     let is_form = sections.iter().filter(|section| section.question || section.asked).count() > 1;
     let mut deeper: Vec<(usize, bool)> = Vec::new();
     for section in sections.iter().rev() {
-        // What stands deeper until the next heading of this level is under this one.
+        // Deeper headings up to the next one of this level are under this one.
         let mut answered =
             (section.row + 1..section.end).any(|row| !draft.is_blank(row) && draft.lines.get(row) != Some(&Line::Form));
         let boxes_only = (section.row + 1..section.end).any(|row| !draft.is_blank(row));
@@ -61,13 +61,13 @@ pub(super) fn clean(draft: &mut Draft) {
     }
 }
 
-/// Takes out a line that is a form's, and says whether it was one.
+/// Removes a line of a form, and returns whether it was one.
 fn take_out_of_form(draft: &mut Draft, row: usize, boxes: bool) -> bool {
     if draft.is_code(row) || draft.is_blank(row) {
         return false;
     }
     let text = draft.text(row).to_owned();
-    // A later step of a list can be somebody's own where the first one is.
+    // A later step of a list can be the author's own where the first one is.
     let step = text.trim_start().starts_with(['2', '3', '4']);
     let goes_on = || row.checked_sub(1).is_some_and(|before| draft.lines.get(before) == Some(&Line::Out));
     if is_instruction(&text) && (!step || goes_on()) {
@@ -89,7 +89,7 @@ fn take_out_of_form(draft: &mut Draft, row: usize, boxes: bool) -> bool {
     }
 }
 
-/// Whether the box of a list item is ticked, and what stands beside it.
+/// Whether the box of a list item is ticked, and the text beside it.
 fn checkbox(line: &str) -> Option<(bool, &str)> {
     let line = line.trim_start();
     let item = line.strip_prefix(['-', '*', '+'])?.trim_start();
@@ -140,7 +140,7 @@ mod tests {
     use crate::issues::clean::{Line, body};
     use crate::lines::Lines;
 
-    /// What is left, without the lines that are empty.
+    /// The remaining lines that are not empty.
     fn left(text: &str) -> String {
         let clean = body(text);
         assert_eq!(clean.text.split('\n').count(), text.split('\n').count(), "lines moved");

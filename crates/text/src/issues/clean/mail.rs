@@ -1,8 +1,8 @@
-//! What mail programs and the tracker's own mails add to an answer.
+//! Text that mail programs and the tracker's own mails add to an answer.
 
 use super::Draft;
 
-/// How the lines begin that a tracker writes under its mails, or a telephone under everything.
+/// Beginnings of lines that trackers write under their mails, and telephones under everything.
 const FOOTERS: &[&str] = &[
     "You are receiving this because",
     "You received this message because",
@@ -15,13 +15,13 @@ const FOOTERS: &[&str] = &[
     "Get Outlook for",
 ];
 
-/// How many lines one of these can be wrapped into.
+/// Most lines that one of these can be wrapped into.
 const WRAPPED: usize = 5;
 
-/// How many lines above it what belongs to a line is looked for.
+/// Number of lines above a line that are searched for its beginning.
 pub(super) const ABOVE: usize = 4;
 
-/// Takes out the footers of mails, with the line that sets them off; also where an answer quotes them.
+/// Removes the footers of mails with the line that sets them off, also where an answer quotes them.
 pub(super) fn clean(draft: &mut Draft) {
     for row in 0..draft.rows.len() {
         if draft.is_code(row) || !is_footer(unquoted(draft.text(row))) {
@@ -45,7 +45,7 @@ fn is_footer(text: &str) -> bool {
     FOOTERS.iter().any(|start| text.starts_with(start)) || (text.starts_with("Message ID:") && text.contains('@'))
 }
 
-/// A sentence that goes on after its line does so with an address, or with the words between two.
+/// Continuations of a sentence after its line: an address, or the words between two.
 fn continues_footer(text: &str) -> bool {
     let address = ["<http", "http", "or unsubscribe", "unsubscribe", "thread", "or mute the thread", "mute the thread"];
     address.iter().any(|start| text.starts_with(start)) || matches!(text, "." | ">." | "> .")
@@ -66,7 +66,7 @@ fn take_out_separator(draft: &mut Draft, row: usize) {
     }
 }
 
-/// Whether the lines up to `row` end with what says whose words follow, and where that begins.
+/// The first row of an attribution that ends at `row`, if there is one.
 pub(super) fn attribution(draft: &Draft, row: usize) -> Option<usize> {
     let text = draft.text(row).trim();
     if draft.is_code(row) || !says_who_wrote(text) {
@@ -78,7 +78,7 @@ pub(super) fn attribution(draft: &Draft, row: usize) -> Option<usize> {
     if begins(row) { Some(row) } else { wrapped }
 }
 
-/// Whether a line says whose words follow.
+/// Whether a line attributes the words that follow.
 pub(super) fn says_who_wrote(text: &str) -> bool {
     let ends = ["wrote:", "a écrit :", "a écrit :", "escribió:"].iter().any(|end| text.ends_with(end));
     ends || (text.ends_with(':') && text.contains(" schrieb "))

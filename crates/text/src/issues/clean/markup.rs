@@ -1,4 +1,4 @@
-//! Where the code of a Markdown text is, and its HTML comments.
+//! Finds the code of a Markdown text, and its HTML comments.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::lines::Lines;
 
 pub(super) struct Markup {
-    /// Of each line, whether it belongs to a block of code that stands in no quotation.
+    /// Whether each line belongs to a block of code outside quotations.
     pub(super) code: Vec<bool>,
-    /// The HTML comments that end, in bytes. What is written in code is none.
+    /// The closed HTML comments outside code, in bytes.
     pub(super) comments: Vec<Range<usize>>,
 }
 

@@ -1,7 +1,7 @@
-//! What of a part of an issue its author wrote, and what forms and mail programs added.
+//! Separates the author's own text from that of forms and mail programs.
 //!
-//! Lines stay where they are, so that a place in the cleaned text is the same place in the text. Nothing is taken out of
-//! code.
+//! Lines keep their positions, so that a line of the cleaned text is the same line of the text. Code is left
+//! alone.
 
 mod form;
 mod mail;
@@ -13,39 +13,39 @@ pub(super) use quotes::Thread;
 
 use crate::lines::Lines;
 
-/// A text without what is not its author's.
+/// A text reduced to its author's own words.
 pub(super) struct Clean {
-    /// As many lines as the text has; what was taken out is empty there.
+    /// As many lines as the text has. Removed lines are empty.
     pub(super) text: String,
-    /// Of each line, what became of it.
+    /// The fate of each line.
     pub(super) lines: Vec<Line>,
 }
 
-/// What became of a line.
+/// The fate of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     /// Its author's.
     Own,
-    /// Of a form, and kept since an answer may stand beside it.
+    /// Part of a form, and kept since it may hold an answer.
     Form,
-    /// Taken out, as a whole.
+    /// Removed as a whole.
     Out,
 }
 
 impl Clean {
-    /// Whether nothing is left.
+    /// Whether the text is empty.
     pub(super) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// Whether the lines `first..=last` say nothing of the author's own.
+    /// Whether the lines `first..=last` hold nothing of the author's own.
     pub(super) fn is_form(&self, lines: &Lines<'_>, first: usize, last: usize) -> bool {
         let mut said = (first..=last).filter(|row| !lines.is_blank(*row)).peekable();
         said.peek().is_some() && said.all(|row| self.lines.get(row) == Some(&Line::Form))
     }
 }
 
-/// The lines of a text while some are taken out.
+/// The lines of a text while some are removed.
 struct Draft {
     rows: Vec<String>,
     lines: Vec<Line>,
@@ -96,15 +96,15 @@ pub(super) fn whole(text: &str, line: Line) -> Clean {
     Clean { text: text.to_owned(), lines: vec![line; text.split('\n').count()] }
 }
 
-/// The body of an issue, without the instructions of its form and the questions that have no answer.
+/// The body of an issue, without the instructions of its form and its unanswered questions.
 pub(super) fn body(text: &str) -> Clean {
     let mut draft = Draft::new(text);
     form::clean(&mut draft);
     draft.finish()
 }
 
-/// A comment, without instructions, without what a mail program added, and without what it quotes of `thread`. One in which
-/// nothing else stands is left whole.
+/// A comment without instructions, without text that a mail program added, and without quotations of `thread`. One in which
+/// nothing else remains is left whole.
 pub(super) fn comment(text: &str, thread: &Thread) -> Clean {
     let mut draft = Draft::new(text);
     mail::clean(&mut draft);

@@ -1,4 +1,4 @@
-//! Quotations of what was said before in the same conversation.
+//! Quotations of earlier comments in the same conversation.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,25 +6,25 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::{Draft, mail};
 use crate::tokens::is_wide_script;
 
-/// How many words in a row make one thing said.
+/// Number of consecutive words that identify a quotation.
 const ROW: usize = 4;
 
-/// What part of a quotation must have been said before, in percent: mail programs wrap lines and lose marks.
+/// Percentage of a quotation that must occur earlier, since mail programs wrap lines and lose marks.
 const SAID_BEFORE: usize = 80;
 
-/// What was said so far.
+/// The conversation so far.
 #[derive(Default)]
 pub(in crate::issues) struct Thread {
     said: HashSet<u64>,
 }
 
 impl Thread {
-    /// Adds what somebody said.
+    /// Adds a comment.
     pub(in crate::issues) fn add(&mut self, text: &str) {
         self.said.extend(rows_of_words(text));
     }
 
-    /// Whether a quotation is of what was said before. One too short to tell is not.
+    /// Whether a quotation repeats earlier text. One that is too short to tell does not.
     fn has(&self, quotation: &str) -> bool {
         let rows = rows_of_words(quotation);
         let known = rows.iter().filter(|row| self.said.contains(row)).count();
@@ -32,11 +32,11 @@ impl Thread {
     }
 }
 
-/// A hash of every [`ROW`] words that follow each other, whatever stands between them.
+/// A hash of every [`ROW`] consecutive words, whatever separates them.
 fn rows_of_words(text: &str) -> Vec<u64> {
     let mut words: Vec<String> = Vec::new();
     for run in text.split(|character: char| !character.is_alphanumeric()).filter(|run| !run.is_empty()) {
-        // What is written without spaces between words has a word in every character.
+        // In scripts without spaces every character counts as a word.
         for word in run.split_inclusive(is_wide_script) {
             words.push(word.to_lowercase());
         }
@@ -49,8 +49,8 @@ fn rows_of_words(text: &str) -> Vec<u64> {
     words.windows(ROW).map(hash).collect()
 }
 
-/// Takes out the quotations of what was said before, with the line that says whose they are, and marks of quotation
-/// that nothing follows. Quotations of anything else
+/// Removes quotations of earlier comments with the line that attributes them, and marks of quotation
+/// with nothing behind them. Quotations of anything else
 /// stay: their words are nowhere else.
 pub(super) fn clean(draft: &mut Draft, thread: &Thread) {
     let mut row = 0;

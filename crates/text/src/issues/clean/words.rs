@@ -1,4 +1,4 @@
-//! What forms and templates for issues say, in the words of those that most projects use.
+//! The wording of forms and templates for issues that most projects use.
 
 /// Questions of the forms that trackers propose and projects adapt. Lower case, without marks at the ends.
 const QUESTIONS: &[&str] = &[
@@ -118,7 +118,7 @@ const BOXES: &[&str] = &[
     "what kind of change does this pr introduce",
 ];
 
-/// Lines that explain a question, as they stand in templates.
+/// Lines of templates that explain a question.
 const INSTRUCTIONS: &[&str] = &[
     "_no response_",
     "*no response*",
@@ -142,7 +142,7 @@ const INSTRUCTIONS: &[&str] = &[
     "4. see error",
 ];
 
-/// How the statements begin that contributors are asked to tick.
+/// Beginnings of statements that contributors are asked to tick.
 const STATEMENTS: &[&str] = &[
     "any dependent changes",
     "breaking change (",
@@ -176,7 +176,7 @@ const STATEMENTS: &[&str] = &[
     "this change requires a documentation",
 ];
 
-/// What contributors are asked to have done: "I have read …", "I've read …".
+/// Things that contributors are asked to have done: "I have read …", "I've read …".
 const DONE: &[&str] = &[
     "added",
     "checked",
@@ -201,7 +201,7 @@ const DONE: &[&str] = &[
     "written",
 ];
 
-/// Statements that are nothing more. A task can begin with the same words.
+/// Statements that are complete. A task can begin with the same words.
 const SHORT: &[&str] = &[
     "added tests",
     "breaking change",
@@ -230,7 +230,7 @@ pub(super) fn is_instruction(line: &str) -> bool {
     INSTRUCTIONS.contains(&words.as_str())
 }
 
-/// Whether a form leaves such a line where nobody answered.
+/// Whether a form leaves such a line in place of an answer.
 pub(super) fn is_no_response(line: &str) -> bool {
     matches!(straight(line).trim(), "_no response_" | "*no response*")
 }
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_are_told_from_headings_of_ones_own() {
+    fn questions_differ_from_headings_of_ones_own() {
         for heading in ["Steps to Reproduce", "🐛 Describe the bug", "1. What happened?", "2) Version:", "__Logs__"] {
             assert!(is_question(heading), "{heading}");
         }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_told_from_tasks() {
+    fn statements_differ_from_tasks() {
         for text in [
             "I have searched the issues",
             "I've read the rules",

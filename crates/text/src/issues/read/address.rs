@@ -1,4 +1,4 @@
-//! What an address on a tracker says: whose issue it is and which.
+//! The repository and number of an issue, from its address on a tracker.
 
 /// The words between a repository and a number.
 const KINDS: [&str; 4] = ["issues", "pull", "pulls", "merge_requests"];

@@ -1,4 +1,4 @@
-//! The fields of a record, by name and type, with errors that say what is wrong with which.
+//! The fields of a record, by name and type. Errors name the field and the reason.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use crate::issues::bots::is_bot;
 use crate::issues::{IssueState, Verdict};
 
-/// Why a record, or a comment of it, can not be read.
+/// The reason for which a record, or a comment of it, is unreadable.
 pub(super) type Reason = String;
 
-/// How much of a wrong value an error shows, in characters.
+/// Characters of a wrong value that an error shows.
 const SHOWN: usize = 40;
 
 /// An object of JSON. Each field is asked for under all its names, in their order; `null` is nothing.
@@ -26,7 +26,7 @@ pub(super) struct Person {
 }
 
 impl<'v> Fields<'v> {
-    /// Of a value that must be an object.
+    /// The fields of a value that must be an object.
     pub(super) fn of(value: &'v Value) -> Result<Self, Reason> {
         value.as_object().map(Self).ok_or_else(|| format!("is {}, not an object", shown(value)))
     }
@@ -45,7 +45,7 @@ impl<'v> Fields<'v> {
         self.typed(names, "text", Value::as_str)
     }
 
-    /// Text of its own, empty where there is none.
+    /// A text, empty where it is absent.
     pub(super) fn own_text(self, names: &[&str]) -> Result<String, Reason> {
         Ok(self.text(names)?.unwrap_or_default().to_owned())
     }
@@ -147,7 +147,9 @@ impl<'v> Fields<'v> {
             _ => None,
         };
         let label = |item| {
-            name_of(item).map(str::to_owned).ok_or_else(|| format!("`labels` has {}, which is no label", shown(item)))
+            name_of(item)
+                .map(str::to_owned)
+                .ok_or_else(|| format!("`labels` has {}, which is not a label", shown(item)))
         };
         self.list(names)?.iter().map(label).collect()
     }

@@ -1,19 +1,20 @@
-//! All records of one input put together.
+//! Gathers all records of one input.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::fields::{Fields, Reason, shown};
-use super::record::{Found, Shape};
+use super::record::Found;
+use super::shape::Shape;
 use super::{BadRecord, IssueArchive, IssueFormat, IssueFormatError, listed};
 use crate::issues::comments::Comments;
 use crate::issues::{Issue, IssueComment, IssueKind};
 
-/// How many names of fields an error shows.
+/// Number of field names that an error shows.
 const KEYS_SHOWN: usize = 6;
 
-/// What was read so far.
+/// The records read so far.
 #[derive(Default)]
 pub(super) struct Gathering {
     format: Option<IssueFormat>,
@@ -22,7 +23,7 @@ pub(super) struct Gathering {
     issues: BTreeMap<u64, (Issue, Comments)>,
     alone: BTreeMap<u64, Vec<Alone>>,
     bad: Vec<BadRecord>,
-    /// What the first thing was that is no record at all.
+    /// The first value that is not a record.
     strange: Option<String>,
 }
 
@@ -34,7 +35,7 @@ struct Alone {
 }
 
 impl Gathering {
-    /// A value that stands alone: a page, a page of pages, an archive, a record.
+    /// A single value: a page, a page of pages, an archive, a record.
     pub(super) fn value(&mut self, value: &Value, place: &str) {
         match value {
             Value::Array(items) => self.page(items, place),
@@ -122,7 +123,7 @@ impl Gathering {
         self.note(if place.is_empty() { "record 1" } else { place }, format!("is {}, not an object", shown(value)));
     }
 
-    /// A record as it was read, or why it could not be.
+    /// A record, or the reason for which it is unreadable.
     pub(super) fn found(&mut self, place: &str, read: Result<Found, Reason>) {
         let found = match read.and_then(|found| self.of_this_repository(found)) {
             Ok(found) => found,
@@ -156,7 +157,7 @@ impl Gathering {
                 place,
                 format!("has the number {number} of another, and one is an issue, one a merge request: {APART}"),
             );
-            // Whichever comes first, it is the issue that stays.
+            // The issue stays, whichever comes first.
             if !here {
                 return;
             }
@@ -179,12 +180,12 @@ impl Gathering {
         Ok(found)
     }
 
-    /// Something that could not be read.
+    /// Notes an unreadable record.
     pub(super) fn note(&mut self, place: &str, reason: impl Into<String>) {
         self.bad.push(BadRecord { position: place.to_owned(), reason: reason.into() });
     }
 
-    /// Says what the format is where the records do not.
+    /// Sets the format where the records do not tell it.
     pub(super) fn is(&mut self, format: IssueFormat) {
         self.format = Some(format);
     }
@@ -218,7 +219,7 @@ impl Gathering {
     }
 }
 
-/// What to do where issues and merge requests are numbered apart.
+/// The advice for trackers that number issues and merge requests separately.
 const APART: &str = "import merge requests into a namespace of their own";
 
 fn joined(outer: &str, inner: &str) -> String {

@@ -41,7 +41,7 @@ pub(super) fn issue(fields: Fields<'_>) -> Result<Found, Reason> {
     Ok(Found { repository, ..Found::issue(Issue { url, ..issue }) })
 }
 
-/// A record of `/issues/comments`, `/pulls/comments` or `/pulls/N/reviews`, which says whose it is by address.
+/// A record of `/issues/comments`, `/pulls/comments` or `/pulls/N/reviews`, which names its issue by address.
 pub(super) fn comment(fields: Fields<'_>) -> Result<Found, Reason> {
     let names = ["issue_url", "pull_request_url", "html_url"];
     let mut addresses = Vec::with_capacity(names.len());

@@ -92,7 +92,7 @@ pub(super) fn discussion(fields: Fields<'_>) -> Result<Found, Reason> {
     Ok(found)
 }
 
-/// What somebody wrote; nothing where GitLab itself notes what was done.
+/// A comment by a person, unless the note is GitLab's own log of an action.
 fn note(fields: Fields<'_>) -> Result<Option<IssueComment>, Reason> {
     if fields.flag(&["system"])? {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! Records in the words of GitHub's GraphQL API: what `gh issue list --json` and `gh pr list --json` write, and what
-//! archives of whole repositories hold.
+//! Records in the terms of GitHub's GraphQL API, as written by `gh issue list --json` and `gh pr list --json` and held by
+//! archives of whole repositories.
 
 use super::address;
 use super::fields::{Fields, Reason};
@@ -25,7 +25,7 @@ const OF_PULLS: &[&str] = &[
     "latestReviews",
 ];
 
-/// An issue or a pull request with its comments and reviews. `kind` is what the list it came from says.
+/// An issue or a pull request with its comments and reviews. `kind` is that of the list that holds it.
 pub(super) fn issue(fields: Fields<'_>, kind: Option<IssueKind>) -> Result<Found, Reason> {
     let number = fields.number(&["number"])?;
     let url = fields.some_text(&["url"])?;
@@ -103,7 +103,7 @@ fn review(item: &serde_json::Value) -> Result<IssueComment, Reason> {
     Ok(IssueComment { kind: CommentKind::Review, verdict, ..comment(item)? })
 }
 
-/// A remark on lines. Where it does not say whose it is, it is the reviewer's.
+/// A remark on lines. Without an author of its own it is the reviewer's.
 fn remark(item: &serde_json::Value, review: &IssueComment) -> Result<IssueComment, Reason> {
     let fields = Fields::of(item)?;
     let mut remark = comment(item)?;

@@ -1,7 +1,7 @@
-//! Any of the formats that issues come in, recognised by its content.
+//! Reads any format of issues, which it recognises by the content.
 //!
-//! The containers are told apart here: values of JSON one after another, JSON Lines, a table. What a record is, its own
-//! fields tell ([`record`]); each source has a reader of its own, and `gather` puts the records together.
+//! This module recognises the container: consecutive values of JSON, JSON Lines, a table. The fields of a record tell its
+//! shape ([`shape`]), each source has a reader of its own, and `gather` puts the records together.
 
 mod address;
 mod fields;
@@ -11,6 +11,7 @@ mod gitlab;
 mod listed;
 mod own;
 mod record;
+mod shape;
 mod table;
 
 use serde::Serialize;
@@ -25,11 +26,11 @@ use gather::Gathering;
 use table::Table;
 
 named! {
-    /// A form that issues come in.
+    /// A format of issues.
     IssueFormat is a "format of issues" {
         /// Pages of GitHub's REST API, as `gh api --paginate` writes them.
         GithubPages = "github_pages",
-        /// What `gh issue list --json …` and `gh pr list --json …` write.
+        /// The output of `gh issue list --json …` and `gh pr list --json …`.
         GhList = "gh_list",
         /// One object with the `issues` and `pulls` of a repository.
         Archive = "archive",
@@ -44,55 +45,55 @@ named! {
     }
 }
 
-/// Everything that was read of one input.
+/// The content of one input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IssueArchive {
-    /// What it came as; of several, the first.
+    /// Its format; the first one where it has several.
     pub format: IssueFormat,
-    /// Whose they are, as `OWNER/REPO`, where an address says it.
+    /// Their repository, as `OWNER/REPO`, where an address names it.
     pub repository: Option<String>,
-    /// The issues by their numbers, each once, with the comments that came along.
+    /// The issues by their numbers, each once, with their comments.
     pub issues: Vec<Issue>,
-    /// Comments on issues that are not here, with the numbers of those: of pages that hold comments alone.
+    /// Comments on issues outside the input, with their numbers, from pages that hold comments alone.
     pub comments: Vec<(u64, IssueComment)>,
-    /// What could not be read.
+    /// Unreadable records.
     pub bad: Vec<BadRecord>,
 }
 
 /// A record, or a part of one, that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BadRecord {
-    /// Where it is: `line 7`, `page 2, record 14`, `pulls, record 3, comment 1`.
+    /// Its place: `line 7`, `page 2, record 14`, `pulls, record 3, comment 1`.
     pub position: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
-/// Why an input holds no issues at all.
+/// The reason for which an input holds no issues at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueFormatError {
-    /// There is nothing in it.
+    /// The input is empty.
     #[error("it is empty; {FORMATS}")]
     Empty,
-    /// It is JSON up to some place.
+    /// The JSON breaks off or is broken.
     #[error("line {line}, column {column}: {reason}")]
     Broken {
         /// The line, from 1.
         line: usize,
         /// The column, in bytes, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The reason.
         reason: String,
     },
-    /// It is something else.
+    /// The input has another format.
     #[error("it is {seen}; {FORMATS}")]
     Unknown {
-        /// What it looks like.
+        /// Its beginning.
         seen: String,
     },
 }
 
-/// What can be read, in the words of a message.
+/// The readable formats, in the words of a message.
 const FORMATS: &str = "issues are read from pages of GitHub's REST API (`gh api --paginate`), from `gh issue list --json` and \
      `gh pr list --json`, from an archive of a repository's issues and pulls, from GitLab's export (NDJSON or CSV) or pages of \
      its API, and from JSON Lines with one issue a line";
@@ -100,13 +101,13 @@ const FORMATS: &str = "issues are read from pages of GitHub's REST API (`gh api 
 /// Lines of which one must be a value of JSON by itself for an input to be read line by line.
 const LINES_LOOKED_AT: usize = 3;
 
-/// How much of a strange input an error shows, in characters.
+/// Characters of an unknown input that an error shows.
 const SHOWN: usize = 40;
 
 /// Reads issues, pull requests, comments and reviews in any of the formats of [`IssueFormat`].
 ///
-/// What it is, the content tells, not a name. A record that can not be read is in [`IssueArchive::bad`], and all others are
-/// read. Two records of one number are one issue, for which [`Issue::merge`] says what holds; comments that come on pages
+/// The content tells the format, not a name. An unreadable record is in [`IssueArchive::bad`], and all others are
+/// read. [`Issue::merge`] joins two records of one number into one issue. Comments that come on pages
 /// of their own join their issues. A byte order mark, UTF-16 and any line ends are fine. Takes time linear in the input.
 ///
 /// ```
@@ -121,7 +122,7 @@ const SHOWN: usize = 40;
 ///
 /// # Errors
 ///
-/// When it is empty, when its JSON breaks off or is none (JSON Lines excepted, where that is a bad record), or when nothing
+/// The input is empty, its JSON breaks off or is invalid (except in JSON Lines, where that is a bad record), or nothing
 /// in it is an issue or a comment.
 pub fn read_issues(bytes: &[u8]) -> Result<IssueArchive, IssueFormatError> {
     let (text, _) = decode(bytes);
@@ -141,8 +142,8 @@ pub fn read_issues(bytes: &[u8]) -> Result<IssueArchive, IssueFormatError> {
     all.finish()
 }
 
-/// Whether each line is a value of its own. One of the first few may be broken; the lines of a value that is spread over
-/// several are none by themselves.
+/// Whether each line is a value of its own. One of the first few may be broken, since the lines of a value that spans
+/// several lines are all broken by themselves.
 fn is_line_by_line(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.next();
@@ -183,13 +184,13 @@ fn values(text: &str, all: &mut Gathering) -> Result<(), IssueFormatError> {
     Ok(())
 }
 
-/// What the parser says, without the place that it repeats.
+/// The parser's message, without the place that it repeats.
 fn what_is_wrong(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
     match error.classify() {
         Category::Eof => format!("the JSON breaks off here ({text})"),
-        _ => format!("this is no JSON ({text})"),
+        _ => format!("not valid JSON ({text})"),
     }
 }
 

@@ -60,7 +60,7 @@ fn comment(item: &Value) -> Result<IssueComment, Reason> {
     })
 }
 
-/// What the record says, else what the name says.
+/// The record's own field, or else a guess by the name.
 fn bot(fields: Fields<'_>, author: Option<&str>) -> Result<bool, Reason> {
     match fields.value(&["bot"]) {
         Some(_) => fields.flag(&["bot"]),

@@ -1,19 +1,18 @@
-//! What kind of record an object is, and what reading one gives.
+//! The result of reading one record.
 
-use super::fields::{Fields, Reason};
-use super::{IssueFormat, github, gitlab, listed, own};
+use super::fields::Reason;
 use crate::issues::{Issue, IssueComment, IssueKind, Verdict};
 
-/// What was read of one record.
+/// The content of one record.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) issue: Option<Issue>,
     /// Comments, each with the number of its issue.
     pub(super) comments: Vec<(u64, IssueComment)>,
-    /// What those are comments on, where numbers alone do not say.
+    /// The kind of issue that the comments are on, where numbers alone do not tell.
     pub(super) comments_on: Option<IssueKind>,
     pub(super) repository: Option<String>,
-    /// Parts of it that could not be read: where, and why.
+    /// Unreadable parts: the place and the reason.
     pub(super) bad: Vec<(String, Reason)>,
 }
 
@@ -22,98 +21,18 @@ impl Found {
         Self { issue: Some(issue), ..Self::default() }
     }
 
-    /// What was read, or a note of why it was not.
+    /// The value, or nothing and a note of the reason.
     pub(super) fn check<T>(&mut self, place: impl Fn() -> String, read: Result<T, Reason>) -> Option<T> {
         read.map_err(|reason| self.bad.push((place(), reason))).ok()
     }
 
-    /// Adds what was read, or a note of why it was not.
+    /// Adds the value, or a note of the reason.
     pub(super) fn keep<T>(&mut self, all: &mut Vec<T>, place: impl Fn() -> String, read: Result<T, Reason>) {
         all.extend(self.check(place, read));
     }
 }
 
-/// Whether a review says nothing at all: it only held together the remarks made in it, or was never sent.
+/// Whether a review is empty: it only grouped its remarks, or was never sent.
 pub(super) fn is_nothing(comment: &IssueComment) -> bool {
     comment.body.trim().is_empty() && matches!(comment.verdict, Some(Verdict::Commented | Verdict::Pending))
-}
-
-/// How to read a record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shape {
-    GithubIssue,
-    GithubComment,
-    Listed,
-    GitlabIssue { exported: bool },
-    GitlabNote,
-    GitlabDiscussion,
-    Own,
-}
-
-impl Shape {
-    /// By the names of its fields; none where it is no issue and no comment.
-    pub(super) fn of(fields: Fields<'_>) -> Option<Self> {
-        let has = |name: &str| fields.has(name);
-        let any = |names: &[&str]| names.iter().any(|name| fields.has(name));
-        if has("noteable_type") {
-            return Some(Self::GitlabNote);
-        }
-        if has("individual_note") && has("notes") {
-            return Some(Self::GitlabDiscussion);
-        }
-        if has("iid") {
-            return Some(Self::GitlabIssue { exported: !has("web_url") });
-        }
-        if !any(&["number", "title"]) {
-            return any(&["issue_url", "pull_request_url"]).then_some(Self::GithubComment);
-        }
-        // Milestones have a number, a title and a state as well.
-        if has("open_issues") || !any(&["title", "body", "state", "labels", "comments", "author", "user"]) {
-            return None;
-        }
-        if any(&["user", "html_url", "repository_url", "node_id", "pull_request"]) {
-            return Some(Self::GithubIssue);
-        }
-        let camel = [
-            "createdAt",
-            "updatedAt",
-            "closedAt",
-            "mergedAt",
-            "authorAssociation",
-            "isDraft",
-            "stateReason",
-            "reviews",
-        ];
-        let shouts = || matches!(fields.text(&["state"]), Ok(Some("OPEN" | "CLOSED" | "MERGED")));
-        let account = || fields.value(&["author"]).is_some_and(|(_, author)| author.is_object());
-        if any(&camel) || shouts() || account() {
-            return Some(Self::Listed);
-        }
-        Some(Self::Own)
-    }
-
-    /// The format that records of this shape are found in.
-    pub(super) fn format(self) -> IssueFormat {
-        match self {
-            Self::GithubIssue | Self::GithubComment => IssueFormat::GithubPages,
-            Self::Listed => IssueFormat::GhList,
-            Self::GitlabIssue { exported: true } => IssueFormat::GitlabExport,
-            Self::GitlabIssue { exported: false } | Self::GitlabNote | Self::GitlabDiscussion => {
-                IssueFormat::GitlabPages
-            }
-            Self::Own => IssueFormat::JsonLines,
-        }
-    }
-
-    pub(super) fn read(self, fields: Fields<'_>) -> Result<Found, Reason> {
-        match self {
-            Self::GithubIssue => github::issue(fields),
-            Self::GithubComment => github::comment(fields),
-            Self::Listed => listed::issue(fields, None),
-            Self::GitlabIssue { .. } => gitlab::issue(fields),
-            Self::GitlabNote => gitlab::note_record(fields),
-            Self::GitlabDiscussion => gitlab::discussion(fields),
-            Self::Own => own::issue(fields),
-        }
-    }
 }

@@ -21,7 +21,7 @@ pub(super) struct Table<'t> {
 }
 
 impl<'t> Table<'t> {
-    /// None where the first line does not name the columns of such a table.
+    /// `None` unless the first line names the columns of such a table.
     pub(super) fn new(text: &'t str) -> Option<Self> {
         let mut reader = ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let columns: Vec<String> = reader.headers().ok()?.iter().map(|name| name.trim().to_lowercase()).collect();

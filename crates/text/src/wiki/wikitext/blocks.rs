@@ -1,9 +1,9 @@
-//! Lines: headings, lists, tables, and blocks that are kept as they are.
+//! Lines: headings, lists, tables, and verbatim blocks.
 
 use super::{BAR, BLOCK, LITERAL, entities};
 use crate::prose::Heading;
 
-/// The readable lines of a page whose marks inside lines are gone, and its headings.
+/// The readable lines of a page without marks inside lines, and its headings.
 pub(super) fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<Heading>) {
     let mut writer = Writer { out: Vec::new(), headings: Vec::new(), tables: 0, row: Vec::new(), numbers: Vec::new() };
     for line in text.split('\n') {
@@ -19,9 +19,9 @@ pub(super) fn blocks(text: &str, blocks: &[(String, String)]) -> (String, Vec<He
 struct Writer {
     out: Vec<String>,
     headings: Vec<Heading>,
-    /// How many tables are open.
+    /// Number of open tables.
     tables: usize,
-    /// The cells of the row that is being read.
+    /// The cells of the current row.
     row: Vec<String>,
     /// The numbers of the numbered lists that are open.
     numbers: Vec<usize>,
@@ -73,7 +73,7 @@ impl Writer {
         self.push(text);
     }
 
-    /// Reads a line of a table; says whether it was one.
+    /// Reads a line of a table, and returns whether it was one.
     fn table(&mut self, line: &str) -> bool {
         if let Some(rest) = line.strip_prefix("|}") {
             self.flush();
@@ -96,7 +96,7 @@ impl Writer {
         true
     }
 
-    /// Ends the row that is being read.
+    /// Ends the current row.
     fn flush(&mut self) {
         let row = std::mem::take(&mut self.row);
         let cells: Vec<String> =
@@ -162,7 +162,7 @@ impl Writer {
         }
     }
 
-    /// One blank line, and none at the beginning.
+    /// One blank line, except at the beginning.
     fn blank(&mut self) {
         if self.out.last().is_some_and(|last| !last.is_empty()) {
             self.out.push(String::new());

@@ -5,7 +5,7 @@ use quick_xml::escape::resolve_html5_entity;
 /// The longest name of an entity.
 const NAME_LENGTH: usize = 32;
 
-/// Replaces what is an entity and leaves what only looks like one.
+/// Replaces entities, and leaves text that only looks like one.
 pub(super) fn decode(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(start) = rest.find('&') {

@@ -5,16 +5,16 @@ use super::templates::{Shape, shape};
 use super::tokens::{Kind, Token, tokens};
 use super::{BAR, BLOCK, LITERAL, Names};
 
-/// What is left of a page.
+/// The text that remains of a page.
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) text: String,
-    /// Blocks that are kept as they are, each with its language. The text has their numbers.
+    /// Verbatim blocks, each with its language. The text has their numbers.
     pub(super) blocks: Vec<(String, String)>,
     pub(super) categories: Vec<String>,
 }
 
-/// How deep templates and links may be nested; what is deeper goes.
+/// Greatest depth of nested templates and links. Deeper ones are dropped.
 const DEPTH: usize = 32;
 
 /// Writes a page again without the marks inside its lines.
@@ -161,7 +161,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The parameters of a template that have no name, or a number for one. Where all have names, the last of them: it is
+    /// The parameters of a template without a name, or with a number for one. Where all have names, the last of them: it is
     /// text with an equals sign in it.
     fn positional(&self, open: usize, close: usize) -> Vec<Part> {
         let parts = self.parts(open, close, usize::MAX);
@@ -225,7 +225,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a link has its line for itself.
+    /// Whether a link has a line of its own.
     fn is_alone(&self, open: usize, close: usize) -> bool {
         let (Some(first), Some(last)) = (self.tokens.get(open), self.tokens.get(close)) else {
             return false;
@@ -236,10 +236,10 @@ impl Writer<'_> {
     }
 }
 
-/// How much of a template is looked at for its name, in bytes.
+/// Bytes of a template searched for its name.
 const NAME_LENGTH: usize = 200;
 
-/// Whether a prefix can be the code of a language: a link to the same page in it.
+/// Whether a prefix can be a language code, which makes a link to the same page in that language.
 fn is_language(prefix: &str) -> bool {
     let main = prefix.split('-').next().unwrap_or(prefix);
     (2..=3).contains(&main.len()) && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')

@@ -1,8 +1,8 @@
-//! Wikitext to readable text: what the page says, without the markup that says how it looks.
+//! Turns wikitext into readable text: the content of the page without its markup.
 //!
 //! Two passes. The first takes the text apart into marks ([`tokens`]) and writes it again without them ([`inline`]): links
-//! become their labels, templates go or become what they hold, comments and references go. The second goes line by line
-//! ([`blocks`]): headings, lists and tables. Nothing that is not closed takes more with it than its own mark. Every step
+//! become their labels, templates become their content or are dropped, comments and references are dropped. The second reads lines
+//! ([`blocks`]): headings, lists and tables. An unclosed construct loses only its own mark. Every step
 //! takes time linear in the length of the page.
 
 mod blocks;
@@ -25,7 +25,7 @@ pub(super) struct Readable {
     pub(super) categories: Vec<String>,
 }
 
-/// The names of the wiki's namespaces that links into mean something else than text, in lower case.
+/// The names of namespaces, in lower case, whose links are not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Names {
     pub(super) files: Vec<String>,
@@ -39,11 +39,11 @@ impl Default for Names {
     }
 }
 
-/// Stands before text that is no markup although it looks like it, and is taken out at the end.
+/// Marks text that only looks like markup. Removed at the end.
 const LITERAL: char = '\u{1}';
-/// Stands for a bar that separates nothing.
+/// Replaces a bar that is not a separator.
 const BAR: char = '\u{2}';
-/// Stands around the number of a block that is kept as it is.
+/// Delimits the number of a block that is kept verbatim.
 const BLOCK: char = '\u{0}';
 
 /// The readable text of the page called `title`.
@@ -98,9 +98,9 @@ mod tests {
     fn headings_come_with_their_levels_and_rows() {
         let readable = readable("Lead.\n== A [[b|c]] ==\nx\n=== D ===  <!-- e -->\ny\n=F=\nz", "T", &Names::default());
         assert_eq!(readable.text, "Lead.\n\n## A c\nx\n\n### D\ny\n\n## F\nz");
-        let told: Vec<_> =
+        let texts: Vec<_> =
             readable.headings.iter().map(|heading| (heading.first, heading.level, heading.text.as_str())).collect();
-        assert_eq!(told, [(2, 2, "A c"), (5, 3, "D"), (8, 2, "F")]);
+        assert_eq!(texts, [(2, 2, "A c"), (5, 3, "D"), (8, 2, "F")]);
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_page_of_open_brackets_is_quick() {
         assert_eq!(text(&"{{".repeat(1 << 19)), "");
-        // What took the square of the length would not come to an end with these.
+        // Quadratic work would not end on these.
         let size = 1 << 18;
         for part in [
             "{{", "[[", "{|\n", "<ref>", "<!--", "<pre>", "''", "[http://", "{{x|", "[[a|", "<nowiki>", "<b ", "*",
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Marks and words; without `keeping` none that keep what they hold as it is or hide it on purpose.
+    /// Marks and words; without `keeping`, only marks that neither keep their content verbatim nor hide it on purpose.
     fn source(keeping: bool) -> impl Strategy<Value = String> {
         let parts = [
             "{{",

@@ -1,21 +1,21 @@
-//! Tags of HTML and of a wiki's extensions, by what becomes of them.
+//! Tags of HTML and of a wiki's extensions, with their treatment.
 
-/// What becomes of a tag.
+/// The treatment of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
-    /// It goes, with all that it holds.
+    /// It is dropped with its content.
     Dropped,
-    /// What it holds is kept as it is, within its line.
+    /// Its content is kept verbatim, within its line.
     Literal,
-    /// What it holds is kept as it is, in a block of its own where it has several lines.
+    /// Its content is kept verbatim, in a block of its own where it has several lines.
     Code,
-    /// What it holds is kept as it is, in a block of its own, but for entities.
+    /// Its content is kept verbatim except for entities, in a block of its own.
     Preformatted,
-    /// It goes, and this comes in its place.
+    /// It is replaced by this.
     Replaced(&'static str),
 }
 
-/// Extensions and elements whose content is no text of the page.
+/// Extensions and elements whose content is not text of the page.
 const DROPPED: &[&str] = &[
     "ref",
     "gallery",
@@ -83,7 +83,7 @@ const INLINE: &[&str] = &[
     "nobr",
 ];
 
-/// Elements that stand on lines of their own.
+/// Elements on lines of their own.
 const BLOCKS: &[&str] = &[
     "p",
     "div",
@@ -112,7 +112,7 @@ const BLOCKS: &[&str] = &[
     "tabber",
 ];
 
-/// What becomes of the tag called `name`, in lower case; none when it is no tag that a wiki knows, but a word in angles.
+/// The treatment of the tag `name`, in lower case; none for a word in angle brackets that wikis do not know.
 pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
     let find = |names: &[&'static str]| names.iter().copied().find(|known| *known == name);
     if let Some(name) = find(DROPPED) {
@@ -142,7 +142,7 @@ pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
     }
 }
 
-/// Whether `__WORD__` is a switch of the wiki, as against the name of something.
+/// Whether `__WORD__` is a switch of the wiki rather than a name.
 pub(super) fn is_switch(word: &str) -> bool {
     matches!(
         word,

@@ -1,6 +1,6 @@
-//! Templates that hold text of the page. All others go: what they would show stands elsewhere.
+//! Templates that hold text of the page. All others are dropped, since their text is elsewhere.
 
-/// What a template becomes.
+/// The text that replaces a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The parameter of this number, from 1.
@@ -78,7 +78,7 @@ const FIRST: &[&str] = &[
     "message box",
 ];
 
-/// The shape of the template called `name`, in lower case; none when it goes.
+/// The shape of the template `name`, in lower case; none for one that is dropped.
 pub(super) fn shape(name: &str) -> Option<Shape> {
     if FIRST.contains(&name) {
         return Some(Shape::One(1));

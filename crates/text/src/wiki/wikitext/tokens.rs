@@ -1,4 +1,4 @@
-//! The marks of a page in order, and which of them belong together.
+//! The marks of a page in order, and the pairs among them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,10 +13,10 @@ pub(super) struct Token {
     pub(super) kind: Kind,
 }
 
-/// What a mark is.
+/// The kind of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It goes, and this comes in its place.
+    /// It is replaced by this.
     Replaced(&'static str),
     /// `{{`, and the token that closes it.
     OpenTemplate(Option<usize>),
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     OpenLink(Option<usize>),
     /// `}}` or `]]`.
     Close,
-    /// Text that is kept as it is: where it stands, whether in a block of its own, in which language, and whether entities
+    /// Text that is kept verbatim: its position, whether it is a block of its own, its language, and whether entities
     /// count in it.
     Verbatim { body: Range<usize>, block: bool, language: Option<Range<usize>>, entities: bool },
 }
@@ -54,7 +54,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token> {
 struct Open {
     token: usize,
     template: bool,
-    /// How many headings came before it.
+    /// Number of headings before it.
     headings: usize,
 }
 
@@ -67,9 +67,9 @@ struct Scanner<'page> {
     open_templates: usize,
     open_links: usize,
     headings: usize,
-    /// Where the label of a link to elsewhere ends.
+    /// End of the label of an external link.
     link_end: Option<usize>,
-    /// Of each kind of tag, where the next one closes that has been looked for: none when there is none any more.
+    /// The position of the next closing tag of each kind that was searched; none where no more follow.
     closings: HashMap<&'static str, Option<usize>>,
 }
 
@@ -103,7 +103,7 @@ impl Scanner<'_> {
         self.bytes[self.at..].starts_with(text.as_bytes())
     }
 
-    /// How often the byte here is repeated.
+    /// Number of repetitions of the current byte.
     fn run(&self, byte: u8) -> usize {
         self.bytes[self.at..].iter().take_while(|next| **next == byte).count()
     }
@@ -182,7 +182,7 @@ impl Scanner<'_> {
                 if open.template != template {
                     continue;
                 }
-                // What holds a heading was never meant to be closed by this.
+                // A construct that holds a heading was never meant to be closed by this.
                 if open.headings == self.headings {
                     self.tokens[open.token].kind =
                         if template { Kind::OpenTemplate(Some(token)) } else { Kind::OpenLink(Some(token)) };
@@ -204,7 +204,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A comment, a tag, or an angle that is only one.
+    /// A comment, a tag, or a plain angle bracket.
     fn angle(&mut self) {
         if self.next_is("<!--") {
             let end =
@@ -241,7 +241,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A tag that goes with what it holds; alone where nothing closes it before it is opened again or a heading comes.
+    /// A tag that is dropped with its content, or alone if it is opened again or a heading comes before it is closed.
     fn dropped(&mut self, name: &'static str, whole: usize) {
         let body = self.at + whole;
         let end = self.closing_tag(name, body).filter(|end| {
@@ -267,7 +267,7 @@ impl Scanner<'_> {
         self.push(length, Kind::Replaced(""));
     }
 
-    /// A tag whose content is kept as it is; where nothing closes it, it goes alone.
+    /// A tag whose content is kept verbatim. Without a closing tag, it is dropped alone.
     fn verbatim(&mut self, name: &'static str, tag: Tag, whole: usize, attributes: Range<usize>) {
         let body = self.at + whole;
         let Some(end) = self.closing_tag(name, body) else {
@@ -287,7 +287,7 @@ impl Scanner<'_> {
         self.push(length, kind);
     }
 
-    /// How long the closing tag at `end` is.
+    /// Length of the closing tag at `end`.
     fn tag_length(&self, end: usize) -> usize {
         let rest = &self.bytes[end..];
         rest.iter().take(TAG_LENGTH).position(|byte| *byte == b'>').map_or(rest.len(), |length| length + 1)
@@ -308,7 +308,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Where the next `name` is from `from` on, looked for once: what was found serves until it is passed.
+    /// The position of the next `name` from `from` on. A search result serves until it is passed.
     fn closing(
         &mut self,
         name: &'static str,
@@ -333,7 +333,7 @@ fn is_empty_tag(after: &str) -> bool {
     end.is_some_and(|end| after[..end].ends_with('/'))
 }
 
-/// `== Text ==`, with nothing but white space or a comment behind it.
+/// `== Text ==`, with only white space or a comment behind it.
 fn is_heading(line: &str) -> bool {
     let line = line.split_once("<!--").map_or(line, |(line, _)| line).trim_end();
     line.len() > 4 && line.starts_with("==") && line.ends_with("==")

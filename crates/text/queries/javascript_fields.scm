@@ -1,1 +1,0 @@
-(field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @definition.method

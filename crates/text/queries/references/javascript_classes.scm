@@ -1,1 +1,0 @@
-(class_heritage [(identifier) @name (member_expression property: (_) @name)]) @reference.implementation

@@ -1,0 +1,185 @@
+//! The language of a file.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::language::Language;
+use super::table::LANGUAGES;
+
+impl Language {
+    /// The language of a file, by its name or else by the `#!` on its first line, which may be empty.
+    ///
+    /// ```
+    /// use tamis_text::Language;
+    /// let name = |path, line| Language::of(path, line).map(|language| language.name);
+    /// assert_eq!(name("src/main.CPP", ""), Some("cpp"));
+    /// assert_eq!(name("bin/deploy", "#!/usr/bin/env -S python3.12 -u"), Some("python"));
+    /// assert_eq!(name("mystery.xyzzy", ""), None);
+    /// ```
+    #[must_use]
+    pub fn of(path: &str, first_line: &str) -> Option<&'static Self> {
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        let index = Index::get();
+        if let Some(language) = index.file_names.get(name.as_str()) {
+            return Some(language);
+        }
+        // The longest extension wins: `page.blade.php` before `php`. A leading dot starts no extension.
+        let mut rest = name.as_str().get(1..).unwrap_or_default();
+        while let Some((_, extension)) = rest.split_once('.') {
+            if let Some(language) = index.extensions.get(extension) {
+                return Some(language);
+            }
+            rest = extension;
+        }
+        // `Dockerfile.dev`, `Makefile.am`, `LICENSE-MIT`.
+        let stem = name.split(['.', '-']).next().unwrap_or_default();
+        if let Some(language) = index.file_names.get(stem) {
+            return Some(language);
+        }
+        interpreter(first_line)
+            .and_then(|interpreter| index.interpreters.get(interpreter.to_ascii_lowercase().as_str()).copied())
+    }
+
+    /// The language of a file by its name and its text.
+    pub(crate) fn of_text(path: &str, text: &str) -> Option<&'static Self> {
+        Self::of(path, text.lines().next().unwrap_or_default()).map(|language| refine(language, path, text))
+    }
+
+    /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] is for what people write.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Index::get().names.get(name).copied()
+    }
+}
+
+/// `python` of `#!/usr/bin/env -S python3.12 -u`.
+fn interpreter(first_line: &str) -> Option<&str> {
+    let words = first_line.strip_prefix("#!")?.split_whitespace();
+    let program = words
+        .map(|word| word.rsplit('/').next().unwrap_or(word))
+        .find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
+    Some(program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.'))
+}
+
+/// Refines the language of a `.h` file, which is C, C++ or Objective-C by the form of its lines.
+fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
+    const CPP_ONLY: &[&str] = &[
+        "class ",
+        "namespace ",
+        "template<",
+        "template <",
+        "using ",
+        "public:",
+        "private:",
+        "protected:",
+        "constexpr ",
+    ];
+    const OBJECTIVEC_ONLY: &[&str] = &["@interface ", "@protocol ", "@class ", "@import ", "#import "];
+    const HEAD_LINES: usize = 2_000;
+    let header = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("h"));
+    let cpp = |line: &str| {
+        let line = line.trim();
+        CPP_ONLY.iter().any(|start| line.starts_with(start)) && line.ends_with(['{', '}', ';', ':', '>', ','])
+    };
+    let objectivec = |line: &str| OBJECTIVEC_ONLY.iter().any(|start| line.starts_with(start));
+    if header && text.lines().take(HEAD_LINES).any(objectivec) {
+        return Language::named("objectivec").unwrap_or(language);
+    }
+    if header && text.lines().take(HEAD_LINES).any(cpp) {
+        return Language::named("cpp").unwrap_or(language);
+    }
+    language
+}
+
+pub(super) struct Index {
+    names: HashMap<&'static str, &'static Language>,
+    pub(super) extensions: HashMap<&'static str, &'static Language>,
+    file_names: HashMap<&'static str, &'static Language>,
+    interpreters: HashMap<&'static str, &'static Language>,
+}
+
+impl Index {
+    pub(super) fn get() -> &'static Self {
+        static INDEX: OnceLock<Index> = OnceLock::new();
+        INDEX.get_or_init(|| {
+            let by = |keys: fn(&'static Language) -> &'static [&'static str]| {
+                LANGUAGES.iter().flat_map(|language| keys(language).iter().map(move |key| (*key, language))).collect()
+            };
+            Self {
+                names: LANGUAGES.iter().map(|language| (language.name, language)).collect(),
+                extensions: by(|language| language.extensions),
+                file_names: by(|language| language.file_names),
+                interpreters: by(|language| language.interpreters),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_key_names_two_languages() {
+        let mut seen = HashSet::new();
+        for language in LANGUAGES {
+            assert_eq!(language.name, language.name.to_ascii_lowercase());
+            assert!(seen.insert(("name", language.name)), "{}", language.name);
+            for key in language.extensions {
+                assert!(seen.insert(("extension", key)), "extension {key}");
+                assert_eq!(*key, key.to_ascii_lowercase());
+            }
+            for key in language.file_names {
+                assert!(seen.insert(("file", key)), "file name {key}");
+            }
+            for key in language.interpreters {
+                assert!(seen.insert(("interpreter", key)), "interpreter {key}");
+                assert_eq!(*key, key.to_ascii_lowercase());
+            }
+        }
+    }
+
+    #[test]
+    fn tells_the_language_from_the_name() {
+        let cases = [
+            ("a.rs", "rust"),
+            ("a.h", "c"),
+            ("a.HPP", "cpp"),
+            ("a.d.ts", "typescript"),
+            ("a.tsx", "tsx"),
+            ("a.mjs", "javascript"),
+            ("a.jsx", "jsx"),
+            ("a.pyi", "python"),
+            ("Dockerfile", "dockerfile"),
+            ("build/Dockerfile.dev", "dockerfile"),
+            ("Makefile", "makefile"),
+            ("CMakeLists.txt", "cmake"),
+            ("LICENSE-MIT", "text"),
+            ("README", "text"),
+            (".bashrc", "shell"),
+            ("notes.txt", "text"),
+            ("Guide.MD", "markdown"),
+            ("x.toml", "toml"),
+            ("Gemfile", "ruby"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(Language::of(path, "").map(|language| language.name), Some(expected), "{path}");
+        }
+        assert_eq!(Language::of(".rs", ""), None);
+    }
+
+    #[test]
+    fn a_first_line_tells_what_the_name_does_not() {
+        for (line, expected) in [
+            ("#!/bin/bash", Some("shell")),
+            ("#! /usr/bin/env node", Some("javascript")),
+            ("#!/usr/bin/env -S FOO=1 ruby", Some("ruby")),
+            ("#!", None),
+            ("# no", None),
+        ] {
+            assert_eq!(Language::of("run", line).map(|language| language.name), expected, "{line}");
+        }
+    }
+}
