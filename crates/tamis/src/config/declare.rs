@@ -125,8 +125,10 @@ pub(super) use section;
 pub(super) struct KeySpec<T> {
     allowed: Allowed,
     default: Value,
-    convert: Box<dyn Fn(&Entry<'_>) -> Result<T, ConfigError>>,
+    convert: Convert<T>,
 }
+
+type Convert<T> = Box<dyn Fn(&Entry<'_>) -> Result<T, ConfigError>>;
 
 /// A key with the value that is being converted.
 pub(super) struct Entry<'a> {

@@ -53,8 +53,7 @@ pub(crate) use words::Words;
 pub use crate::user_directories::UserDirectories;
 
 use declare::{Section, Settings, section};
-use sections::cuts::{self, CutParameters};
-use sections::thresholds;
+use sections::{cuts, thresholds};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tamis_cut::{Gate, Rule, TopScore};
@@ -89,16 +88,14 @@ section! {
         pub mcp: McpConfig;
         /// `[search.thresholds]` and `[search.calibrated]`.
         pub thresholds: ThresholdConfig;
-        /// `[cut.METHOD]`.
-        cuts: CutParameters;
+        /// Each key's value and its origin, among them `[cut.METHOD]`.
+        pub settings: BTreeMap<String, Setting>;
         /// `[gate]`.
         pub gate: Gate;
         /// `[models.NAME]`.
         pub models: BTreeMap<String, ModelDefinition> => |settings| Ok(settings.models.clone());
         /// The directories that each `[[collection]]` names.
         pub collections: Vec<CollectionDirectory> => collection_directories;
-        /// Each key's value and its origin.
-        pub settings: BTreeMap<String, Setting> => |settings| Ok(settings.values.clone());
         /// The project's configuration file, which need not exist.
         project_file: Option<PathBuf> => |settings| Ok(settings.project_file.clone());
         /// The user's configuration directory, if there is a home.

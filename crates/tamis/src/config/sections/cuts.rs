@@ -46,11 +46,8 @@ pub(in crate::config) fn rule(
     tamis_cut::build(given.name(), merged)
 }
 
-/// The parameters of every cut.
-#[derive(Clone, Debug)]
-pub struct CutParameters;
-
-impl Section for CutParameters {
+/// Every key's value. Its own keys are the parameters of the cuts, which only rules read.
+impl Section for BTreeMap<String, Setting> {
     fn declared() -> Vec<Key> {
         let cuts = METHODS.iter().flat_map(|method| {
             method.parameters.iter().map(|parameter| key(name(method.name, parameter.name), parameter))
@@ -65,7 +62,7 @@ impl Section for CutParameters {
         if let Ok(rule) = rule(&settings.values, TopScore::METHOD.name) {
             collection_rules(&settings.values, rule.as_ref())?;
         }
-        Ok(CutParameters)
+        Ok(settings.values.clone())
     }
 }
 
