@@ -75,8 +75,12 @@ fn vectors_can_come_from_the_program() {
         fusion_weight: 0.5,
     };
     let model = Arc::new(FewWords(info));
-    let index =
-        Index::builder(tree.path()).embedder("few", model).set("search.cut", "fixed:k=1").open().expect("opened");
+    let index = Index::builder(tree.path())
+        .embedder("few", model)
+        .set("search.cut", "fixed:k=1")
+        .set("search.gate", "false")
+        .open()
+        .expect("opened");
     let report = index.refresh().expect("refreshed");
     assert_eq!(report.embedded.get("few"), Some(&2));
     let answer = index.search("ocean").expect("searched");
