@@ -59,6 +59,7 @@ impl Embedder for FewWords {
             .iter()
             .map(|words| words.iter().filter(|word| text.to_lowercase().contains(*word)).count() as f32)
             .collect();
+        vector.resize(64, 0.0);
         normalise(&mut vector);
         Ok(vector)
     }
@@ -69,7 +70,7 @@ fn vectors_can_come_from_the_program() {
     let tree = tree();
     let info = ModelInfo {
         id: "few-words".into(),
-        dimension: 2,
+        dimension: 64,
         max_tokens: None,
         provider: Provider::Local,
         fusion_weight: 0.5,
