@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 use tamis::config::Config;
-use tamis::{EvidenceImport, ImportInput, Index, Location};
+use tamis::evidence::EvidenceImport;
+use tamis::import::ImportInput;
+use tamis::{Index, Location};
 
 struct Library {
     index: Index,
@@ -13,7 +15,7 @@ static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
     let directory = tempfile::tempdir().expect("a directory");
     let mut config = Config::built_in();
     config.index.models = vec!["static".into()];
-    let index = Index::open(Location::at(directory.path(), None), config).expect("an index");
+    let index = Index::at(Location::at(directory.path(), None), config).expect("an index");
     Library { index, _directory: directory }
 });
 
@@ -22,14 +24,14 @@ pub fn check(data: &[u8]) {
     let input = ImportInput { name: "graph.jsonl".into(), bytes: data.to_vec() };
     let import = EvidenceImport::read(&[input], Some("fuzz"));
     assert!(import.bad.iter().all(|bad| bad.reason.len() < 4000), "{:?}", import.bad);
-    let strict = index.import_evidence(&EvidenceImport { dry_run: true, ..import.clone() }, &());
+    let strict = index.evidence().import(&EvidenceImport { dry_run: true, ..import.clone() }, &());
     let lenient = EvidenceImport { skip_bad: true, ..import.clone() };
-    match (index.import_evidence(&lenient, &()), strict) {
+    match (index.evidence().import(&lenient, &()), strict) {
         (Ok(_), _) => {
-            let again = index.import_evidence(&lenient, &()).expect("the same again");
+            let again = index.evidence().import(&lenient, &()).expect("the same again");
             assert_eq!((again.added, again.updated), (0, 0), "{again:?}");
             // Where no record was good, nothing is there to be taken out.
-            let taken = index.remove_imported("fuzz", None, &());
+            let taken = index.imports().remove("fuzz", None, &());
             assert!(taken.is_ok() || import.lines.is_empty() || again.unchanged == 0, "{taken:?}");
         }
         (Err(error), Ok(_)) => panic!("refused only where bad records may be skipped: {error}"),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
 use tamis::config::Config;
-use tamis::{Index, Location, RunOptions};
+use tamis::{Index, Location};
 use tamis_server::{Caller, HttpOptions, Server, ServerOptions, serve_http};
 use tokio_util::sync::CancellationToken;
 
@@ -32,8 +32,8 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
         std::fs::write(directory.path().join("oven.md"), text).expect("written");
         let mut config = Config::built_in();
         config.index.models = vec!["static".into()];
-        let index = Index::open(Location::at(directory.path(), None), config).expect("an index");
-        index.refresh(RunOptions::WHOLE, &()).expect("indexed");
+        let index = Index::at(Location::at(directory.path(), None), config).expect("an index");
+        index.refresh().expect("indexed");
         let caller = Caller { namespaces: None, may_remember: false, may_judge: true };
         let server = Server::new(Arc::new(index), ServerOptions { parallel_calls: 2, caller });
         let options = HttpOptions { requests_per_minute: None, ..HttpOptions::at(([127, 0, 0, 1], 0).into()) };

@@ -5,7 +5,8 @@
 
 use std::sync::LazyLock;
 use tamis::config::Config;
-use tamis::{Index, Location, MetadataFilter, Mode, RunOptions, SearchRequest, dates};
+use tamis::search::MetadataFilter;
+use tamis::{Index, Location, Mode, SearchRequest, dates};
 
 struct Library {
     index: Index,
@@ -23,8 +24,8 @@ static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
     }
     let mut config = Config::built_in();
     config.index.models = vec!["static".into()];
-    let index = Index::open(Location::at(directory.path(), None), config).expect("an index");
-    index.refresh(RunOptions::WHOLE, &()).expect("indexed");
+    let index = Index::at(Location::at(directory.path(), None), config).expect("an index");
+    index.refresh().expect("indexed");
     Library { index, _directory: directory }
 });
 
@@ -35,7 +36,7 @@ pub fn check(data: &[u8]) {
     let mode = [Mode::Hybrid, Mode::Lexical, Mode::Semantic][query.len() % 3];
     let mut request = SearchRequest { mode: Some(mode), ..SearchRequest::new(query) };
     let index = &LIBRARY.index;
-    let answer = index.search(&request, &Default::default());
+    let answer = index.search(&request);
     match request.check() {
         Ok(()) => drop(answer.unwrap_or_else(|error| panic!("{query:?} by {mode}: {error}"))),
         Err(_) => assert!(answer.is_err(), "{query:?} is refused by the check and answered"),
@@ -50,7 +51,7 @@ pub fn check(data: &[u8]) {
     let authors = said(lines.next()).into_iter().collect();
     request.metadata = MetadataFilter { since, authors, ..MetadataFilter::default() };
     request.caller_path = said(lines.next());
-    if let Err(error) = index.search(&request, &Default::default()) {
+    if let Err(error) = index.search(&request) {
         assert!(!error.to_string().is_empty());
     }
 }

@@ -46,7 +46,8 @@ pub fn failed(error: &anyhow::Error, output: &Output) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Found;
     }
-    output.error(&told(error));
+    let remedy = crate::remedy::of(error).map(|remedy| format!(" ({remedy})"));
+    output.error(&format!("{}{}", told(error), remedy.unwrap_or_default()));
     Exit::Error
 }
 
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn a_cause_is_said_once() {
         let gone = || io::Error::new(io::ErrorKind::NotFound, "gone");
-        let contains = tamis::StoreError::Io { path: "a/b".into(), action: "reading", source: gone() };
+        let contains = tamis::store::StoreError::Io { path: "a/b".into(), action: "reading", source: gone() };
         assert_eq!(told(&anyhow::Error::from(contains)), "a/b: reading: gone");
         assert_eq!(told(&anyhow::Error::from(gone()).context("a/b")), "a/b: gone", "one that does not say it");
         let named = anyhow::anyhow!("a/b: gone").context("a/b");

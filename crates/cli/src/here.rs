@@ -38,7 +38,7 @@ impl Here {
     /// repositories from there where it lies under it, else from the top of the file system. What is no file is written as
     /// `tamis get` takes it.
     pub fn written(&self, namespace: &str, path: &str) -> String {
-        if tamis::is_imported(path) {
+        if tamis::import::is_imported(path) {
             let is_own = self.own.as_deref() == Some(namespace);
             return if is_own { path.to_owned() } else { format!("{namespace}:{path}") };
         }

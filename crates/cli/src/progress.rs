@@ -120,6 +120,7 @@ fn name(stage: &Stage) -> String {
         Stage::Queue(holder) => format!("waiting for {holder}, which is writing this index"),
         Stage::Answer => "answering queries".into(),
         Stage::Calibrate => "calibrating".into(),
+        _ => "searching".into(),
     }
 }
 

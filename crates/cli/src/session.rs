@@ -66,7 +66,7 @@ impl Session {
     /// # Errors
     /// The index cannot be made or read.
     pub fn open(self, config: Config) -> Result<Index> {
-        Ok(Index::open(self.location, config)?)
+        Ok(Index::at(self.location, config)?)
     }
 
     /// The index that is there.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tamis::config::Config;
-use tamis::{Index, Location, RunOptions, SearchRequest};
+use tamis::{Index, Location, SearchRequest};
 
 const KILLS: u64 = 50;
 const FILES: u64 = 160;
@@ -87,14 +87,14 @@ fn begun(child: &mut Child, stages: usize) {
 fn open(root: &Path) -> Index {
     let mut config = Config::built_in();
     config.index.models = vec!["static".into()];
-    Index::open(Location::at(root, None), config).expect("the index opens after a kill")
+    Index::at(Location::at(root, None), config).expect("the index opens after a kill")
 }
 
 /// Every document in the store is one version of its file, with all of its lines.
 fn assert_whole(index: &Index, tree: &Tree) {
-    for document in index.store().documents(index.namespace()).expect("documents") {
+    for document in index.contents().documents(index.namespace()).expect("documents") {
         let text = tree.versions.get(&document.content_hash).expect("a text that the file once had");
-        let passages = index.store().document_passages(index.namespace(), &document.path).expect("passages");
+        let passages = index.contents().document_passages(index.namespace(), &document.path).expect("passages");
         assert_eq!(passages.len(), document.passages as usize, "{}", document.path);
         let lines = |text: &str| -> Vec<String> {
             text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
@@ -139,7 +139,7 @@ fn an_index_survives_kill_9_at_any_point() {
         assert_whole(&index, &tree);
         // Some rounds go on from what the kill left, without a run in between.
         if tree.random.below(3) > 0 {
-            index.refresh(RunOptions::WHOLE, &()).expect("a rerun completes");
+            index.refresh().expect("a rerun completes");
             let findings = index.check().expect("checked");
             assert!(findings.problems.is_empty(), "round {round}: {:?}", findings.problems);
             assert_whole(&index, &tree);
@@ -148,9 +148,9 @@ fn an_index_survives_kill_9_at_any_point() {
                 .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
                 .filter(|name| name.ends_with(".md"))
                 .collect();
-            let documents = index.store().documents(index.namespace()).expect("documents");
+            let documents = index.contents().documents(index.namespace()).expect("documents");
             assert_eq!(documents.into_iter().map(|document| document.path).collect::<BTreeSet<_>>(), files);
-            let answer = index.search(&SearchRequest::new("the glacier"), &Default::default()).expect("searched");
+            let answer = index.search(&SearchRequest::new("the glacier")).expect("searched");
             assert!(answer.cut.candidates > 0);
         }
     }

@@ -3,7 +3,8 @@
 //! The library's messages are written for people, who have a command line. An agent that reads "run `tamis index`" has
 //! none, or should not use it.
 
-use tamis::{Error, StoreError};
+use tamis::Error;
+use tamis::store::StoreError;
 
 /// What to do about an error, for one who has tools and no command line.
 pub(crate) fn of(error: &Error) -> String {
@@ -12,7 +13,7 @@ pub(crate) fn of(error: &Error) -> String {
         Error::NotFound { .. } => "; `search` gives the ids of what is there, `get_status` the namespaces",
         Error::Store(StoreError::Sql { .. } | StoreError::Invalid { .. } | StoreError::Glob { .. }) => "",
         Error::Store(StoreError::Busy { .. }) => "; try again in a moment",
-        Error::Store(_) | Error::Path { .. } | Error::Config(_) | Error::Embed(_) => {
+        Error::Store(_) | Error::Path { .. } | Error::IndexDirectory { .. } | Error::Config(_) | Error::Embed(_) => {
             "; no tool here can mend this: tell the user"
         }
         _ => "",

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tamis::{Error, Observer, RunOptions, RunReport, Stage, StoreError, watch};
+use tamis::index::watch;
+use tamis::store::StoreError;
+use tamis::{Error, Observer, RunOptions, RunReport, Stage};
 
 /// Nothing is embedded with the better models while the tree is read: that is the other thread's.
 const QUICK: RunOptions = RunOptions { embed_at_most: 0, reread: false };
@@ -248,7 +250,7 @@ fn read(work: &Work) {
             Err(error) => {
                 busy.store(is_busy(&error), SeqCst);
                 // A tree that cannot be watched is looked at all the same.
-                let run = served.refresh(QUICK, &pace);
+                let run = served.refresh_with(QUICK, &pace);
                 background.tasks().unwatched = Some(error.to_string());
                 has_read(background, run);
             }

@@ -101,6 +101,7 @@ fn words(stage: &Stage) -> String {
         Stage::Queue(holder) => format!("waiting for {holder}, which is writing the index"),
         Stage::Answer => "answering".to_owned(),
         Stage::Calibrate => "measuring".to_owned(),
+        _ => "searching".to_owned(),
     }
 }
 

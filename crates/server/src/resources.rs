@@ -10,7 +10,8 @@ use rmcp::model::{
     Annotations, CompletionInfo, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
-use tamis::{DocumentState, Error};
+use tamis::Error;
+use tamis::store::DocumentState;
 
 /// Documents a page.
 const A_PAGE: usize = 200;
@@ -136,7 +137,7 @@ pub(crate) fn complete(
 
 /// Namespaces that the caller may read, by name.
 fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
-    let known = call.index.store().namespaces().map_err(|error| failed(&error.into()))?;
+    let known = call.index.contents().namespaces().map_err(|error| failed(&error.into()))?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
     names.sort();
     Ok(names)
@@ -144,7 +145,7 @@ fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
 
 /// The documents of a namespace that hold anything, by path.
 fn documents(call: &Call<'_>, namespace: &str) -> Result<Vec<DocumentState>, ErrorData> {
-    let mut documents = call.index.store().documents(namespace).map_err(|error| failed(&error.into()))?;
+    let mut documents = call.index.contents().documents(namespace).map_err(|error| failed(&error.into()))?;
     documents.retain(|document| document.passages > 0);
     documents.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(documents)
@@ -168,7 +169,7 @@ fn resource(document: &DocumentState) -> Resource {
 
 /// The type of a text by the ending of its name. What is imported is rendered as Markdown.
 fn mime_type(path: &str) -> &'static str {
-    if tamis::is_imported(path) {
+    if tamis::import::is_imported(path) {
         return "text/markdown";
     }
     let ending = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, ending)| ending);

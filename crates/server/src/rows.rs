@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write;
-use tamis::{SqlAnswer, SqlTable, SqlValue};
+use tamis::evidence::{SqlAnswer, SqlTable, SqlValue};
 
 /// What a statement gave.
 #[derive(Debug, Serialize, JsonSchema)]

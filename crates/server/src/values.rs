@@ -5,7 +5,8 @@ use crate::reply::Refused;
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis::{LANGUAGES, Language, dates};
+use tamis::dates;
+use tamis::text::{LANGUAGES, Language};
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

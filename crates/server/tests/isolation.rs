@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use tamis::config::Config;
-use tamis::{Index, Location, RunOptions, SourceSettings};
+use tamis::{Index, Location, SourceSettings};
 use tamis_server::{Caller, Server, ServerOptions};
 
 type Session = RunningService<RoleClient, ()>;
@@ -26,10 +26,10 @@ fn index(directory: &Path) -> Arc<Index> {
     }
     let mut config = Config::built_in();
     config.index.models = vec!["static".into()];
-    let mut index = Index::open(Location::at(directory, None), config).expect("opens");
+    let mut index = Index::at(Location::at(directory, None), config).expect("opens");
     let roots = ["open", "sealed"].map(|name| directory.join(name));
     index.add_sources(&roots, &SourceSettings::default()).expect("added");
-    index.refresh(RunOptions::WHOLE, &()).expect("indexed");
+    index.refresh().expect("indexed");
     Arc::new(index)
 }
 

@@ -14,8 +14,10 @@ use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins};
+use tamis::duplicates::{DuplicateQuestion, Duplicates, DuplicatesRequest};
 use tamis::evaluate::TestCollection;
-use tamis::{DuplicateQuestion, Duplicates, DuplicatesRequest, Index, IssueImport, Location, RunOptions};
+use tamis::import::IssueImport;
+use tamis::{Index, Location, RunOptions};
 use tamis_text::{Issue, IssueState};
 
 /// Reports without a duplicate that are asked.
@@ -49,9 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::load(&Origins { flags: flags.collect(), ..Origins::default() }, None)?;
     let floor = config.triage.duplicates.min_likeness;
     std::fs::create_dir_all(&place)?;
-    let index = Index::open(Location::at(Path::new(&place), None), config)?;
+    let index = Index::at(Location::at(Path::new(&place), None), config)?;
     let import = IssueImport { origin: directory.clone(), issues: issues.collect(), ..IssueImport::default() };
-    eprintln!("{:?}", index.import_issues(&import, &())?);
+    eprintln!("{:?}", index.imports().issues(&import, &())?);
     index.complete(RunOptions::WHOLE, &())?;
 
     let mut named: HashSet<u64> = HashSet::new();
@@ -70,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     without.sort_by_cached_key(|(id, _)| *blake3::hash(format!("{SEED} {id}").as_bytes()).as_bytes());
     without.truncate(count);
 
-    let ask = |number: u64| index.duplicates(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)));
+    let ask = |number: u64| index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number)));
     let positive: Vec<Duplicates> = with.par_iter().map(|(number, _)| ask(*number)).collect::<Result<_, _>>()?;
     let negative: Vec<Duplicates> = without.par_iter().map(|(_, number)| ask(*number)).collect::<Result<_, _>>()?;
 

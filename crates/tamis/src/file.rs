@@ -1,5 +1,5 @@
-//! Files: one change at a time, whole or not at all; those of others read with care ([`foreign`]); those that somebody names
-//! written as what they are ([`named`]).
+//! File access. Changes are serialized and atomic; files of others are read defensively ([`foreign`]); files that the user
+//! names are written as what they are ([`named`]).
 
 pub(crate) mod foreign;
 mod named;
@@ -8,11 +8,13 @@ pub(crate) use named::replace_whole;
 pub use named::{write_bytes, write_file};
 
 use crate::Error;
-use crate::index::TEMPORARY;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// How the names of files begin that are being written: they get another name when they are whole.
+pub(crate) const TEMPORARY: &str = ".tamis-new-";
 
 /// The largest file that is changed as a text, in bytes.
 pub(crate) const LONGEST_TEXT: u64 = 64 << 20;

@@ -1,4 +1,4 @@
-//! Where a tree and its index are.
+//! Finds a tree and its index.
 
 use crate::Error;
 use crate::user_directories::Bases;
@@ -59,7 +59,7 @@ impl Location {
         }
     }
 
-    /// Whether an index has been made here.
+    /// Returns `true` if an index has been made here.
     pub fn has_index(&self) -> bool {
         self.directory.join("tamis.db").is_file()
     }
@@ -78,10 +78,9 @@ fn stays_in(root: &Path) -> Result<(), Error> {
     }
     match dunce::canonicalize(&directory) {
         Ok(target) if target.starts_with(root) => Ok(()),
-        _ => Err(Error::path(
+        _ => Err(Error::index_directory(
             &directory,
-            "a symbolic link out of the tree, which may have come with it; if it is yours, name the directory that it leads \
-             to with --index DIR or TAMIS_INDEX",
+            "a symbolic link out of the tree, which may have come with it; if it is yours, name the directory that it leads to",
         )),
     }
 }
@@ -165,7 +164,7 @@ mod tests {
             std::os::unix::fs::symlink(to, &link).expect("linked");
             if to == "../outside" {
                 let error = Location::discover(&base.join("tree"), None).expect_err("refused").to_string();
-                assert!(error.contains("--index"), "{error}");
+                assert!(error.contains("another directory"), "{error}");
                 let named = Location::discover(&base.join("tree"), Some(&base.join("outside"))).expect("named");
                 assert_eq!(named.directory, base.join("outside"));
             } else {

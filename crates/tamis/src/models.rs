@@ -1,4 +1,4 @@
-//! Models by the names that configuration and people use, each loaded once and when first needed.
+//! The models of a configuration by name, each loaded once, when first needed.
 
 use crate::Error;
 use crate::config::{Config, Endpoint, ModelDefinition, Provider};
@@ -11,7 +11,9 @@ use tamis_embed::{EmbedError, Embedder, LocalModel, MiniLm, ModelInfo, Purpose, 
 /// The models of a configuration.
 pub struct Models {
     definitions: BTreeMap<String, ModelDefinition>,
-    loaded: Mutex<HashMap<(String, bool), Arc<Place>>>,
+    /// Models that the program brought along.
+    given: BTreeMap<String, Arc<dyn Embedder>>,
+    loaded: Mutex<HashMap<(String, bool), Arc<ModelSlot>>>,
     asked: AtomicU32,
     outages: Mutex<HashMap<String, Outage>>,
 }
@@ -32,7 +34,7 @@ const QUERY_WAIT: Duration = Duration::from_secs(2);
 
 /// Where a model is kept. While it is loaded, nobody waits who wants another one.
 #[derive(Default)]
-struct Place {
+struct ModelSlot {
     model: OnceLock<Arc<dyn Embedder>>,
     loading: Mutex<()>,
 }
@@ -43,8 +45,14 @@ const QUERIES_OF_A_SHORT_PROCESS: u32 = 2;
 impl Models {
     /// No model is loaded yet.
     pub fn new(config: &Config) -> Self {
+        Models::with(config, Vec::new())
+    }
+
+    /// The models of a configuration, and others that are loaded already.
+    pub(crate) fn with(config: &Config, given: Vec<(String, Arc<dyn Embedder>)>) -> Self {
         Models {
             definitions: config.models.clone(),
+            given: given.into_iter().collect(),
             loaded: Mutex::default(),
             asked: AtomicU32::new(0),
             outages: Mutex::default(),
@@ -108,12 +116,15 @@ impl Models {
         })
     }
 
-    /// Whether embedding with the model called `name` sends text out of this process.
+    /// Returns `true` if embedding with the model called `name` sends text out of this process.
     pub fn is_remote(&self, name: &str) -> bool {
         self.definitions.get(name).is_some_and(|definition| matches!(definition.provider, Provider::Openai(_)))
     }
 
     fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
+        if let Some(model) = self.given.get(name) {
+            return Ok(model.clone());
+        }
         // Only the built-in transformer and remote models are prepared differently for the two; the former serves both
         // when it is prepared for passages.
         let differs = name == "minilm" || self.is_remote(name);
@@ -150,6 +161,9 @@ impl Models {
     /// # Errors
     /// As [`Models::get`].
     pub fn described(&self, name: &str) -> Result<ModelInfo, Error> {
+        if let Some(model) = self.given.get(name) {
+            return Ok(model.model().clone());
+        }
         Ok(match (name, self.definitions.get(name).map(|definition| &definition.provider)) {
             ("static", _) => StaticModel::built_in().model().clone(),
             ("minilm", _) => MiniLm::info(),

@@ -1,13 +1,16 @@
-//! What an index holds, and whether it is sound.
+//! The state of an index: its contents, its freshness and its health.
 
 use crate::Error;
-use crate::embedding_cache::EmbeddingCacheStatus;
+use crate::collections::SKIPPED;
+use crate::handle::{Index, SourceState};
 use crate::import::Imported;
-use crate::index::{Index, SKIPPED, SourceState};
+use crate::index::EmbeddingCacheStatus;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tamis_store::{EvidenceSummary, Findings, Progress, Summary};
+#[cfg(feature = "evidence")]
+use tamis_store::EvidenceSummary;
+use tamis_store::{Findings, Progress, Store, Summary};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +32,7 @@ pub struct Status {
     /// What was imported, by where it came from.
     pub imported: Vec<Imported>,
     /// The evidence of each namespace that has any.
+    #[cfg(feature = "evidence")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<EvidenceSummary>,
     /// The user's cache of vectors, where there is one that can be read.
@@ -40,6 +44,7 @@ pub struct Status {
 
 /// The state of one repository of an index.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct SourceStatus {
     /// The name under which its documents are stored.
     pub namespace: String,
@@ -47,7 +52,7 @@ pub struct SourceStatus {
     pub root: PathBuf,
     /// Whose it is.
     pub owner: Option<String>,
-    /// Whether its owner's other namespaces may search it.
+    /// True if its owner's other namespaces may search it.
     pub shared: bool,
     /// Documents with passages.
     pub documents: u64,
@@ -57,7 +62,7 @@ pub struct SourceStatus {
     pub stale: u64,
     /// Whether it can be brought up to date.
     pub state: SourceState,
-    /// Why it cannot, and what to do.
+    /// The reason why it cannot, and what to do.
     pub remark: Option<String>,
 }
 
@@ -82,7 +87,7 @@ impl Index {
                 state,
                 remark: state.remark(&source.namespace),
             };
-            for document in self.store().documents(&source.namespace)? {
+            for document in self.store.documents(&source.namespace)? {
                 if document.collection == SKIPPED {
                     *skipped.entry(document.role).or_default() += 1;
                 } else {
@@ -97,7 +102,7 @@ impl Index {
             }
             sources.push(status);
         }
-        let mut summary = self.store().summary()?;
+        let mut summary = self.store.summary()?;
         summary.documents -= skipped.values().sum::<u64>().min(summary.documents);
         summary.collections.retain(|count| count.name != SKIPPED);
         Ok(Status {
@@ -108,8 +113,9 @@ impl Index {
             skipped,
             notes,
             sources,
-            imported: self.imported()?,
-            evidence: self.evidence_summaries()?,
+            imported: self.imports().list()?,
+            #[cfg(feature = "evidence")]
+            evidence: self.evidence().summaries()?,
             // One that cannot be read is passed over by runs as well; the doctor says why.
             embedding_cache: self.embedding_cache().unwrap_or_default(),
             summary,
@@ -121,7 +127,7 @@ impl Index {
     /// # Errors
     /// The store cannot be read at all.
     pub fn check(&self) -> Result<Findings, Error> {
-        Ok(self.store().check()?)
+        Ok(self.store.check()?)
     }
 
     /// Rebuilds what is derived and damaged or behind; returns what is still wrong afterwards.
@@ -129,6 +135,6 @@ impl Index {
     /// # Errors
     /// The index is not writable, or another process is writing.
     pub fn mend(&self, progress: &mut dyn FnMut(Progress)) -> Result<Findings, Error> {
-        Ok(self.store().mend(progress)?)
+        Ok(self.store.mend(progress)?)
     }
 }

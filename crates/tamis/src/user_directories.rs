@@ -1,7 +1,6 @@
-//! Where the files of a user are: the configuration and the cache of this program, and the directories in which other
-//! programs keep theirs. Everything that asks for the home directory asks here.
+//! The user's directories: this program's configuration and cache, and those in which other programs keep theirs. No other
+//! module asks for the home directory.
 
-use crate::clients::System;
 use etcetera::BaseStrategy;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,30 @@ const CONFIGURATION_VARIABLE: &str = "TAMIS_CONFIG_HOME";
 
 /// Names the directory of the cache itself.
 const CACHE_VARIABLE: &str = "TAMIS_CACHE";
+
+/// A kind of operating system, by where programs keep their files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux and what follows the same conventions.
+    Linux,
+    /// macOS.
+    Mac,
+    /// Windows.
+    Windows,
+}
+
+impl System {
+    /// The one that this runs on.
+    pub fn here() -> System {
+        if cfg!(windows) {
+            System::Windows
+        } else if cfg!(target_os = "macos") {
+            System::Mac
+        } else {
+            System::Linux
+        }
+    }
+}
 
 /// The directories in which the programs of a user keep their files, each in one of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

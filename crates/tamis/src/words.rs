@@ -1,4 +1,4 @@
-//! The words of a text, for a look at what two texts have in common.
+//! The words of a text, for comparing two texts.
 
 /// The words of a text in lower case, each once, ascending.
 pub(crate) fn words_of(text: &str) -> Vec<String> {

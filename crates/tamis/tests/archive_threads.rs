@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::OnceLock;
-use tamis::{CommentReason, Remark, ThreadRules, assemble, budgets, shorten};
+use tamis::troubleshoot::{CommentReason, Remark, ThreadRules, assemble, budgets, shorten};
 use tamis_text::{Issue, read_issues};
 
 fn archive() -> &'static [Issue] {

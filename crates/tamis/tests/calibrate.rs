@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use tamis::calibrate::{CalibrateMethod, CalibrateReport, CalibrateRequest, Outcome, ThresholdSource};
 use tamis::config::{Config, Origins};
-use tamis::{
-    CalibrateMethod, CalibrateReport, CalibrateRequest, Error, Index, Location, Outcome, RunOptions, ThresholdSource,
-};
+use tamis::{Error, Index, Location};
 
 const SUBJECTS: [&str; 8] = ["oven", "anchor", "violin", "comet", "glacier", "parser", "invoice", "orchard"];
 const VERBS: [&str; 5] = ["open", "measure", "repair", "describe", "release"];
@@ -46,14 +45,14 @@ fn open(root: &Path, environment: &[(&str, &str)]) -> Index {
     let mut variables = vec![("TAMIS_INDEX_MODELS".to_owned(), "static".to_owned())];
     variables.extend(environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     let origins = Origins { project: Some(location.config_file()), environment: variables, ..Origins::default() };
-    Index::open(location, Config::load(&origins, None).expect("a configuration")).expect("opened")
+    Index::at(location, Config::load(&origins, None).expect("a configuration")).expect("opened")
 }
 
 fn indexed(files: &[(String, String)]) -> (tempfile::TempDir, Index) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     write(directory.path(), files);
     let index = open(directory.path(), &[]);
-    index.refresh(RunOptions::WHOLE, &()).expect("indexed");
+    index.refresh().expect("indexed");
     (directory, index)
 }
 
@@ -62,7 +61,7 @@ fn both() -> Vec<(String, String)> {
 }
 
 fn calibrate(index: &Index, request: &CalibrateRequest) -> CalibrateReport {
-    index.calibrate(request, &()).expect("calibrated")
+    index.calibration().run(request, &()).expect("calibrated")
 }
 
 fn configure(root: &Path, text: &str) {
@@ -72,7 +71,7 @@ fn configure(root: &Path, text: &str) {
 
 /// What holds under the model called `name`.
 fn held(index: &Index, name: &str, language: &str) -> (f64, Option<ThresholdSource>) {
-    let thresholds = index.thresholds(Some(&index.models().info(name).expect("a model"))).expect("read");
+    let thresholds = index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read");
     (thresholds.of(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
 }
 
@@ -111,7 +110,7 @@ fn the_same_seed_gives_the_same_thresholds_whatever_the_order_in_the_store() {
     let other = open(directory.path(), &[]);
     for file in files.iter().rev() {
         write(directory.path(), std::slice::from_ref(file));
-        other.refresh(RunOptions::WHOLE, &()).expect("indexed");
+        other.refresh().expect("indexed");
     }
     let all = |index: &Index, seed| {
         let report = calibrate(index, &CalibrateRequest { seed, dry_run: true, ..CalibrateRequest::default() });
@@ -192,8 +191,9 @@ fn trap_a_manual_value_is_never_overwritten() {
 #[test]
 fn another_model_is_told_once_for_each_change_and_the_built_in_ones_hold() {
     let (_directory, index) = indexed(&both());
-    let warning =
-        |name: &str| index.thresholds(Some(&index.models().info(name).expect("a model"))).expect("read").warning;
+    let warning = |name: &str| {
+        index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read").warning
+    };
     assert_eq!(warning("minilm"), None, "nothing was calibrated");
     calibrate(&index, &CalibrateRequest::default());
     assert_eq!(warning("static"), None);
@@ -207,7 +207,7 @@ fn another_model_is_told_once_for_each_change_and_the_built_in_ones_hold() {
     assert_eq!(warning("minilm"), None, "once");
     assert_eq!(warning("static"), None);
     assert_eq!(warning("minilm"), Some(expected), "another change");
-    assert!(index.thresholds(None).expect("read").warning.is_none());
+    assert!(index.calibration().thresholds(None).expect("read").warning.is_none());
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn what_does_not_separate_is_written_on_request_alone() {
     let report = calibrate(&index, &CalibrateRequest { force: true, ..CalibrateRequest::default() });
     assert!(report.languages[0].written);
     assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::Calibrated));
-    assert_eq!(index.clear_calibrations().expect("cleared"), (1, Vec::new()));
+    assert_eq!(index.calibration().clear().expect("cleared"), (1, Vec::new()));
     assert_eq!(held(&index, "static", "rust").1, Some(ThresholdSource::BuiltIn));
 }
 
@@ -250,11 +250,13 @@ fn nothing_to_calibrate_and_nothing_embedded_are_told_apart() {
     assert_eq!(calibrate(&index, &CalibrateRequest::default()).languages, []);
     let (_directory, index) = indexed(&both());
     let other = CalibrateRequest { model: Some("minilm".into()), ..CalibrateRequest::default() };
-    let error = index.calibrate(&other, &()).expect_err("no vectors");
+    let error = index.calibration().run(&other, &()).expect_err("no vectors");
     assert!(matches!(error, Error::NotEmbedded { symbols: 80, .. }), "{error}");
     assert!(error.to_string().contains("`tamis index`"), "{error}");
     let klingon = CalibrateRequest { languages: vec!["klingon".into()], ..CalibrateRequest::default() };
-    assert!(index.calibrate(&klingon, &()).is_err_and(|error| error.to_string().contains("one with symbols: ")));
+    assert!(
+        index.calibration().run(&klingon, &()).is_err_and(|error| error.to_string().contains("one with symbols: "))
+    );
 }
 
 #[test]

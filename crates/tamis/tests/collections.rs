@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 fn collections(index: &Index) -> BTreeMap<String, String> {
-    let documents = index.store().documents(index.namespace()).expect("listed");
+    let documents = index.contents().documents(index.namespace()).expect("listed");
     documents.into_iter().map(|document| (document.path, document.collection)).collect()
 }
 
@@ -71,7 +71,7 @@ fn a_directory_as_a_whole_is_what_the_user_or_the_configuration_says() {
     index.add_sources(&[at("project.wiki")], &SourceSettings::default()).expect("added");
     refresh(&index);
     let collection = |index: &Index, namespace: &str, path: &str| {
-        index.store().document(namespace, path).expect("read").expect("there").collection
+        index.contents().document(namespace, path).expect("read").expect("there").collection
     };
     assert_eq!(collection(&index, "diary", "monday.md"), "notes");
     assert_eq!(collection(&index, "diary", "script.sh"), "code");
@@ -114,7 +114,7 @@ fn trap_a_note_has_no_date_from_the_commit_that_brought_it() {
     git(&["commit", "-q", "-m", "all"]);
     let index = tree.open(&[]);
     refresh(&index);
-    let dated = |path: &str| index.store().document(index.namespace(), path).expect("read").expect("there").dated_ns;
+    let dated = |path: &str| index.contents().document(index.namespace(), path).expect("read").expect("there").dated_ns;
     assert!(dated("README.md").is_some(), "other files have that of the commit");
     assert_eq!(dated("MEMORY.md"), None);
 }
@@ -138,7 +138,7 @@ fn a_note_of_overlapping_passages_is_given_back_as_it_was() {
     let tree = Tree::new(&[("memory/2026-03-05.md", &text)]);
     let index = tree.open(&[]);
     refresh(&index);
-    let passages = index.store().document_passages(index.namespace(), "memory/2026-03-05.md").expect("read");
+    let passages = index.contents().document_passages(index.namespace(), "memory/2026-03-05.md").expect("read");
     let shared = passages.windows(2).filter(|pair| pair[1].start_line <= pair[0].end_line).count();
     assert!(shared >= 2, "{shared} of {} passages share lines", passages.len());
     assert_eq!(index.get("memory/2026-03-05.md").expect("there").text, text);

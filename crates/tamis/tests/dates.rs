@@ -83,12 +83,12 @@ impl Repository {
 fn open(root: &Path) -> Index {
     let flags = vec![("index.models".into(), "static".into(), "test".into())];
     let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
-    Index::open(Location::at(root, None), config).expect("opened")
+    Index::at(Location::at(root, None), config).expect("opened")
 }
 
 /// Seconds after the start by path; `None` where a document has no date of a commit.
 fn dates(index: &Index) -> BTreeMap<String, Option<i64>> {
-    let documents = index.store().documents(index.namespace()).expect("documents");
+    let documents = index.contents().documents(index.namespace()).expect("documents");
     let seconds = |date: i64| date / 1_000_000_000 - START;
     documents.into_iter().map(|document| (document.path, document.dated_ns.map(seconds))).collect()
 }
@@ -164,7 +164,7 @@ fn files_that_are_split_again_keep_their_dates() {
     let flags = [("index.models", "static"), ("index.passage_tokens", "50")];
     let flags = flags.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
     let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
-    let index = Index::open(Location::at(&repository.root(), None), config).expect("opened");
+    let index = Index::at(Location::at(&repository.root(), None), config).expect("opened");
     let report = index.refresh_for_search(&()).expect("refreshed").report.expect("a report");
     assert_eq!(report.changed, 1);
     assert_eq!(dates(&index), expected([("a.md", Some(0))]));

@@ -6,7 +6,9 @@ mod support;
 
 use issues::{closed, put, said};
 use support::{Tree, notes_tree};
-use tamis::{DuplicateQuestion, Duplicates, DuplicatesRequest, Index, StatsRequest};
+use tamis::Index;
+use tamis::duplicates::{DuplicateQuestion, Duplicates, DuplicatesRequest};
+use tamis::telemetry::StatsRequest;
 use tamis_text::{Issue, IssueKind, IssueState};
 
 fn index() -> (Tree, Index) {
@@ -44,12 +46,12 @@ fn index() -> (Tree, Index) {
 }
 
 fn of(index: &Index, number: u64) -> Duplicates {
-    index.duplicates(&DuplicatesRequest::new(DuplicateQuestion::Issue(number))).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(number))).expect("answered")
 }
 
 fn text(index: &Index, title: &str, body: &str) -> Duplicates {
     let question = DuplicateQuestion::Text { title: title.into(), body: body.into() };
-    index.duplicates(&DuplicatesRequest::new(question)).expect("answered")
+    index.duplicates().find(&DuplicatesRequest::new(question)).expect("answered")
 }
 
 #[test]
@@ -95,7 +97,7 @@ fn states_can_be_asked_for() {
     let (_tree, index) = index();
     let request =
         DuplicatesRequest { states: vec!["open".into()], ..DuplicatesRequest::new(DuplicateQuestion::Issue(1)) };
-    let found = index.duplicates(&request).expect("answered");
+    let found = index.duplicates().find(&request).expect("answered");
     assert_eq!(found.considered.iter().map(|one| one.number).collect::<Vec<_>>(), [2]);
 }
 
@@ -116,7 +118,7 @@ fn each_question_is_a_row_of_telemetry() {
     let (_tree, index) = index();
     of(&index, 1);
     text(&index, "Quarterly harvest of seaweed", "");
-    let stats = index.stats(&StatsRequest::default()).expect("counted");
+    let stats = index.statistics().summarize(&StatsRequest::default()).expect("counted");
     assert_eq!((stats.queries, stats.empty), (2, 1));
     assert_eq!(stats.entry_points[0].name, "duplicates");
 }
@@ -124,7 +126,7 @@ fn each_question_is_a_row_of_telemetry() {
 #[test]
 fn what_is_not_there_is_an_error() {
     let (_tree, index) = index();
-    let ask = |question| index.duplicates(&DuplicatesRequest::new(question)).map(|found| found.reason);
+    let ask = |question| index.duplicates().find(&DuplicatesRequest::new(question)).map(|found| found.reason);
     assert!(ask(DuplicateQuestion::Issue(77)).expect_err("not there").to_string().contains("issue 77"));
     let empty = DuplicateQuestion::Text { title: " ".into(), body: String::new() };
     assert!(ask(empty).expect_err("nothing asked").to_string().contains("a title, or a body"));

@@ -19,7 +19,7 @@ fn open(tree: &Tree, cache: &Path, settings: &[(&str, &str)]) -> Index {
     let flags = settings.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
     let directories = UserDirectories::at(None, Some(cache.to_owned()));
     let config = Config::load(&Origins { flags, directories, ..Origins::default() }, None).expect("valid");
-    Index::open(Location::at(tree.root(), None), config).expect("opened")
+    Index::at(Location::at(tree.root(), None), config).expect("opened")
 }
 
 fn minilm(counts: &std::collections::BTreeMap<String, u64>) -> u64 {
@@ -31,7 +31,7 @@ fn database(cache: &Path) -> PathBuf {
 }
 
 fn vectors(index: &Index) -> Vec<Option<Vec<f32>>> {
-    let store = index.store();
+    let store = support::store(index);
     let ids: Vec<_> = store.select(&Default::default()).expect("read").iter().map(|one| one.passage).collect();
     store.vectors(&index.models().id("minilm").expect("built in"), &ids).expect("read")
 }
@@ -69,12 +69,12 @@ fn a_search_waits_for_no_model_where_the_cache_knows_the_vectors() {
     refresh(&open(&first, cache.path(), &[]));
     let index = open(&second, cache.path(), &[]);
     let none = RunOptions { embed_at_most: 0, reread: false };
-    let report: RunReport = index.refresh(none, &()).expect("refreshed");
+    let report: RunReport = index.refresh_with(none, &()).expect("refreshed");
     assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (0, 3));
     assert!(report.pending.is_empty());
 
     let third = Tree::new(&FILES);
-    let report = open(&third, &cache.path().join("empty"), &[]).refresh(none, &()).expect("refreshed");
+    let report = open(&third, &cache.path().join("empty"), &[]).refresh_with(none, &()).expect("refreshed");
     assert_eq!((minilm(&report.cached), minilm(&report.pending)), (0, 3), "nothing known: left for another run");
 }
 

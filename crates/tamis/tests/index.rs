@@ -138,7 +138,7 @@ fn a_stopped_run_leaves_a_valid_index_that_the_next_one_completes() {
         tree.write(&format!("note-{number}.md"), format!("# Note {number}\n\nText of number {number}.\n").as_bytes());
     }
     let index = tree.open(&[]);
-    let report = index.refresh(RunOptions::WHOLE, &StopAfter(AtomicU64::new(200))).expect("stopped");
+    let report = index.refresh_with(RunOptions::WHOLE, &StopAfter(AtomicU64::new(200))).expect("stopped");
     assert!(report.interrupted);
     assert!(report.added >= 128 && report.added < 1500, "{}", report.added);
     assert!(index.check().expect("checked").problems.is_empty());
@@ -174,7 +174,7 @@ fn renaming_the_directory_changes_nothing() {
     let open = |root: &std::path::Path| {
         let mut config = Config::built_in();
         config.index.models = vec!["static".into()];
-        Index::open(Location::at(root, None), config).expect("opened")
+        Index::at(Location::at(root, None), config).expect("opened")
     };
     refresh(&open(&before));
     fs::rename(&before, &after).expect("renamed");
@@ -190,11 +190,11 @@ fn a_tree_that_is_gone_does_not_empty_its_index() {
     let root = tree.root().to_owned();
     let mut config = Config::built_in();
     config.index.models = vec!["static".into()];
-    let index = Index::open(Location::at(&root, Some(index_home.path())), config).expect("opened");
+    let index = Index::at(Location::at(&root, Some(index_home.path())), config).expect("opened");
     refresh(&index);
     drop(tree);
-    assert!(index.refresh(RunOptions::WHOLE, &()).is_err());
-    assert_eq!(index.store().summary().expect("a summary").documents, 12);
+    assert!(index.refresh().is_err());
+    assert_eq!(index.contents().summary().expect("a summary").documents, 12);
 }
 
 /// Changes the tree when it has been listed and before it is read.
@@ -233,7 +233,7 @@ fn what_stops_being_a_file_of_the_tree_before_it_is_read_is_not_indexed() {
         fs::remove_dir_all(root.join("below")).expect("removed");
         symlink(outside.path(), root.join("below")).expect("linked");
     };
-    let report = index.refresh(RunOptions::WHOLE, &Between(swap)).expect("run");
+    let report = index.refresh_with(RunOptions::WHOLE, &Between(swap)).expect("run");
     let mut unreadable: Vec<&str> = report.unreadable.iter().filter_map(|line| line.split(':').next()).collect();
     unreadable.sort_unstable();
     assert_eq!(unreadable, ["below/secret.md", "grown.md", "linked.md", "piped.md"], "{:?}", report.unreadable);

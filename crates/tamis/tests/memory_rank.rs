@@ -235,7 +235,7 @@ fn telemetry_counts_before_and_after_the_cut() {
     let index = noted(&tree, &[], MONTH);
     let found = recall(&index, "pruning apple trees");
     recall(&index, "quantum chromodynamics lattice");
-    let stats = index.stats(&tamis::StatsRequest::default()).expect("read");
+    let stats = index.statistics().summarize(&tamis::telemetry::StatsRequest::default()).expect("read");
     assert_eq!((stats.queries, stats.empty), (2, 1), "also the one that found nothing");
     assert_eq!(stats.candidates, Some(9.0), "before the cut");
     let by_cut = stats.methods.iter().find(|share| share.name == "top_score").expect("told");

@@ -3,7 +3,8 @@
 mod support;
 
 use support::{Tree, refresh};
-use tamis::{Index, NameReference, Referrer, Related, RelatedBy, RelatedRequest};
+use tamis::Index;
+use tamis::related::{NameReference, Referrer, Related, RelatedBy, RelatedRequest};
 
 const DOOR: &str = "\
 use crate::key::Key;
@@ -152,7 +153,7 @@ fn tree() -> Tree {
 }
 
 fn related(index: &Index, wanted: &str) -> Related {
-    index.related(&RelatedRequest::new(wanted)).unwrap_or_else(|error| panic!("{wanted}: {error}"))
+    index.related().find(&RelatedRequest::new(wanted)).unwrap_or_else(|error| panic!("{wanted}: {error}"))
 }
 
 /// Each name with the symbols that it can mean.
@@ -260,7 +261,8 @@ fn one_side_alone_can_be_asked_for_and_the_limit_shortens_each_list() {
     let index = tree.open(&[]);
     refresh(&index);
     let wanted = format!("src/door.rs:{}", line(DOOR, "pub fn unlock"));
-    let by = |by, limit| index.related(&RelatedRequest { by, limit, ..RelatedRequest::new(&wanted) }).expect("found");
+    let by =
+        |by, limit| index.related().find(&RelatedRequest { by, limit, ..RelatedRequest::new(&wanted) }).expect("found");
     let vector = by(Some(RelatedBy::Vector), None);
     assert!(vector.references.is_empty() && vector.referenced_by.is_empty() && vector.cut.is_some());
     let reference = by(Some(RelatedBy::Reference), None);
@@ -270,7 +272,7 @@ fn one_side_alone_can_be_asked_for_and_the_limit_shortens_each_list() {
     assert!(short.notes.iter().any(|note| note == "not shown: 3 more of the names it uses"), "{:?}", short.notes);
     assert!(short.notes.iter().any(|note| note == "not shown: 1 more uses of it"), "{:?}", short.notes);
     for limit in [0, 1001] {
-        let refused = index.related(&RelatedRequest { limit: Some(limit), ..RelatedRequest::new(&wanted) });
+        let refused = index.related().find(&RelatedRequest { limit: Some(limit), ..RelatedRequest::new(&wanted) });
         assert!(refused.is_err_and(|error| error.to_string().contains("1 to 1000")));
     }
 }
@@ -312,10 +314,10 @@ fn an_identifier_or_its_beginning_names_a_passage_and_a_file_of_several_does_not
     let by_id = related(&index, &by_line.passage.id);
     assert_eq!(by_id.passage, by_line.passage);
     assert_eq!(related(&index, &by_line.passage.id[..8]).passage, by_line.passage);
-    let refused = index.related(&RelatedRequest::new("src/door.rs")).expect_err("which?").to_string();
+    let refused = index.related().find(&RelatedRequest::new("src/door.rs")).expect_err("which?").to_string();
     assert!(refused.contains("src/door.rs:LINE"), "{refused}");
-    assert!(index.related(&RelatedRequest::new("src/nothing.rs:3")).is_err());
-    assert!(index.related(&RelatedRequest::new("src/door.rs:4000")).is_err());
+    assert!(index.related().find(&RelatedRequest::new("src/nothing.rs:3")).is_err());
+    assert!(index.related().find(&RelatedRequest::new("src/door.rs:4000")).is_err());
 }
 
 #[test]
@@ -325,7 +327,9 @@ fn what_may_not_be_read_is_as_if_it_were_not_there() {
     refresh(&index);
     let own = index.namespace().to_owned();
     let ask = |wanted: &str, allowed: &str| {
-        index.related(&RelatedRequest { allowed_namespaces: Some(vec![allowed.into()]), ..RelatedRequest::new(wanted) })
+        index
+            .related()
+            .find(&RelatedRequest { allowed_namespaces: Some(vec![allowed.into()]), ..RelatedRequest::new(wanted) })
     };
     let id = related(&index, "src/door.rs:10").passage.id;
     assert!(ask(&id, &own).is_ok());

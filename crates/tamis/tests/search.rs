@@ -97,7 +97,7 @@ fn trap_settings_reach_the_result() {
     let answer = |query: &str| {
         let origins = Origins { project: Some(tree.root().join(".tamis/config.toml")), ..Origins::default() };
         let config = Config::load(&origins, None).expect("a valid file");
-        let index = tamis::Index::open(tamis::Location::at(tree.root(), None), config).expect("opened");
+        let index = tamis::Index::at(tamis::Location::at(tree.root(), None), config).expect("opened");
         refresh(&index);
         ask(&index, query)
     };
@@ -155,7 +155,7 @@ fn a_rule_on_similarities_is_refused_where_there_are_none() {
         mode: Some(Mode::Lexical),
         ..SearchRequest::new("oven")
     };
-    let error = index.search(&request, &Default::default()).expect_err("refused").to_string();
+    let error = index.search(&request).expect_err("refused").to_string();
     assert!(error.contains("max_gap") && error.contains("lexical"), "{error}");
 }
 
@@ -221,7 +221,7 @@ fn tests_vendored_code_and_changelogs_are_ranked_down() {
 fn arguments_out_of_range_say_what_is_allowed() {
     let tree = notes_tree();
     let index = tree.open(&[]);
-    let error = |request: SearchRequest| index.search(&request, &Default::default()).expect_err("refused").to_string();
+    let error = |request: SearchRequest| index.search(&request).expect_err("refused").to_string();
     assert!(error(SearchRequest::new("  ")).contains("query"));
     let limit = error(SearchRequest { limit: Some(0), ..SearchRequest::new("oven") });
     assert!(limit.contains("limit = 0") && limit.contains("1 to 1000"), "{limit}");

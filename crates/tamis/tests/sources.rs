@@ -15,13 +15,13 @@ fn team(shared: Option<bool>) -> SourceSettings {
 }
 
 /// Three repositories side by side, each with a note of its own on the oven and on another subject, and a file of one path.
-struct Workshop {
+struct Repositories {
     directory: tempfile::TempDir,
 }
 
-impl Workshop {
+impl Repositories {
     fn new() -> Self {
-        let workshop = Workshop { directory: tempfile::tempdir().expect("a temporary directory") };
+        let workshop = Repositories { directory: tempfile::tempdir().expect("a temporary directory") };
         let notes = support::notes();
         for (repository, chunk) in ["service-api", "service-web", "library"].iter().zip(notes.chunks(4)) {
             for (path, text) in chunk {
@@ -52,7 +52,7 @@ impl Workshop {
         let directory = self.at("index/.tamis");
         let location = Location::at(&self.at("index"), Some(&directory));
         let location = Location { start: self.at(start), ..location };
-        Index::open(location, quick(&[]).expect("valid")).expect("opened")
+        Index::at(location, quick(&[]).expect("valid")).expect("opened")
     }
 
     fn open(&self) -> Index {
@@ -79,7 +79,7 @@ impl Workshop {
         let flags = vec![("index.models".into(), "static".into(), "test".into())];
         let origins = Origins { project: Some(file), flags, ..Origins::default() };
         let config = Config::load(&origins, Some(user)).map_err(|error| error.to_string())?;
-        Index::open(Location::at(&self.at("project"), None), config).map_err(|error| error.to_string())
+        Index::at(Location::at(&self.at("project"), None), config).map_err(|error| error.to_string())
     }
 }
 
@@ -103,7 +103,7 @@ fn ask(index: &Index, query: &str) -> Vec<String> {
 
 #[test]
 fn a_search_from_a_repository_reads_that_one_and_from_outside_all_of_them() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     let index = workshop.with_all();
     assert_eq!(index.own_namespace(), None);
     assert_eq!(ask(&index, "bake bread in the oven")[0], "service-api:oven.md");
@@ -118,7 +118,7 @@ fn a_search_from_a_repository_reads_that_one_and_from_outside_all_of_them() {
 
 #[test]
 fn what_an_owner_shares_is_found_from_the_owners_other_repositories() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     let mut index = workshop.open();
     index.add_sources(&[workshop.at("service-api")], &team(None)).expect("added");
     index.add_sources(&[workshop.at("library")], &team(Some(true))).expect("added");
@@ -134,11 +134,11 @@ fn what_an_owner_shares_is_found_from_the_owners_other_repositories() {
 
 #[test]
 fn every_source_is_brought_up_to_date_and_reported() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     let index = workshop.with_all();
     workshop.write("library/kite.md", "# On the kite\n\nA kite needs wind and a long string.\n");
     fs::remove_file(workshop.at("service-api/oven.md")).expect("removed");
-    let index = Index::open(index.location().clone(), index.config().clone()).expect("opened");
+    let index = Index::at(index.location().clone(), index.config().clone()).expect("opened");
     assert_eq!(index.stale().expect("counted"), 2);
     let report = refresh(&index);
     assert_eq!((report.added, report.removed, report.unchanged), (1, 1, 14));
@@ -154,7 +154,7 @@ fn every_source_is_brought_up_to_date_and_reported() {
 
 #[test]
 fn directories_of_one_name_are_numbered_and_one_directory_is_one_source() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     workshop.write("fork/library/other.md", "# Other\n\nAnother library.\n");
     let mut index = workshop.open();
     let directories = [workshop.at("library"), workshop.at("fork/library"), workshop.at("fork/../library")];
@@ -169,7 +169,7 @@ fn directories_of_one_name_are_numbered_and_one_directory_is_one_source() {
 
 #[test]
 fn a_directory_inside_another_source_is_an_error_that_says_so() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     workshop.write("library/nested/a.md", "# Nested\n");
     let mut index = workshop.open();
     index.add_sources(&[workshop.at("library")], &PLAIN).expect("added");
@@ -184,7 +184,7 @@ fn a_directory_inside_another_source_is_an_error_that_says_so() {
 
 #[test]
 fn an_index_of_one_tree_becomes_one_of_several_and_again_of_one() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     workshop.write("index/anchor.md", "# Anchor\n\nAn anchor holds a ship in the tide.\n");
     let mut index = workshop.open();
     assert!(index.is_of_one_tree());
@@ -203,7 +203,7 @@ fn an_index_of_one_tree_becomes_one_of_several_and_again_of_one() {
 
 #[test]
 fn what_is_taken_out_is_not_found_any_more() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     let mut index = workshop.with_all();
     let error = index.remove_source("libary").expect_err("unknown").to_string();
     assert!(error.contains("service-api, service-web, library"), "{error}");
@@ -216,7 +216,7 @@ fn what_is_taken_out_is_not_found_any_more() {
 
 #[test]
 fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     let mut index = workshop.with_all();
     fs::rename(workshop.at("library"), workshop.at("books")).expect("renamed");
     let report = refresh(&index);
@@ -236,13 +236,13 @@ fn a_directory_that_is_gone_keeps_its_documents_and_is_reported() {
 
 #[test]
 fn repositories_under_the_place_of_their_index_can_be_moved_with_it() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     fs::create_dir(workshop.at("all")).expect("made");
     for name in ["library", "service-api"] {
         fs::rename(workshop.at(name), workshop.at("all").join(name)).expect("moved");
     }
     let open =
-        |place: &str| Index::open(Location::at(&workshop.at(place), None), quick(&[]).expect("valid")).expect("opened");
+        |place: &str| Index::at(Location::at(&workshop.at(place), None), quick(&[]).expect("valid")).expect("opened");
     let mut index = open("all");
     index.add_sources(&[workshop.at("all/library"), workshop.at("all/service-api")], &PLAIN).expect("added");
     refresh(&index);
@@ -255,7 +255,7 @@ fn repositories_under_the_place_of_their_index_can_be_moved_with_it() {
 
 #[test]
 fn a_path_is_meant_in_the_own_repository_or_in_the_only_one_that_has_it() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     let outside = workshop.with_all();
     let excerpt = outside.get("tax.md:3").expect("only one has it");
     assert_eq!((excerpt.namespace.as_str(), excerpt.start_line), ("library", 3));
@@ -283,7 +283,7 @@ fn a_path_is_meant_in_the_own_repository_or_in_the_only_one_that_has_it() {
 
 #[test]
 fn the_configuration_names_directories_and_globs_of_them() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     workshop.write("project/main.md", "# Project\n\nThe project itself.\n");
     let text = "[[collection]]\npath = '../service-*'\nowner = 'team'\nshared = true\n\n\
                 [[collection]]\npath = '../library'\nnamespace = 'books'\ninclude = ['tax.md', 'g*']\nignore = ['glass.md']\n";
@@ -292,7 +292,7 @@ fn the_configuration_names_directories_and_globs_of_them() {
     assert_eq!(index.own_namespace(), Some("project"));
     let report = refresh(&index);
     assert_eq!(report.sources.iter().map(|source| source.added).collect::<Vec<_>>(), [1, 5, 5, 1]);
-    let known = index.store().namespaces().expect("known");
+    let known = index.contents().namespaces().expect("known");
     let shared: Vec<(&str, Option<&str>, bool)> =
         known.iter().map(|one| (one.name.as_str(), one.owner.as_deref(), one.shared)).collect();
     let team = Some("team");
@@ -321,7 +321,7 @@ fn the_configuration_names_directories_and_globs_of_them() {
 
 #[test]
 fn a_project_whose_directories_are_named_is_only_their_place() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     workshop.write("project/one/a.md", "# One\n\nThe first part.\n");
     workshop.write("project/two/b.md", "# Two\n\nThe second part.\n");
     workshop.write("project/c.md", "# Three\n\nIn no part.\n");
@@ -332,7 +332,7 @@ fn a_project_whose_directories_are_named_is_only_their_place() {
 
 #[test]
 fn trap_a_checked_in_configuration_reads_nothing_elsewhere_until_it_is_trusted() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     for path in ["../library", "..", "../lib*", "/etc"] {
         let text = format!("[[collection]]\npath = '{path}'\n");
         let error = workshop.project(&text, false).err().expect(path);
@@ -346,7 +346,7 @@ fn trap_a_checked_in_configuration_reads_nothing_elsewhere_until_it_is_trusted()
 
 #[test]
 fn the_users_own_file_names_no_directories() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     workshop.write("user/config.toml", "[[collection]]\npath = 'x'\n");
     let origins = Origins { user: Some(workshop.at("user/config.toml")), ..Origins::default() };
     let error = Config::load(&origins, None).expect_err("not there").to_string();
@@ -355,7 +355,7 @@ fn the_users_own_file_names_no_directories() {
 
 #[test]
 fn two_entries_that_become_one_namespace_are_an_error() {
-    let workshop = Workshop::new();
+    let workshop = Repositories::new();
     let mut index =
         workshop.project("[[collection]]\npath = '../library'\nnamespace = 'books'\n", true).expect("opened");
     index.add_sources(&[workshop.at("service-api")], &PLAIN).expect("added");

@@ -5,7 +5,9 @@ mod support;
 use std::fs;
 use support::{Tree, ask, notes_tree, refresh, search};
 use tamis::cut::{METHODS, parse};
-use tamis::{Answer, Index, Label, Replay, ReplayRequest, SearchRequest, Stats, StatsRequest};
+use tamis::feedback::Label;
+use tamis::telemetry::{Replay, ReplayRequest, Stats, StatsRequest};
+use tamis::{Answer, Index, SearchRequest};
 use tamis_store::Calibration;
 
 fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
@@ -15,11 +17,11 @@ fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
 }
 
 fn stats(index: &Index) -> Stats {
-    index.stats(&StatsRequest::default()).expect("read")
+    index.statistics().summarize(&StatsRequest::default()).expect("read")
 }
 
 fn replay(index: &Index, cuts: &[&str]) -> Replay {
-    index.replay(&ReplayRequest::new(cuts.iter().map(ToString::to_string).collect())).expect("replayed")
+    index.statistics().replay(&ReplayRequest::new(cuts.iter().map(ToString::to_string).collect())).expect("replayed")
 }
 
 fn with_cut(index: &Index, query: &str, cut: &str) -> Answer {
@@ -114,7 +116,7 @@ fn a_log_that_is_damaged_or_locked_or_of_nobody_never_fails_a_search() {
     let damaged = indexed(&tree, &[]);
     fs::write(&log, "no database at all, but long enough to be looked at as one").expect("written");
     assert_eq!(ask(&damaged, "oven").results[0].path, "oven.md");
-    assert!(damaged.recording_problem().is_some_and(|problem| problem.contains("usage.db")));
+    assert!(damaged.feedback().recording_problem().is_some_and(|problem| problem.contains("usage.db")));
     fs::remove_file(&log).expect("removed");
 
     let locked = tree.open(&[]);
@@ -138,7 +140,7 @@ fn a_period_and_a_namespace_are_looked_at_alone() {
     let tree = notes_tree();
     let index = indexed(&tree, &[]);
     ask(&index, "oven");
-    let of = |request: StatsRequest| index.stats(&request).expect("read").queries;
+    let of = |request: StatsRequest| index.statistics().summarize(&request).expect("read").queries;
     let now = jiff::Timestamp::now().as_millisecond();
     assert_eq!(of(StatsRequest { since_ms: Some(now - 60_000), ..StatsRequest::default() }), 1);
     assert_eq!(of(StatsRequest { until_ms: Some(now - 60_000), ..StatsRequest::default() }), 0);
@@ -160,11 +162,11 @@ fn drift_is_counted_from_the_latest_calibration_of_the_model() {
         calibrated_at_ms,
     };
     let later = jiff::Timestamp::now().as_millisecond() + 60_000;
-    index.store().put_calibrations(&[calibration("rust", 1), calibration("python", later)]).expect("put");
+    support::store(&index).put_calibrations(&[calibration("rust", 1), calibration("python", later)]).expect("put");
     let drift = stats(&index).drift.remove(0);
     assert_eq!((drift.before.map(|before| before.queries), drift.after), (Some(1), None));
     let given = StatsRequest { calibrated_at_ms: Some([(model, 1)].into()), ..StatsRequest::default() };
-    let drift = index.stats(&given).expect("read").drift.remove(0);
+    let drift = index.statistics().summarize(&given).expect("read").drift.remove(0);
     assert_eq!((drift.before, drift.after.map(|after| after.queries)), (None, Some(1)));
 }
 
@@ -174,11 +176,11 @@ fn purging_leaves_what_people_judged() {
     let index = indexed(&tree, &[]);
     let judged = ask(&index, "oven");
     ask(&index, "violin");
-    index.feedback(judged.query_id.as_deref().expect("recorded"), &["1"], Label::Relevant).expect("judged");
-    let purged = index.purge_telemetry(false).expect("purged");
+    index.feedback().judge(judged.query_id.as_deref().expect("recorded"), &["1"], Label::Relevant).expect("judged");
+    let purged = index.statistics().purge(false).expect("purged");
     assert_eq!((purged.queries, purged.searches, purged.judged_kept), (2, 1, 1));
-    assert_eq!((stats(&index).queries, index.recorded_searches(9).expect("read").len()), (0, 1));
-    assert_eq!(index.purge_telemetry(true).expect("purged").searches, 1);
+    assert_eq!((stats(&index).queries, index.feedback().searches(9).expect("read").len()), (0, 1));
+    assert_eq!(index.statistics().purge(true).expect("purged").searches, 1);
 }
 
 #[test]
@@ -190,7 +192,7 @@ fn a_replay_keeps_what_the_search_itself_keeps_whatever_was_recorded() {
         let names: Vec<&str> = METHODS.iter().map(|method| method.name).filter(|name| *name != "language").collect();
         for query in ["how hot must the oven be for bread", "violin tuned fifths", "zzyzx qwrtplk"] {
             for recorded in ["auto", "max_gap", "top_score"] {
-                index.purge_telemetry(true).expect("purged");
+                index.statistics().purge(true).expect("purged");
                 with_cut(&index, query, recorded);
                 let replay = replay(&index, &names);
                 for (name, summary) in names.iter().zip(&replay.cuts[1..]) {
@@ -211,7 +213,7 @@ fn a_replay_of_what_was_recorded_changes_nothing() {
     let tree = tree_of_roles();
     for fusion in ["convex", "rrf", "weighted"] {
         let index = indexed(&tree, &[("search.fusion", fusion)]);
-        index.purge_telemetry(true).expect("purged");
+        index.statistics().purge(true).expect("purged");
         for query in ["oven", "violin tuned fifths", "how do ships enter the harbour", "zzyzx qwrtplk"] {
             with_cut(&index, query, "otsu");
         }
@@ -229,7 +231,7 @@ fn a_search_that_language_and_age_moved_is_replayed_as_it_was_read() {
     let tree = tree_of_roles();
     let index = indexed(&tree, &[("search.gate", "false")]);
     for cut in ["max_gap", "auto", "background"] {
-        index.purge_telemetry(true).expect("purged");
+        index.statistics().purge(true).expect("purged");
         let answer = with_cut(&index, "violin tuned in fifths lang:python", cut);
         let replay = replay(&index, &[cut]);
         assert_eq!(replay.cuts[0].kept_mean, answer.cut.keep as f64);
@@ -254,8 +256,8 @@ fn judgements_tell_which_cut_does_better() {
     let index = indexed(&tree, &[("search.gate", "false")]);
     let answer = with_cut(&index, "oven bread", "fixed:k=4");
     let id = answer.query_id.as_deref().expect("recorded");
-    index.feedback(id, &["1", "2"], Label::Relevant).expect("judged");
-    index.feedback(id, &["3", "4"], Label::NotRelevant).expect("judged");
+    index.feedback().judge(id, &["1", "2"], Label::Relevant).expect("judged");
+    index.feedback().judge(id, &["3", "4"], Label::NotRelevant).expect("judged");
     let replay = replay(&index, &["fixed:k=1", "fixed:k=3", "auto"]);
     let figures: Vec<_> = replay.cuts[..3].iter().map(|cut| (cut.precision, cut.recall)).collect();
     assert_eq!(figures, [(Some(0.5), Some(1.0)), (Some(1.0), Some(0.5)), (Some(2.0 / 3.0), Some(1.0))]);
@@ -276,7 +278,7 @@ fn what_cannot_be_replayed_is_said() {
         (&["max_gab"][..], "max_gap"),
         (&["auto:budget_tokens=500"][..], "how long passages were is not recorded"),
     ] {
-        let error = index.replay(&ReplayRequest::new(cuts.iter().map(ToString::to_string).collect()));
+        let error = index.statistics().replay(&ReplayRequest::new(cuts.iter().map(ToString::to_string).collect()));
         let error = error.expect_err("refused").to_string();
         assert!(error.contains(part), "{error}");
     }

@@ -6,8 +6,10 @@ mod support;
 
 use issues::{closed, put, said};
 use support::{Tree, notes_tree};
-use tamis::{CommentReason, Fallback, Index, StatsRequest, Trouble, TroubleshootRequest, Troubleshooting};
-use tamis_store::{Change, NewDocument, NewPassage, TextForm};
+use tamis::Index;
+use tamis::telemetry::StatsRequest;
+use tamis::troubleshoot::{CommentReason, Fallback, Trouble, TroubleshootRequest, Troubleshooting};
+use tamis_store::{Access, Change, EmbeddedStore, NewDocument, NewPassage, Store, TextForm};
 use tamis_text::{Issue, IssueKind, IssueState};
 
 const TITLE: &str = "Login fails with a bad token after the update";
@@ -33,7 +35,7 @@ fn index(settings: &[(&str, &str)]) -> (Tree, Index) {
 }
 
 fn ask(index: &Index, title: &str, body: &str) -> Troubleshooting {
-    index.troubleshoot(&TroubleshootRequest::text(title, body)).expect("answered")
+    index.troubleshooting().answer(&TroubleshootRequest::text(title, body)).expect("answered")
 }
 
 fn numbers(found: &Troubleshooting) -> Vec<u64> {
@@ -99,7 +101,7 @@ fn only_what_was_solved_counts_and_locks_do_not_matter() {
 #[test]
 fn the_issue_asked_about_is_no_answer() {
     let (_tree, index) = index(&[]);
-    let asked = |number| index.troubleshoot(&TroubleshootRequest::new(Trouble::Issue(number)));
+    let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::new(Trouble::Issue(number)));
     assert_eq!(numbers(&asked(4).expect("answered")), [1]);
     let of_itself = asked(1).expect("answered");
     assert!(of_itself.is_empty() && of_itself.considered.iter().all(|one| one.number != 1));
@@ -116,7 +118,7 @@ fn the_cut_of_every_search_can_take_the_place_of_the_floor() {
     assert!(found.matches[0].similarity < 0.65, "the floor would not let it pass: {}", found.matches[0].similarity);
     assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
     assert!(ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?").is_empty());
-    let of_itself = index.troubleshoot(&TroubleshootRequest::new(Trouble::Issue(1))).expect("answered");
+    let of_itself = index.troubleshooting().answer(&TroubleshootRequest::new(Trouble::Issue(1))).expect("answered");
     assert!(of_itself.considered.iter().all(|one| one.number != 1));
     assert!(!numbers(&of_itself).contains(&4), "an open one is not solved");
 }
@@ -134,7 +136,7 @@ fn trap_the_floor_is_a_similarity_and_not_a_distance() {
         similarity_threshold: Some(similarity - 1e-6),
         ..TroubleshootRequest::text("The application shows the login page", "")
     };
-    assert_eq!(numbers(&index.troubleshoot(&lower).expect("answered")), [1]);
+    assert_eq!(numbers(&index.troubleshooting().answer(&lower).expect("answered")), [1]);
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn trap_what_only_words_found_is_held_to_its_real_similarity() {
         similarity_threshold: Some(threshold),
         ..TroubleshootRequest::text("The login fails: qa1 qb2 qc3 qd4", "The login fails for every user.")
     };
-    let without_floor = index.troubleshoot(&asked(0.0)).expect("answered");
+    let without_floor = index.troubleshooting().answer(&asked(0.0)).expect("answered");
     let proposed = |number| without_floor.considered.iter().find(|one| one.number == number).expect("proposed").clone();
     let (by_words, by_vectors) = (proposed(1), proposed(2));
     let of = |number| without_floor.matches.iter().find(|found| found.number == number).expect("kept without a floor");
@@ -164,7 +166,7 @@ fn trap_what_only_words_found_is_held_to_its_real_similarity() {
     let (low, high) = (by_words.similarity.expect("computed"), by_vectors.similarity.expect("known"));
     assert!(low < high, "{low} {high}");
 
-    let found = index.troubleshoot(&asked((low + high) / 2.0)).expect("answered");
+    let found = index.troubleshooting().answer(&asked((low + high) / 2.0)).expect("answered");
     assert_eq!(numbers(&found), [2]);
     let by_words = found.considered.iter().find(|one| one.number == 1).expect("proposed");
     assert!(!by_words.kept && by_words.reason.as_ref().is_some_and(|reason| reason.contains("below")));
@@ -242,7 +244,10 @@ fn wiki(index: &Index, pages: &[(&str, &str)]) {
             ..NewDocument::new(index.own_namespace().expect("one"), "wiki", format!("wiki:{name}"))
         })
     };
-    index.store().apply(&pages.iter().map(page).collect::<Vec<_>>()).expect("put");
+    EmbeddedStore::open(&index.location().directory, Access::ReadWrite)
+        .expect("opened")
+        .apply(&pages.iter().map(page).collect::<Vec<_>>())
+        .expect("put");
     index.complete(tamis::RunOptions::WHOLE, &()).expect("completed");
 }
 
@@ -263,7 +268,7 @@ fn the_wiki_answers_where_no_issue_does_and_says_what_found_it() {
     assert_eq!(found.fallback, Fallback::Wiki);
     assert_eq!(found.sources, ["[Wiki: Paper Trays]"], "{found:?}");
     let page = &found.wiki[0];
-    assert_eq!((page.path.as_str(), page.found_by), ("wiki:Paper Trays", tamis::WikiFound::Both));
+    assert_eq!((page.path.as_str(), page.found_by), ("wiki:Paper Trays", tamis::troubleshoot::WikiFound::Both));
     assert!(page.text.contains("push the paper guide") && page.characters <= 12_000);
     assert!(found.markdown().contains("## [Wiki: Paper Trays]"));
     let off_topic = ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
@@ -285,7 +290,7 @@ fn every_call_is_a_row_of_telemetry_also_a_silent_one() {
     ask(&index, TITLE, BODY);
     let silent = ask(&index, "Quarterly harvest of seaweed", "");
     assert!(silent.query_id.is_some());
-    let stats = index.stats(&StatsRequest::default()).expect("counted");
+    let stats = index.statistics().summarize(&StatsRequest::default()).expect("counted");
     assert_eq!((stats.queries, stats.empty), (2, 1));
     assert!(stats.entry_points.iter().any(|share| share.name == "troubleshoot" && share.queries == 2), "{stats:?}");
 }
@@ -307,7 +312,7 @@ fn hostile_text_stays_in_its_quotation() {
 #[test]
 fn automation_asks_whether_it_may() {
     let (_tree, off) = index(&[]);
-    assert!(!off.troubleshooting_enabled());
+    assert!(!off.troubleshooting().is_enabled());
     let (_tree, on) = index(&[("triage.troubleshooting.enabled", "true")]);
-    assert!(on.troubleshooting_enabled());
+    assert!(on.troubleshooting().is_enabled());
 }

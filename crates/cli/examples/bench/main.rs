@@ -15,9 +15,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use tamis::config::{Config, Origins};
-use tamis::{Index, Location, RunOptions, SearchRequest};
+use tamis::{Index, Location, SearchRequest};
 use tamis_embed::{Embedder, MiniLm, Purpose, StaticModel};
-use tamis_store::{Filter, ModelKey, TextHash};
+use tamis_store::{Access, EmbeddedStore, Filter, ModelKey, Store, TextHash};
 use tree::{count, grow, median, ms, read_and_hash, stat_all, timed};
 
 const QUESTIONS: [&str; 12] = [
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (reference, _) = timed(|| read_and_hash(&tree))?;
 
     let index = open(&tree, &["static"])?;
-    let (took, report) = timed(|| Ok(index.refresh(RunOptions::WHOLE, &())?))?;
+    let (took, report) = timed(|| Ok(index.refresh()?))?;
     let rate = report.passages as f64 / took.as_secs_f64();
     println!(
         "first index, static: {} passages in {:.2} s, {rate:.0} passages/s; {:.1} x reading and hashing ({:.2} s)",
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         took.as_secs_f64() / reference.as_secs_f64(),
         reference.as_secs_f64()
     );
-    let (took, _) = timed(|| Ok(index.refresh(RunOptions::WHOLE, &())?))?;
+    let (took, _) = timed(|| Ok(index.refresh()?))?;
     let stat = median(5, || stat_all(&tree).map(drop))?;
     println!(
         "unchanged check: {:.1} ms for {files} files, {:.1} ms for 5,000; {:.1} x listing them on one core",
@@ -99,20 +99,20 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn open(tree: &Path, models: &[&str]) -> Result<Index, Box<dyn Error>> {
     let origins =
         Origins { flags: vec![("index.models".into(), models.join(","), "bench".into())], ..Origins::default() };
-    Ok(Index::open(Location::at(tree, None), Config::load(&origins, None)?)?)
+    Ok(Index::at(Location::at(tree, None), Config::load(&origins, None)?)?)
 }
 
 /// Warm searches, against a plain scan of as many vectors of the same length.
 fn searches(name: &str, index: &Index, model: &dyn Embedder) -> Result<(), Box<dyn Error>> {
     let request = |query: &str| SearchRequest::new(query);
     for query in QUESTIONS {
-        index.search(&request(query), &Default::default())?;
+        index.search(&request(query))?;
     }
     let mut times = Vec::new();
     let mut kept = 0;
     let mut stages: BTreeMap<String, f64> = BTreeMap::new();
     for query in QUESTIONS.iter().cycle().take(240) {
-        let (took, answer) = timed(|| Ok(index.search(&request(query), &Default::default())?))?;
+        let (took, answer) = timed(|| Ok(index.search(&request(query))?))?;
         assert_eq!(answer.model.as_deref(), Some(model.model().id.as_str()));
         kept += answer.cut.keep;
         for (stage, milliseconds) in answer.timings_ms {
@@ -121,7 +121,7 @@ fn searches(name: &str, index: &Index, model: &dyn Embedder) -> Result<(), Box<d
         times.push(took);
     }
     times.sort();
-    let passages = index.store().coverage(&model.model().id, &Filter::default())?.embedded as usize;
+    let passages = index.contents().coverage(&model.model().id, &Filter::default())?.embedded as usize;
     let dimension = model.model().dimension;
     let vectors = vec![0.01f32; passages * dimension];
     let query = vec![0.5f32; dimension];
@@ -179,7 +179,7 @@ fn cold(tree: &Path, model: &str) -> Result<(Duration, u64), Box<dyn Error>> {
 /// Gives every passage a vector of the transformer. Returns how many were embedded for real, and how fast.
 fn fill(index: &Index, model: &MiniLm) -> Result<(usize, f64), Box<dyn Error>> {
     let key = ModelKey { id: model.model().id.clone(), dimension: model.model().dimension };
-    let store = index.store();
+    let store = EmbeddedStore::open(&index.location().directory, Access::ReadWrite)?;
     let mut real: Vec<Vec<f32>> = Vec::new();
     let mut rate = 0.0;
     loop {

@@ -6,7 +6,8 @@ use crate::tree::{count, grow, ms, timed};
 use crate::{QUESTIONS, open};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tamis::{Freshness, SearchRequest, SqlRequest};
+use tamis::SearchRequest;
+use tamis::evidence::SqlRequest;
 use tamis_store::Filter;
 
 /// Clients at once, and how often each asks.
@@ -21,7 +22,7 @@ pub fn run(passages: u64) -> Result<()> {
     println!("tree: {} files, {:.1} MB", count(&tree)?, bytes as f64 / 1e6);
     let (took, ()) = timed(|| index_of(&tree))?;
     let index = open(&tree, &["static"])?;
-    let passages = index.store().coverage("", &Filter::default())?.passages;
+    let passages = index.contents().coverage("", &Filter::default())?.passages;
     println!("index: {passages} passages in {:.1} s", took.as_secs_f64());
     limits(&index)?;
     overhead(&index, &tree)?;
@@ -36,7 +37,7 @@ fn limits(index: &tamis::Index) -> Result<()> {
     for asked in [100, 300, 1000, 2000] {
         let mut request = SqlRequest::new(endless);
         request.query.timeout = Duration::from_millis(asked);
-        let (took, ended) = timed(|| Ok(index.query_sql(&request)))?;
+        let (took, ended) = timed(|| Ok(index.evidence().query_sql(&request)))?;
         assert!(ended.is_err(), "a statement without an end ended");
         println!("query_sql: {asked} ms asked, {:.1} ms taken, {:.3} of it", ms(took), ms(took) / asked as f64);
     }
@@ -53,7 +54,7 @@ fn overhead(index: &tamis::Index, tree: &Path) -> Result<()> {
     let (mut library, mut by_stdio, mut by_http) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..30 {
         for query in QUESTIONS {
-            let (took, _) = timed(|| Ok(index.search(&SearchRequest::new(query), &Freshness::default())?))?;
+            let (took, _) = timed(|| Ok(index.search(&SearchRequest::new(query))?))?;
             let message = search(query);
             let (over_stdio, over_http) = (stdio.ask(&message)?, http.ask(&message)?);
             // The first rounds warm all three.

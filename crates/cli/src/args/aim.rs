@@ -5,7 +5,7 @@ use anyhow::{Error, anyhow};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis::cut::{RuleError, Want};
-use tamis::{Aim, AimError};
+use tamis::search::{Aim, AimError};
 
 /// What the asker wants of the cut.
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use super::evidence_find::{EvidenceRankArguments, EvidenceSearchArguments};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use tamis::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
+use tamis::evidence::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
 
 /// Flags of `tamis evidence`.
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use super::values::{at_least_one, share};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tamis::EvidenceTarget;
+use tamis::evidence::EvidenceTarget;
 
 /// Flags of `tamis evidence rank`.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! Flags of `tamis forget`.
 
 use clap::Args;
-use tamis::ForgetAction;
+use tamis::memory::ForgetAction;
 
 /// Flags of `tamis forget`.
 #[derive(Debug, Args)]

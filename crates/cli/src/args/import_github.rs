@@ -4,7 +4,7 @@ use super::values::moment;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
-use tamis::{GITHUB_API, IssueStates};
+use tamis::import::{GITHUB_API, IssueStates};
 
 /// Flags of `tamis import github`.
 #[derive(Debug, Args)]

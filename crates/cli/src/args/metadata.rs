@@ -4,7 +4,7 @@ use super::values::{moment, named};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use jiff::Timestamp;
-use tamis::MetadataFilter;
+use tamis::search::MetadataFilter;
 
 /// Filters on issues, notes and whatever else has a state, an author or a date.
 #[derive(Debug, Clone, Default, Args)]

@@ -4,7 +4,7 @@ use super::MetadataArguments;
 use super::values::limit;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tamis::RelatedBy;
+use tamis::related::RelatedBy;
 
 /// Flags of `tamis related`.
 #[derive(Debug, Args)]

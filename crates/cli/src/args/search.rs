@@ -52,10 +52,10 @@ pub struct SearchArguments {
     #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters")]
     pub languages: Vec<Vec<&'static str>>,
     /// Only these kinds of passage, such as function, method, type, section; repeat or separate with commas
-    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::Kind::NAMES), hide_possible_values = true, help_heading = "Filters")]
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Kind::NAMES), hide_possible_values = true, help_heading = "Filters")]
     pub kinds: Vec<String>,
     /// Only passages that play this role: main, test, example, vendored, changelog, license or generated; repeatable
-    #[arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::Role::NAMES), hide_possible_values = true, help_heading = "Filters")]
+    #[arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Role::NAMES), hide_possible_values = true, help_heading = "Filters")]
     pub roles: Vec<String>,
     /// Only symbols of this name, whole or its last parts (Store::open, open), or with a prefix (open*); repeatable
     #[arg(long = "symbol", value_name = "NAME", help_heading = "Filters")]

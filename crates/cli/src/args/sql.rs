@@ -2,7 +2,7 @@
 
 use super::values::{milliseconds, rows};
 use clap::Args;
-use tamis::SqlValue;
+use tamis::evidence::SqlValue;
 
 /// Flags of `tamis sql`.
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, Zoned};
 use tamis::cut::{Rule, parse};
-use tamis::{LANGUAGES, Language};
+use tamis::text::{LANGUAGES, Language};
 
 /// A whole number in a closed range.
 fn whole(text: &str, low: usize, high: usize) -> Result<usize, String> {
@@ -20,12 +20,12 @@ pub fn limit(text: &str) -> Result<usize, String> {
 
 /// Most rows of a table.
 pub fn rows(text: &str) -> Result<usize, String> {
-    whole(text, 1, tamis::MOST_SQL_ROWS)
+    whole(text, 1, tamis::evidence::MOST_SQL_ROWS)
 }
 
 /// How long a statement may take, in milliseconds.
 pub fn milliseconds(text: &str) -> Result<u64, String> {
-    Ok(whole(text, 1, tamis::LONGEST_SQL_TIME.as_millis() as usize)? as u64)
+    Ok(whole(text, 1, tamis::evidence::LONGEST_SQL_TIME.as_millis() as usize)? as u64)
 }
 
 /// Lines around the best one.

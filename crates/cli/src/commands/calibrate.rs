@@ -10,7 +10,8 @@ use crate::session::Session;
 use anyhow::Result;
 use serde_json::json;
 use std::io::Write;
-use tamis::{CalibrateRequest, Index};
+use tamis::Index;
+use tamis::calibrate::CalibrateRequest;
 
 /// Measures thresholds and writes them down, or forgets them.
 ///
@@ -42,7 +43,7 @@ pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> 
     interrupt::install()?;
     let report = {
         let progress = Progress::when_slow(output);
-        index.calibrate(&request, &progress)?
+        index.calibration().run(&request, &progress)?
     };
     report.warnings.iter().for_each(|warning| output.warn(warning));
     if arguments.json {
@@ -63,7 +64,7 @@ pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> 
 }
 
 fn clear(index: &Index, arguments: &CalibrateArguments, output: &Output) -> Result<Exit> {
-    let (cleared, warnings) = index.clear_calibrations()?;
+    let (cleared, warnings) = index.calibration().clear()?;
     warnings.iter().for_each(|warning| output.warn(warning));
     if arguments.json {
         output.json(&json!({ "cleared": cleared }))?;

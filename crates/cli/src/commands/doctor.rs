@@ -12,9 +12,9 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tamis::config::Config;
-use tamis::{
-    EmbeddedUsageLog, EmbeddingCacheCheck, Error, Findings, Index, StoreError, UsageCheck, check_embedding_cache,
-};
+use tamis::index::{EmbeddingCacheCheck, check_embedding_cache};
+use tamis::store::{Findings, StoreError, UsageCheck, UsageLog};
+use tamis::{Error, Index};
 
 /// What was looked at and what came of it.
 #[derive(Debug, Serialize)]
@@ -178,11 +178,11 @@ fn left(findings: &Findings) -> impl Iterator<Item = Check> + '_ {
     })
 }
 
-fn part(problem: &tamis::Problem) -> String {
+fn part(problem: &tamis::evidence::Problem) -> String {
     match problem.part {
-        tamis::Part::Database => "database",
-        tamis::Part::Lexical => "words",
-        tamis::Part::Vectors => "vectors",
+        tamis::evidence::Part::Database => "database",
+        tamis::evidence::Part::Lexical => "words",
+        tamis::evidence::Part::Vectors => "vectors",
     }
     .into()
 }
@@ -194,7 +194,7 @@ fn models(index: &Index, checks: &mut Vec<Check>) {
         let tried = index
             .models()
             .embed_query(name, "a word")
-            .and_then(|(model, _)| Ok(index.store().coverage(&model.model().id, &Default::default())?));
+            .and_then(|(model, _)| Ok(index.contents().coverage(&model.model().id, &Default::default())?));
         checks.push(match tried {
             Err(Error::Model { reason, .. }) => check(&label, State::Wrong, format!("cannot be used: {reason}")),
             Err(error) => check(&label, State::Wrong, error.to_string()),

@@ -8,7 +8,7 @@ use crate::print::duplicates::duplicates;
 use crate::session::{Session, setting};
 use anyhow::Result;
 use std::io::Write;
-use tamis::{DuplicateQuestion, DuplicatesRequest};
+use tamis::duplicates::{DuplicateQuestion, DuplicatesRequest};
 
 /// Prints the likely duplicates, or says that there are none.
 ///
@@ -25,7 +25,7 @@ pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) ->
     let floor = setting("triage.duplicates.min_likeness", "--threshold", arguments.threshold.as_deref());
     let session = Session::start(global, floor.into_iter().collect())?;
     let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let found = index.duplicates(&DuplicatesRequest {
+    let found = index.duplicates().find(&DuplicatesRequest {
         states: arguments.states.clone(),
         namespace: arguments.namespace.clone(),
         ..DuplicatesRequest::new(question)

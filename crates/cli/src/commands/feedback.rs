@@ -11,8 +11,9 @@ use anyhow::Result;
 use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
+use tamis::Index;
 use tamis::evaluate::EvaluationError;
-use tamis::{Index, Label};
+use tamis::feedback::Label;
 
 /// Takes down judgements, or lists, imports or deletes them.
 ///
@@ -29,13 +30,13 @@ pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> R
         return import(&index, directory, arguments, output);
     }
     if let Some(query_id) = &arguments.forget {
-        index.forget_search(query_id)?;
+        index.feedback().forget(query_id)?;
         output.note(&format!("search {query_id} and its judgements are deleted"));
         return Ok(Exit::Found);
     }
     let relevance = if arguments.relevant { Label::Relevant } else { Label::NotRelevant };
     let passages: Vec<&str> = arguments.passages.iter().map(String::as_str).collect();
-    let judged = index.feedback(arguments.query_id.as_deref().unwrap_or_default(), &passages, relevance)?;
+    let judged = index.feedback().judge(arguments.query_id.as_deref().unwrap_or_default(), &passages, relevance)?;
     if arguments.json {
         output.json(&judged)?;
     } else {
@@ -47,7 +48,7 @@ pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> R
 }
 
 fn list(index: &Index, arguments: &FeedbackArguments, output: &Output) -> Result<Exit> {
-    let searches = index.recorded_searches(arguments.limit)?;
+    let searches = index.feedback().searches(arguments.limit)?;
     if arguments.json {
         output.json(&searches)?;
     } else if searches.is_empty() {
@@ -67,7 +68,7 @@ fn list(index: &Index, arguments: &FeedbackArguments, output: &Output) -> Result
 fn import(index: &Index, directory: &Path, arguments: &FeedbackArguments, output: &Output) -> Result<Exit> {
     interrupt::install()?;
     let progress = Progress::when_slow(output);
-    let imported = index.import_judgements(directory, &arguments.split, &progress);
+    let imported = index.feedback().import(directory, &arguments.split, &progress);
     drop(progress);
     let report = match imported {
         Err(EvaluationError::Interrupted) => {

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use std::io::{self, BufRead, IsTerminal, Write};
-use tamis::{ForgetAction, Meant, NoteEntry};
+use tamis::memory::{ForgetAction, Meant, NoteEntry};
 
 /// Shows what is meant, asks, and marks it, or lists what is marked.
 ///
@@ -24,11 +24,11 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
     let here = Here::of(&index);
     let namespace = arguments.namespace.as_deref();
     if arguments.list {
-        return list(&index.forgotten(namespace)?, &here, arguments, output);
+        return list(&index.notes().forgotten(namespace)?, &here, arguments, output);
     }
     let action = arguments.action();
     let what = arguments.what.join(" ");
-    let meant = index.entries_meant(&here.meant(&what), namespace, action)?;
+    let meant = index.notes().entries_meant(&here.meant(&what), namespace, action)?;
     if meant.entries.is_empty() {
         output.note(match action {
             ForgetAction::Undo => "nothing that is forgotten says that; `tamis forget --list` lists it",
@@ -40,7 +40,7 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
         output.note("nothing is changed");
         return Ok(Exit::Nothing);
     };
-    let done = index.forget(&chosen, action, None, &Progress::when_slow(output))?;
+    let done = index.notes().forget(&chosen, action, None, &Progress::when_slow(output))?;
     if let Some(reason) = &done.not_indexed {
         output.warn(&format!("written, and in effect with the next search that can index it: {reason}"));
     }

@@ -11,7 +11,8 @@ use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
-use tamis::{Error, Index, RunOptions, RunReport, SourceSettings, watch};
+use tamis::index::watch;
+use tamis::{Error, Index, RunOptions, RunReport, SourceSettings};
 
 /// Brings the index up to date with every model.
 ///
@@ -36,7 +37,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     }
     let report = {
         let progress = Progress::at_once(output);
-        index.refresh(options, &progress)?
+        index.refresh_with(options, &progress)?
     };
     if arguments.json {
         output.json(&report)?;

@@ -67,7 +67,7 @@ fn http_options(
     if let Some(token) = std::env::var_os(TOKEN_VARIABLE) {
         tokens.push(Token::plain(TOKEN_VARIABLE, &token.to_string_lossy(), anyone.clone())?);
     }
-    let known = index.store().namespaces()?;
+    let known = index.contents().namespaces()?;
     for McpToken { name, sha256, namespaces, remember, feedback } in &mcp.tokens {
         for namespace in namespaces.iter().flatten() {
             if !known.iter().any(|known| known.name == *namespace) && index.namespace() != namespace {

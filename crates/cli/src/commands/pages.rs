@@ -54,7 +54,7 @@ fn pages(command: &clap::Command, directory: &Path) -> Result<()> {
     let man = clap_mangen::Man::new(command.clone());
     let mut page = Vec::new();
     man.render(&mut page)?;
-    Ok(tamis::write_bytes(&directory.join(man.get_filename()), &page)?)
+    Ok(tamis::file::write_bytes(&directory.join(man.get_filename()), &page)?)
 }
 
 /// Prints the JSON Schema of the answer.

@@ -31,7 +31,7 @@ pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Res
     let form = &arguments.form;
     let mut answer = ask(&index, &mut request, &freshness, form, output)?;
     if let Some(around) = arguments.context {
-        index.with_turns(&mut answer, around)?;
+        index.notes().with_turns(&mut answer, around)?;
     }
     if answer.index.passages == 0
         && let Some(empty) = nothing_there(&index, arguments)?
@@ -55,7 +55,7 @@ fn nothing_there(index: &Index, arguments: &RecallArguments) -> Result<Option<St
         true => &index.config().memory.collections,
         false => &arguments.collections,
     };
-    let counts = index.store().summary()?.collections;
+    let counts = index.contents().summary()?.collections;
     if counts.iter().any(|count| count.passages > 0 && wanted.contains(&count.name)) {
         return Ok(None);
     }

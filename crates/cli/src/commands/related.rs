@@ -9,7 +9,7 @@ use crate::print::related::related;
 use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
-use tamis::RelatedRequest;
+use tamis::related::RelatedRequest;
 
 /// Prints what is related to the passage that an identifier or a place names.
 ///
@@ -19,7 +19,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
     let session = Session::start(global, Vec::new())?;
     let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
     let here = Here::of(&index);
-    let mut found = index.related(&RelatedRequest {
+    let mut found = index.related().find(&RelatedRequest {
         by: arguments.by.as_deref().map(str::parse).transpose()?,
         limit: arguments.limit,
         metadata: arguments.metadata.filter(),

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::{Context, Result};
 use std::io::{self, Read, Write};
-use tamis::RememberRequest;
+use tamis::memory::RememberRequest;
 
 /// More than this on standard input is no note, whatever the setting allows.
 const MOST_BYTES: u64 = 8 << 20;
@@ -36,7 +36,7 @@ pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> R
         namespace: arguments.namespace.clone(),
         at: None,
     };
-    let remembered = index.remember(&request, &Progress::when_slow(output))?;
+    let remembered = index.notes().remember(&request, &Progress::when_slow(output))?;
     if let Some(reason) = &remembered.not_indexed {
         output.warn(&format!("written, and not found before the next search that can index it: {reason}"));
     }

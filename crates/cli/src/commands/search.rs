@@ -54,9 +54,9 @@ pub(super) fn ask(
         // The limit counts files, of which several passages can be relevant.
         request.limit = Some(1000);
     }
-    let answer = index.search(request, freshness)?;
+    let answer = index.search_with(request, freshness, &())?;
     warn(&answer, freshness, output);
-    if let Some(problem) = index.recording_problem().filter(|_| output.verbose()) {
+    if let Some(problem) = index.feedback().recording_problem().filter(|_| output.verbose()) {
         output.note(&format!("not recorded, so it cannot be judged: {problem}"));
     }
     Ok(answer)
@@ -117,7 +117,7 @@ fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
 
 /// Nothing passed the filters: says which of them can be at fault, and what there is.
 fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArguments, output: &Output) -> Result<()> {
-    let summary = index.store().summary()?;
+    let summary = index.contents().summary()?;
     if summary.passages == 0 {
         output.note(&format!("{}: nothing to index here", index.location().root.display()));
         return Ok(());
@@ -151,7 +151,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
             "--path {path}: no such file or directory in the index of {root}; give a path or a glob under it, such as 'src/**/*.rs'"
         );
     }
-    let names = |counts: &[tamis::Count]| {
+    let names = |counts: &[tamis::store::Count]| {
         let names = counts.iter().map(|count| count.name.as_str()).filter(|name| !name.is_empty());
         names.collect::<Vec<_>>().join(", ")
     };

@@ -8,7 +8,7 @@ use crate::session::Session;
 use anyhow::{Context, Result, bail};
 use std::io::{Read, Write};
 use std::time::Duration;
-use tamis::{MOST_SQL_BYTES, SQL_TABLES, SqlQuery, SqlRequest};
+use tamis::evidence::{MOST_SQL_BYTES, SQL_TABLES, SqlQuery, SqlRequest};
 
 /// The most that is read of a statement on standard input: more than any that can be run.
 const LONGEST_INPUT: u64 = 1 << 20;
@@ -43,7 +43,7 @@ pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
-    let answer = index.query_sql(&request)?;
+    let answer = index.evidence().query_sql(&request)?;
     sql::print(&answer, &arguments.form, output)?;
     Ok(Exit::found(answer.row_count > 0))
 }

@@ -10,7 +10,8 @@ use anyhow::Result;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::io::Write;
-use tamis::{Index, ReplayRequest, StatsRequest};
+use tamis::Index;
+use tamis::telemetry::{ReplayRequest, StatsRequest};
 
 /// A period in milliseconds since 1970, each end where it is given.
 type Period = (Option<i64>, Option<i64>);
@@ -43,7 +44,7 @@ fn show(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period,
         time_zone: Some(zone.clone()),
         ..StatsRequest::default()
     };
-    let stats = index.stats(&request)?;
+    let stats = index.statistics().summarize(&request)?;
     if arguments.json {
         output.json(&stats)?;
     } else if stats.queries == 0 {
@@ -59,7 +60,7 @@ fn show(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period,
 fn replay(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period, output: &Output) -> Result<Exit> {
     let namespace = arguments.namespace.clone();
     let request = ReplayRequest { cuts: arguments.cuts(), since_ms, until_ms, namespace, limit: arguments.limit };
-    let replay = index.replay(&request)?;
+    let replay = index.statistics().replay(&request)?;
     if arguments.json {
         output.json(&replay)?;
     } else if replay.searches == 0 {
@@ -73,7 +74,7 @@ fn replay(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Perio
 }
 
 fn purge(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<Exit> {
-    let purged = index.purge_telemetry(arguments.judged)?;
+    let purged = index.statistics().purge(arguments.judged)?;
     if arguments.json {
         output.json(&purged)?;
         return Ok(Exit::Found);

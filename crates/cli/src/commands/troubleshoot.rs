@@ -8,7 +8,7 @@ use crate::print::troubleshoot::troubleshooting;
 use crate::session::{Session, setting};
 use anyhow::Result;
 use std::io::Write;
-use tamis::{Trouble, TroubleshootRequest};
+use tamis::troubleshoot::{Trouble, TroubleshootRequest};
 
 /// Prints what was solved, or says that nothing is known.
 ///
@@ -30,10 +30,9 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
     ];
     let session = Session::start(global, flags.into_iter().flatten().collect())?;
     let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let found = index.troubleshoot(&TroubleshootRequest {
-        namespace: arguments.namespace.clone(),
-        ..TroubleshootRequest::new(trouble)
-    })?;
+    let found = index
+        .troubleshooting()
+        .answer(&TroubleshootRequest { namespace: arguments.namespace.clone(), ..TroubleshootRequest::new(trouble) })?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }

@@ -8,7 +8,7 @@ use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
 use std::time::Duration;
-use tamis::{MOST_SQL_BYTES, SqlValue, ViewRequest};
+use tamis::evidence::{MOST_SQL_BYTES, SqlValue, ViewRequest};
 
 /// Lists the views that there are. They need no index.
 ///
@@ -16,7 +16,7 @@ use tamis::{MOST_SQL_BYTES, SqlValue, ViewRequest};
 /// Standard output cannot be written, or there is no directory to start from.
 pub fn list(arguments: &ViewsArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let found = tamis::views(session.user_directory.as_deref());
+    let found = tamis::evidence::views(session.user_directory.as_deref());
     if arguments.json {
         output.json(&found)?;
     } else {
@@ -46,7 +46,7 @@ pub fn run(arguments: &ViewArguments, global: &Global, output: &Output) -> Resul
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
-    let answer = index.query_view(&request)?;
+    let answer = index.evidence().query_view(&request)?;
     sql::print(&answer, &arguments.form, output)?;
     Ok(Exit::found(answer.row_count > 0))
 }

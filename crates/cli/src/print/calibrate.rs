@@ -3,7 +3,7 @@
 use super::table::Columns;
 use super::text::{count, label};
 use std::io::{self, Write};
-use tamis::{CalibrateReport, LanguageCalibration, Measurement, Outcome, ThresholdSource};
+use tamis::calibrate::{CalibrateReport, LanguageCalibration, Measurement, Outcome, ThresholdSource};
 
 /// The thresholds as a table, and where they were written.
 ///
@@ -72,7 +72,7 @@ fn remark(language: &LanguageCalibration, dry_run: bool) -> String {
 mod tests {
     use super::super::plain;
     use super::*;
-    use tamis::CalibrateMethod;
+    use tamis::calibrate::CalibrateMethod;
 
     fn language(language: &str, outcome: Outcome, measured: Option<(f64, f64)>) -> LanguageCalibration {
         LanguageCalibration {

@@ -3,7 +3,7 @@
 use super::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::Duplicates;
+use tamis::duplicates::Duplicates;
 
 /// Each with its likeness, and why there are so many.
 ///

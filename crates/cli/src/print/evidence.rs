@@ -3,7 +3,7 @@
 use super::text::{counted, label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{RankedEvidence, RankedFragment, VectorMatches};
+use tamis::evidence::{RankedEvidence, RankedFragment, VectorMatches};
 
 /// Characters of a text that are shown; `--json` gives it all.
 const SHOWN: usize = 160;

@@ -5,7 +5,8 @@ use super::table::Columns;
 use super::text::{count, label, maybe, milliseconds, number, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{Answer, PoolEntry};
+use tamis::Answer;
+use tamis::search::PoolEntry;
 
 /// Candidates shown on each side of the cut.
 const AROUND: usize = 8;

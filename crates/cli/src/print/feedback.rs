@@ -4,7 +4,7 @@ use super::table::Columns;
 use super::text::{ago, count, counted, label, visible};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis::{ImportReport, Judged, Label, SearchSummary};
+use tamis::feedback::{ImportReport, Judged, Label, SearchSummary};
 
 /// A line for each passage: where it is, what was said of it, and whether it was among the candidates.
 ///

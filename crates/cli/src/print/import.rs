@@ -5,7 +5,8 @@ use super::table::Columns;
 use super::text::{count, counted, label, milliseconds, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{ImportSummary, Imported, RunReport};
+use tamis::RunReport;
+use tamis::import::{ImportSummary, Imported};
 
 /// Records, or issues of comments, that are named before they are only counted.
 const NAMED: usize = 20;
@@ -135,7 +136,7 @@ fn changes(summary: &ImportSummary) -> String {
 mod tests {
     use super::super::plain;
     use super::*;
-    use tamis::UnreadableRecord;
+    use tamis::import::UnreadableRecord;
 
     fn sample() -> ImportSummary {
         ImportSummary {

@@ -5,7 +5,7 @@ use super::text::{count, counted, label, milliseconds, visible};
 use jiff::{Timestamp, Zoned};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::GithubReport;
+use tamis::import::GithubReport;
 
 /// Records that are named before they are only counted.
 const NAMED: usize = 20;

@@ -3,7 +3,7 @@
 use super::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{ForgetAction, Forgotten, NoteEntry};
+use tamis::memory::{ForgetAction, Forgotten, NoteEntry};
 
 /// Each entry with its place, and a number to choose it by where that is wanted.
 pub fn entries(

@@ -3,7 +3,7 @@
 use super::text::{counted, label};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{NameReference, Referrer, Related, RelatedPassage};
+use tamis::related::{NameReference, Referrer, Related, RelatedPassage};
 
 /// The passage, then each list under its heading; lists without entries are left out.
 ///
@@ -92,7 +92,7 @@ fn lines(lines: &[u32]) -> String {
 mod tests {
     use super::super::plain;
     use super::*;
-    use tamis::SimilarPassage;
+    use tamis::related::SimilarPassage;
 
     fn passage(path: &str, symbol: &str) -> RelatedPassage {
         RelatedPassage {

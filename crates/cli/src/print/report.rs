@@ -4,7 +4,8 @@ use super::text::{count, counted, label, milliseconds, visible};
 use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use tamis::{RunReport, SourceReport};
+use tamis::RunReport;
+use tamis::index::SourceReport;
 
 /// The report of a whole run. `verbose` adds each kind of file left out and each file that could not be read.
 ///

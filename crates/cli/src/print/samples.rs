@@ -1,7 +1,8 @@
 //! Answers made up for the printers' tests.
 
 use std::collections::BTreeMap;
-use tamis::{Answer, CutReport, Hit, IndexReport, PoolEntry};
+use tamis::search::{IndexReport, PoolEntry};
+use tamis::{Answer, CutReport, Hit};
 
 /// A result with nothing but its place.
 pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {

@@ -7,7 +7,7 @@ use crate::output::Output;
 use owo_colors::OwoColorize;
 use serde::Serializer;
 use std::io::{self, Write};
-use tamis::{SqlAnswer, SqlTable, SqlValue};
+use tamis::evidence::{SqlAnswer, SqlTable, SqlValue};
 
 /// The most characters of a value in a table; programs get more.
 const WIDEST: usize = 60;

@@ -6,7 +6,8 @@ use super::text::{ago, bytes, count, counted, label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis::{Language, Status};
+use tamis::Status;
+use tamis::text::Language;
 
 /// The whole status. `verbose` adds each kind of file left out and each note on how a file was read.
 ///

@@ -3,7 +3,7 @@
 use super::text::{counted, label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{SolvedIssue, Thread, Troubleshooting, WikiFound, WikiPage};
+use tamis::troubleshoot::{SolvedIssue, Thread, Troubleshooting, WikiFound, WikiPage};
 
 /// Lines of a thread that are shown; `--markdown` and `--json` give it all.
 const LINES: usize = 12;

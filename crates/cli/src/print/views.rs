@@ -3,7 +3,7 @@
 use super::text::{label, visible};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{ParameterType, SqlValue, ViewDescription, ViewParameter};
+use tamis::evidence::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 
 /// Each view with what it answers and what it can be asked by.
 ///

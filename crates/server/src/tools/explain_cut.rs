@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::{Answer, CutReport, Freshness, PoolEntry, SearchRequest};
+use tamis::search::PoolEntry;
+use tamis::{Answer, CutReport, SearchRequest};
 
 pub(crate) struct ExplainCut;
 
@@ -222,11 +223,11 @@ impl Tool for ExplainCut {
         let other = match wanted {
             Some(cut) if !call.observer.cancelled() => {
                 let request = SearchRequest { cut: Some(cut), ..request.clone() };
-                Some(Decision::from(call.index.search(&request, &Freshness::default())?.cut))
+                Some(Decision::from(call.index.search(&request)?.cut))
             }
             _ => None,
         };
-        let answer = call.index.search(&request, &Freshness::default())?;
+        let answer = call.index.search(&request)?;
         let Answer { query, cut, pool, warnings, fallback_reason, mode_used, model, .. } = answer;
         let pool = pool.unwrap_or_default();
         let keep = cut.keep.min(pool.len());

@@ -6,7 +6,7 @@ use crate::text::{clean, counted};
 use crate::tool::{Call, Effect, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::Label;
+use tamis::feedback::Label;
 
 pub(crate) struct Feedback;
 
@@ -63,7 +63,7 @@ impl Tool for Feedback {
         let label = if relevant { Label::Relevant } else { Label::NotRelevant };
         let passages: Vec<&str> = ids.iter().map(String::as_str).collect();
         let allowed = call.caller.namespaces.as_deref();
-        let judged = call.index.feedback_allowed(&query_id, &passages, label, allowed)?;
+        let judged = call.index.feedback().judge_allowed(&query_id, &passages, label, allowed)?;
         let judged: Vec<Judgement> = judged
             .into_iter()
             .map(|one| Judgement {

@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::{Count, Error, EvidenceSummary, Filter, Status};
+use tamis::evidence::EvidenceSummary;
+use tamis::store::{Count, Filter};
+use tamis::{Error, Status};
 
 pub(crate) struct GetStatus;
 
@@ -189,7 +191,7 @@ impl Evidence {
 /// # Errors
 /// There is none of that name; one that may not be read is told alike.
 fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refused> {
-    let known = call.index.store().namespaces().map_err(Error::from)?;
+    let known = call.index.contents().namespaces().map_err(Error::from)?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
     if let Some(wanted) = wanted {
         if !names.iter().any(|name| name == wanted) {
@@ -203,7 +205,7 @@ fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refu
 /// Counts of these namespaces and of no other.
 fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State, Refused> {
     let status: Status = call.index.status()?;
-    let store = call.index.store();
+    let store = call.index.contents();
     let mut collections: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut namespaces = Vec::with_capacity(names.len());
     let mut evidence = Vec::new();
@@ -219,7 +221,7 @@ fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State,
         }
         namespace.stale = status.sources.iter().find(|source| source.namespace == *name).map(|source| source.stale);
         namespaces.push(namespace);
-        let summary = store.evidence_summary(name, task).map_err(Error::from)?;
+        let summary = call.index.evidence().summary(Some(name), task)?;
         evidence.extend((!summary.is_empty()).then(|| Evidence::of(summary)));
     }
     let sources = status.sources.iter().filter(|source| names.contains(&source.namespace));

@@ -7,7 +7,7 @@ use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-use tamis::{ParameterType, SqlValue, ViewDescription, ViewParameter};
+use tamis::evidence::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 
 pub(crate) struct ListViews;
 
@@ -110,7 +110,7 @@ impl Tool for ListViews {
                 .error
                 .map(|error| if tells_places { addressed(&line(&error)) } else { "not fit for use".to_owned() }),
         };
-        let views = Views { views: call.index.views().into_iter().map(view).collect() };
+        let views = Views { views: call.index.evidence().views().into_iter().map(view).collect() };
         let mut text = String::new();
         for view in &views.views {
             match &view.error {

@@ -7,7 +7,8 @@ use crate::tool::{Call, Tool};
 use crate::values::moment;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis::{Freshness, MetadataFilter, SearchRequest};
+use tamis::SearchRequest;
+use tamis::search::MetadataFilter;
 
 pub(crate) struct MemorySearch;
 
@@ -66,7 +67,7 @@ impl Tool for MemorySearch {
             ..SearchRequest::memory(arguments.query)
         };
         request.check()?;
-        let found = Found::of(call.index.search(&request, &Freshness::default())?, call.warnings());
+        let found = Found::of(call.index.search(&request)?, call.warnings());
         let (tail, names) = (found.tail(), found.names());
         Ok(fitted(found, &tail, &call.place, &names, arguments.max_chars))
     }

@@ -7,7 +7,7 @@ use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
-use tamis::{SqlQuery, SqlRequest};
+use tamis::evidence::{SqlQuery, SqlRequest};
 
 pub(crate) struct QuerySql;
 
@@ -63,7 +63,7 @@ impl Tool for QuerySql {
             query: SqlQuery { limit: arguments.limit, timeout, ..SqlQuery::new(arguments.sql) },
             include_schema: arguments.include_schema,
         };
-        let answer = call.index.query_sql_until(&request, &|| call.observer.cancelled())?;
+        let answer = call.index.evidence().query_sql_until(&request, &|| call.observer.cancelled())?;
         Ok(Rows::reply(answer, arguments.max_chars))
     }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tamis::{SqlValue, ViewRequest};
+use tamis::evidence::{SqlValue, ViewRequest};
 
 pub(crate) struct QueryView;
 
@@ -60,7 +60,7 @@ impl Tool for QueryView {
             limit: arguments.limit,
             ..ViewRequest::new(arguments.view_name)
         };
-        let answer = call.index.query_view_until(&request, &|| call.observer.cancelled())?;
+        let answer = call.index.evidence().query_view_until(&request, &|| call.observer.cancelled())?;
         Ok(Rows::reply(answer, arguments.max_chars))
     }
 }

@@ -7,7 +7,7 @@ use crate::text::{clean, name, rounded};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::{RelatedBy, RelatedPassage, RelatedRequest};
+use tamis::related::{RelatedBy, RelatedPassage, RelatedRequest};
 
 pub(crate) struct Related;
 
@@ -172,7 +172,7 @@ impl Tool for Related {
     type Answer = Relations;
 
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Relations>, Refused> {
-        let found = call.index.related(&RelatedRequest {
+        let found = call.index.related().find(&RelatedRequest {
             by: arguments.by.map(|by| match by {
                 By::Vector => RelatedBy::Vector,
                 By::Reference => RelatedBy::Reference,

@@ -7,7 +7,7 @@ use crate::text::{clean, name};
 use crate::tool::{Call, Effect, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::RememberRequest;
+use tamis::memory::RememberRequest;
 
 pub(crate) struct Remember;
 
@@ -55,7 +55,7 @@ impl Tool for Remember {
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Noted>, Refused> {
         let namespace = namespace(call, arguments.namespace)?;
         let request = RememberRequest { text: arguments.text, topic: arguments.topic, namespace, ..Default::default() };
-        let noted = call.index.remember(&request, call.observer)?;
+        let noted = call.index.notes().remember(&request, call.observer)?;
         let answer = Noted {
             namespace: noted.namespace,
             path: clean(&noted.path),

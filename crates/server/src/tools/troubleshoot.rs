@@ -7,7 +7,7 @@ use crate::text::{clean, counted, fenced, name, rounded};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::{SolvedIssue, Trouble, TroubleshootRequest, WikiPage};
+use tamis::troubleshoot::{SolvedIssue, Trouble, TroubleshootRequest, WikiPage};
 
 pub(crate) struct Troubleshoot;
 
@@ -167,7 +167,7 @@ impl Tool for Troubleshoot {
         let Arguments { title, details, max_results, namespace, max_chars, .. } = arguments;
         let most = max_results.unwrap_or(call.index.config().triage.troubleshooting.max_results);
         let budget = max_chars.saturating_sub(AROUND * (most + 1)).clamp(*BUDGET.start(), *BUDGET.end());
-        let found = call.index.troubleshoot(&TroubleshootRequest {
+        let found = call.index.troubleshooting().answer(&TroubleshootRequest {
             max_results,
             total_budget_chars: Some(budget),
             namespace,

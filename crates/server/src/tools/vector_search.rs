@@ -8,7 +8,7 @@ use crate::text::{clean, line, rounded};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::{EvidenceTarget, VectorMatch, VectorSearchRequest};
+use tamis::evidence::{EvidenceTarget, VectorMatch, VectorSearchRequest};
 
 pub(crate) struct VectorSearch;
 
@@ -118,7 +118,7 @@ impl Tool for VectorSearch {
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Matches>, Refused> {
         let cut = arguments.cutoff.as_deref().map(|cut| call.index.config().cut(cut)).transpose();
         let target = arguments.target;
-        let found = call.index.vector_search(&VectorSearchRequest {
+        let found = call.index.evidence().vector_search(&VectorSearchRequest {
             target: match target {
                 Target::Claims => EvidenceTarget::Claims,
                 Target::Fragments => EvidenceTarget::Fragments,

@@ -16,7 +16,7 @@
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use tamis::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
+use tamis::evidence::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
 
 /// The task that all claims belong to.
 pub const TASK: &str = "scifact";

@@ -1,6 +1,7 @@
 //! The clients: names, files, and how each knows the project.
 
-use super::place::{Surroundings, System};
+use super::surroundings::Surroundings;
+use crate::user_directories::System;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +112,7 @@ impl Client {
         }
     }
 
-    /// Whether it has windows: such a program is started by the desktop, often without the shell's search path.
+    /// Returns `true` if it has windows: such a program is started by the desktop, often without the shell's search path.
     pub(super) fn has_windows(self) -> bool {
         matches!(self, Client::ClaudeDesktop | Client::Cursor | Client::VsCode | Client::Windsurf | Client::Zed)
     }

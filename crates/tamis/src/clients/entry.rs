@@ -1,7 +1,7 @@
 //! What is put into a client's file: how the server is started.
 
 use super::client::{Client, Scope, Tells};
-use super::place::Surroundings;
+use super::surroundings::Surroundings;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ impl Entry {
         Entry { command, arguments }
     }
 
-    /// Whether it holds for any project that the client is opened in.
+    /// Returns `true` if it holds for any project that the client is opened in.
     pub fn is_for_any_project(client: Client, scope: Scope) -> bool {
         scope == Scope::User && client.tells(scope) != Tells::Nothing
     }
@@ -86,7 +86,7 @@ impl Entry {
     }
 }
 
-/// Whether an entry that is there starts this program's server, whatever else it says.
+/// Returns `true` if an entry that is there starts this program's server, whatever else it says.
 pub(super) fn is_ours(entry: &Map<String, Value>) -> bool {
     let strings = |value: Option<&Value>| -> Vec<String> {
         match value {

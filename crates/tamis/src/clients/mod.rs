@@ -19,12 +19,13 @@
 mod client;
 mod entry;
 mod json;
-mod place;
 mod plan;
 mod record;
+mod surroundings;
 mod table;
 
+pub use crate::user_directories::System;
 pub use client::{Client, Scope};
 pub use entry::{Entry, EntryOptions};
-pub use place::{Surroundings, System};
 pub use plan::{Plan, Standing, standing};
+pub use surroundings::Surroundings;

@@ -2,8 +2,8 @@
 
 use super::client::{Client, Form, Scope};
 use super::entry::{Entry, is_ours};
-use super::place::Surroundings;
 use super::record::{Record, Records};
+use super::surroundings::Surroundings;
 use super::{json, table};
 use crate::Error;
 use crate::file::foreign::{read_linked, read_regular};
@@ -119,7 +119,7 @@ impl Plan {
         self.after.as_deref().unwrap_or_default()
     }
 
-    /// Whether anything is to be done.
+    /// Returns `true` if anything is to be done.
     pub fn changes(&self) -> bool {
         self.before != self.after
     }
@@ -246,7 +246,7 @@ impl Plan {
         Ok(if is_made(&left) { None } else { Some(left) })
     }
 
-    /// Whether a text says all that another says but the entry, and nothing else.
+    /// Returns `true` if a text says all that another says but the entry, and nothing else.
     fn is_the_rest(&self, text: &str, undone: &str) -> bool {
         let ours = find(self.client, undone, &self.name);
         let rest = |text: &str| rest(self.client, text, &self.name).ok();
@@ -254,7 +254,7 @@ impl Plan {
             && matches!((rest(text), rest(undone)), (Some(one), Some(other)) if one == other)
     }
 
-    /// Whether the entry was put in the place of somebody else's, which then comes back.
+    /// Returns `true` if the entry was put in the place of somebody else's, which then comes back.
     fn replaced_another(&self) -> bool {
         self.record.as_ref().is_some_and(|record| !record.replaced.trim().is_empty())
     }
@@ -340,7 +340,7 @@ fn rest(client: Client, text: &str, name: &str) -> Result<serde_json::Value, Str
     Ok(all)
 }
 
-/// Whether a file holds nothing, not even a comment.
+/// Returns `true` if a file holds nothing, not even a comment.
 fn is_bare(client: Client, text: &str) -> bool {
     let text: String = text.split_whitespace().collect();
     let none = match client.form() {

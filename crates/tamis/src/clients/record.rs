@@ -26,7 +26,7 @@ pub(super) struct Record {
     pub inserted: String,
     /// What stood in its place.
     pub replaced: String,
-    /// Whether the file was made for it.
+    /// True if the file was made for it.
     #[serde(default)]
     pub made_file: bool,
     /// The directories that were made for it, the outermost first.

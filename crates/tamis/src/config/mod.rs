@@ -28,6 +28,7 @@ pub use collections::{CollectionDirectory, FileCollection};
 pub use declare::Setting;
 pub use error::{ConfigError, Source};
 pub use key::Key;
+#[cfg(feature = "evidence")]
 pub(crate) use key::nearest;
 pub use layers::Origins;
 pub use mcp_tokens::{McpToken, is_token_name};
@@ -131,6 +132,7 @@ impl Config {
     }
 
     /// The user's configuration directory, if there is a home.
+    #[cfg(feature = "evidence")]
     pub(crate) fn user_directory(&self) -> Option<&Path> {
         self.user_directory.as_deref()
     }

@@ -15,6 +15,7 @@ use thiserror::Error;
     "{text:?} is no date or time; write a date (2026-11-01, 2026-11), a date and time (2026-11-01T08:30), how long ago (7d, \
      2 weeks, 3 days ago), or words (yesterday, monday, last week, march 3)"
 )]
+#[non_exhaustive]
 pub struct DateError {
     /// The text.
     pub text: String,

@@ -78,7 +78,7 @@ fn period(words: &str, today: &Zoned) -> Option<Result<Zoned, jiff::Error>> {
     })
 }
 
-/// Whether the words are a weekday or a month with nothing that says which one.
+/// Returns `true` if the words are a weekday or a month with nothing that says which one.
 fn named(words: &str) -> bool {
     let mut words_of = words.split(' ');
     let first = words_of.next().unwrap_or_default();

@@ -10,7 +10,7 @@ use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path};
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// A symbolic link.
@@ -41,7 +41,7 @@ impl Refusal {
         io::Error::new(ErrorKind::InvalidInput, self)
     }
 
-    /// Why a file was refused, where that is what an error says.
+    /// Returns the reason why a file was refused, where that is what an error says.
     fn of(error: &io::Error) -> Option<&Refusal> {
         error.get_ref()?.downcast_ref()
     }
@@ -311,7 +311,7 @@ mod portable {
     }
 }
 
-/// Whether a file was refused for being a link.
+/// Returns `true` if a file was refused for being a link.
 pub(crate) fn is_link(error: &io::Error) -> bool {
     Refusal::of(error) == Some(&Refusal::Link)
 }

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// How many links in a row are followed, as systems have it.
+/// The number of links in a row are followed, as systems have it.
 const MOST_LINKS: usize = 40;
 
 /// Writes what `content` writes to a file that somebody named.

@@ -59,7 +59,7 @@ pub(super) fn as_committed<'a>(
     known.par_iter().filter_map(unchanged).collect()
 }
 
-/// Whether a file's content has this identifier, of the older or the newer kind.
+/// Returns `true` if a file's content has this identifier, of the older or the newer kind.
 fn is(content: &[u8], identifier: &str) -> bool {
     fn hex<D: Digest>(content: &[u8]) -> String {
         let hash = D::new().chain_update(format!("blob {}\0", content.len())).chain_update(content).finalize();

@@ -48,7 +48,7 @@ pub(super) struct Limit<'a> {
 }
 
 impl Limit<'_> {
-    /// Whether it is time to stop.
+    /// Returns `true` if it is time to stop.
     pub fn reached(&self) -> bool {
         Instant::now() >= self.until || (self.stopped)()
     }

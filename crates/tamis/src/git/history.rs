@@ -55,7 +55,7 @@ struct Log<'a, 'b> {
     empty: usize,
     /// The time of the commit that is being read.
     time: Option<i64>,
-    /// Whether no path of the commit has been read.
+    /// True if no path of the commit has been read.
     first: bool,
 }
 

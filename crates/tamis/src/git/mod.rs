@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Dated {
     /// Path under the root of the source, and the time of the last commit in nanoseconds since 1970.
     pub dates: Vec<(String, i64)>,
-    /// Why there are none, or not all.
+    /// The reason why there are none, or not all.
     pub note: Option<String>,
 }
 

@@ -61,7 +61,7 @@ impl Repository {
         &self.top
     }
 
-    /// Whether older commits are missing, so that the oldest one that is there seems to have made every file.
+    /// Returns `true` if older commits are missing, so that the oldest one that is there seems to have made every file.
     pub fn is_shallow(&self) -> bool {
         fs::metadata(self.common.join("shallow")).is_ok_and(|metadata| metadata.len() > 0)
     }

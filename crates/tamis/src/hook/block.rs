@@ -18,7 +18,7 @@ const SHEBANG: &str = "#!/bin/sh\n";
 /// Interpreters that understand the lines.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
 
-/// Why lines cannot be put into a hook or taken out.
+/// The reason why lines cannot be put into a hook or taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Obstacle {
     /// It is a program, or a script of another language.
@@ -101,7 +101,7 @@ fn find(hook: &[u8]) -> Result<Option<Region>, Obstacle> {
     }
 }
 
-/// Whether a shell runs it. git has one run what names no interpreter and is no program.
+/// Returns `true` if a shell runs it. git has one run what names no interpreter and is no program.
 fn is_shell(hook: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(hook) else { return false };
     if text.contains('\0') {

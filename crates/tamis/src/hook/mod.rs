@@ -43,6 +43,7 @@ pub enum HookState {
 
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct HookReport {
     /// The directory of the hooks.
     pub directory: PathBuf,
@@ -51,7 +52,7 @@ pub struct HookReport {
 }
 
 impl HookReport {
-    /// Whether a hook was left as it is that should not have been.
+    /// Returns `true` if a hook was left as it is that should not have been.
     pub fn refused(&self) -> bool {
         self.hooks.iter().any(|(_, state)| matches!(state, HookState::Refused(_)))
     }
@@ -146,7 +147,7 @@ fn each(directory: PathBuf, work: impl Fn(&Path) -> Result<HookState, Error>) ->
 struct Hook {
     bytes: Vec<u8>,
     metadata: fs::Metadata,
-    /// Why it is not to be changed, whatever is in it.
+    /// The reason why it is not to be changed, whatever is in it.
     refusal: Option<String>,
 }
 

@@ -1,8 +1,10 @@
-//! What all imports share: documents compared with those stored, and one transaction for all changes.
+//! The common part of all imports: compare each document with the stored one, and commit all changes in one transaction.
 
 use super::summary::ImportSummary;
 use crate::Error;
-use crate::index::{Index, Observer, SPLITTER, attributes, passages};
+use crate::handle::Index;
+use crate::index::{SPLITTER, attributes, passages};
+use crate::progress::Observer;
 use serde::Serialize;
 use std::time::Instant;
 use tamis_store::{Change, DocumentState, NewDocument, TextForm};
@@ -10,7 +12,7 @@ use tamis_text::{Category, Document, Options};
 
 /// Where the documents of an import go, and how they are divided.
 #[derive(Clone)]
-pub(super) struct Target<'a> {
+pub(crate) struct Target<'a> {
     pub namespace: &'a str,
     pub collection: &'a str,
     pub origin: &'a str,
@@ -77,7 +79,7 @@ impl<'a> Target<'a> {
 }
 
 /// What a document is made from.
-pub(super) struct Content {
+pub(crate) struct Content {
     text: String,
     is_record: bool,
 }
@@ -91,13 +93,14 @@ impl Content {
     }
 
     /// As text that its passages hold as well.
+    #[cfg(feature = "wiki")]
     pub fn text(text: String) -> Content {
         Content { text, is_record: false }
     }
 }
 
 /// What an import does to one document.
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// It is new.
     Added(Box<NewDocument>),
     /// It replaces the one stored.
@@ -110,7 +113,7 @@ pub(super) enum Outcome {
 
 /// Counts outcomes and commits them, all or nothing, unless the summary is that of a dry run. The caller holds the right to
 /// write.
-pub(super) fn commit(
+pub(crate) fn commit(
     index: &Index,
     outcomes: Vec<Outcome>,
     mut summary: ImportSummary,

@@ -1,13 +1,16 @@
-//! Logs of conversations into the index, one document a session.
+//! Imports logs of conversations, one document per session.
 
-use super::SESSIONS;
+use super::Imports;
 use super::commit::{Content, Outcome, Target, commit};
+use super::destination::{held_by_another, namespace, origin};
 use super::input::{ImportInput, file_name};
-use super::place::{held_by_another, namespace, origin};
-use super::summary::{ImportSummary, UnreadableRecord, refuse};
+use super::summary::{ImportSummary, refuse};
 use crate::Error;
+use crate::collections::SESSIONS;
 use crate::config::Config;
-use crate::index::{Index, Observer, Stage};
+use crate::error::UnreadableRecord;
+use crate::handle::Index;
+use crate::progress::{Observer, Stage};
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -92,7 +95,7 @@ fn options(config: &Config, time_zone: &TimeZone) -> ConversationOptions {
     }
 }
 
-impl Index {
+impl Imports<'_> {
     /// Imports conversations: all or nothing, in one transaction, one document a session (`session:NAME`). A session that
     /// is stored goes on: turns that it does not have yet are added in the order of time. Searches find what is new after
     /// the next [`Index::complete`].
@@ -100,25 +103,21 @@ impl Index {
     /// # Errors
     /// Records that could not be read, unless they are to be left out; a session that another log holds already; a
     /// namespace that must be named; another process that is still writing.
-    pub fn import_conversations(
-        &self,
-        import: &ConversationImport,
-        observer: &dyn Observer,
-    ) -> Result<ImportSummary, Error> {
-        let namespace = namespace(self, import.namespace.as_deref())?;
+    pub fn conversations(&self, import: &ConversationImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
+        let namespace = namespace(self.index, import.namespace.as_deref())?;
         let bad = refuse(import.bad.clone(), import.skip_bad)?;
         let origins = import.logs.iter().map(|log| origin(&log.origin)).collect::<Result<Vec<&str>, Error>>()?;
-        let _writing = if import.dry_run { None } else { Some(self.wait_to_write(observer)?) };
+        let _writing = if import.dry_run { None } else { Some(self.index.wait_to_write(observer)?) };
         let named = origins.join(", ");
-        let summary = Target::new(self, &namespace, SESSIONS, &named).summary(import.dry_run);
+        let summary = Target::new(self.index, &namespace, SESSIONS, &named).summary(import.dry_run);
         let mut summary = ImportSummary { left_out: import.left_out.clone(), bad, ..summary };
         let started = Instant::now();
         observer.stage(Stage::Import, import.logs.iter().map(|log| log.conversations.len() as u64).sum());
-        let options = options(&self.config, import.time_zone.as_ref().unwrap_or(&TimeZone::UTC));
+        let options = options(&self.index.config, import.time_zone.as_ref().unwrap_or(&TimeZone::UTC));
         let mut outcomes = Vec::new();
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
         for (log, origin) in import.logs.iter().zip(origins) {
-            let target = Target::new(self, &namespace, SESSIONS, origin);
+            let target = Target::new(self.index, &namespace, SESSIONS, origin);
             for (path, conversation) in united(&log.conversations) {
                 if observer.cancelled() {
                     return Ok(summary.stopped());
@@ -126,12 +125,12 @@ impl Index {
                 if let Some(other) = taken.insert(path.clone(), origin) {
                     return Err(held_by_another(&path, origin, other));
                 }
-                outcomes.push(outcome(self, &target, path, conversation, &options)?);
+                outcomes.push(outcome(self.index, &target, path, conversation, &options)?);
                 observer.advance(1);
             }
         }
         summary.time("split", started);
-        commit(self, outcomes, summary, observer)
+        commit(self.index, outcomes, summary, observer)
     }
 }
 

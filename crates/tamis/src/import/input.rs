@@ -1,4 +1,4 @@
-//! What an import is given: files that the user names, or a stream.
+//! The input of an import: named files, or a stream.
 
 use crate::Error;
 use std::fs::File;
@@ -51,7 +51,7 @@ impl ImportInput {
 ///
 /// # Errors
 /// As [`ImportInput::file`].
-pub(super) fn open(path: &Path) -> Result<(File, u64), Error> {
+pub(crate) fn open(path: &Path) -> Result<(File, u64), Error> {
     let failed = |error: std::io::Error| Error::path(path, format!("cannot be read: {error}"));
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -63,11 +63,11 @@ pub(super) fn open(path: &Path) -> Result<(File, u64), Error> {
 }
 
 /// The last part of a path, which is what people call a file.
-pub(super) fn file_name(name: &str) -> String {
+pub(crate) fn file_name(name: &str) -> String {
     Path::new(name).file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-pub(super) fn too_large(path: &Path) -> Error {
+pub(crate) fn too_large(path: &Path) -> Error {
     let reason =
         format!("larger than {} GB, the most that is imported at once; divide it", LARGEST_IMPORT / 1_000_000_000);
     Error::path(path, reason)

@@ -1,12 +1,15 @@
-//! Issues into the index: read, merged with what is there, and committed together.
+//! Imports issues: reads them, merges them with the stored ones, and commits them together.
 
-use super::ISSUES;
+use super::Imports;
 use super::commit::{Content, Outcome, Target, commit};
+use super::destination::{namespace, only_tracker, origin};
 use super::input::{ImportInput, file_name};
-use super::place::{namespace, only_tracker, origin};
-use super::summary::{ImportSummary, UnreadableRecord, refuse};
+use super::summary::{ImportSummary, refuse};
 use crate::Error;
-use crate::index::{Index, Observer, Stage};
+use crate::collections::ISSUES;
+use crate::error::UnreadableRecord;
+use crate::handle::Index;
+use crate::progress::{Observer, Stage};
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
@@ -55,8 +58,8 @@ impl IssueImport {
                 match &said {
                     Some((other, of)) if *other != repository && origin.is_none() => {
                         let reason = format!(
-                            "of {repository}, and {of} is of {other}: import one tracker at a time, or say with --origin \
-                             that they are the same"
+                            "of {repository}, and {of} is of {other}: import one tracker at a time, or give both \
+                             one origin"
                         );
                         return Err(Error::path(path, reason));
                     }
@@ -99,7 +102,7 @@ fn host(url: &str) -> &str {
     rest.split('/').next().unwrap_or_default()
 }
 
-impl Index {
+impl Imports<'_> {
     /// Imports issues: all or nothing, in one transaction. An issue that is stored is merged with the one given
     /// ([`Issue::merge`]): what was updated later holds, and comments of both are kept. What is the same afterwards is not
     /// written. Searches find what is new after the next [`Index::complete`].
@@ -107,17 +110,17 @@ impl Index {
     /// # Errors
     /// Records that could not be read, unless they are to be left out; an origin other than that of the issues that the
     /// namespace holds; a namespace that must be named; another process that is still writing.
-    pub fn import_issues(&self, import: &IssueImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
+    pub fn issues(&self, import: &IssueImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let origin = origin(&import.origin)?;
-        let namespace = namespace(self, import.namespace.as_deref())?;
-        let target = Target::new(self, &namespace, ISSUES, origin);
+        let namespace = namespace(self.index, import.namespace.as_deref())?;
+        let target = Target::new(self.index, &namespace, ISSUES, origin);
         let bad = import.bad.iter().cloned().chain(without_number(&import.issues)).collect();
         let bad = refuse(bad, import.skip_bad)?;
-        let _writing = if import.dry_run { None } else { Some(self.wait_to_write(observer)?) };
-        only_tracker(self, &namespace, ISSUES, origin)?;
+        let _writing = if import.dry_run { None } else { Some(self.index.wait_to_write(observer)?) };
+        only_tracker(self.index, &namespace, ISSUES, origin)?;
         let mut summary = ImportSummary { bad, ..target.summary(import.dry_run) };
         let started = Instant::now();
-        let merged = merge(self, &namespace, import, &mut summary)?;
+        let merged = merge(self.index, &namespace, import, &mut summary)?;
         summary.time("merge", started);
 
         let started = Instant::now();
@@ -132,7 +135,7 @@ impl Index {
             observer.advance(part.len() as u64);
         }
         summary.time("split", started);
-        commit(self, outcomes, summary, observer)
+        commit(self.index, outcomes, summary, observer)
     }
 }
 
@@ -151,7 +154,7 @@ struct Merged {
     state: Option<DocumentState>,
     /// The stored record, where there is one that can be read.
     record: Option<Issue>,
-    /// Whether a state earlier than the stored one was given.
+    /// True if a state earlier than the stored one was given.
     older: bool,
 }
 
@@ -232,7 +235,7 @@ fn at(index: &Index, namespace: &str, number: u64) -> Result<(Option<DocumentSta
     Ok((Some(state), record.and_then(|record| serde_json::from_str(&record).ok())))
 }
 
-/// How many comments the stored record does not have as they are.
+/// Returns the number of comments that are new or differ from the stored record.
 fn new_comments(merged: &Merged) -> u64 {
     let written = |comment: &IssueComment| serde_json::to_string(comment).unwrap_or_default();
     let known: HashSet<String> = merged.record.iter().flat_map(|record| &record.comments).map(written).collect();

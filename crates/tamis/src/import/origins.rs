@@ -1,8 +1,9 @@
-//! What was imported: listed by where it came from, and taken out again.
+//! Lists and removes imported documents by their origin.
 
-use super::state_property;
+use super::Imports;
 use crate::Error;
-use crate::index::{Index, Observer};
+use crate::index::import_state_property;
+use crate::progress::Observer;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -10,6 +11,7 @@ use tamis_store::Origin;
 
 /// What came from one place into one collection of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Imported {
     /// Where it came from: `github:OWNER/REPO`, the name of a dump or of a log.
     pub origin: String,
@@ -33,21 +35,21 @@ impl From<Origin> for Imported {
     }
 }
 
-impl Index {
+impl Imports<'_> {
     /// What was imported, by namespace, collection and origin.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn imported(&self) -> Result<Vec<Imported>, Error> {
-        Ok(self.store.origins()?.into_iter().map(Imported::from).collect())
+    pub fn list(&self) -> Result<Vec<Imported>, Error> {
+        Ok(self.index.store.origins()?.into_iter().map(Imported::from).collect())
     }
 
-    /// What [`Index::remove_imported`] would take out: all that came from an origin, of one namespace where it is named.
+    /// What [`Imports::remove`] would take out: all that came from an origin, of one namespace where it is named.
     ///
     /// # Errors
     /// Nothing came from there; the message names what did.
-    pub fn imported_from(&self, origin: &str, namespace: Option<&str>) -> Result<Vec<Imported>, Error> {
-        let all = self.imported()?;
+    pub fn list_from(&self, origin: &str, namespace: Option<&str>) -> Result<Vec<Imported>, Error> {
+        let all = self.list()?;
         let meant = |one: &&Imported| one.origin == origin && namespace.is_none_or(|named| named == one.namespace);
         let found: Vec<Imported> = all.iter().filter(meant).cloned().collect();
         if !found.is_empty() {
@@ -74,29 +76,30 @@ impl Index {
     ///
     /// # Errors
     /// Nothing came from there, or another process is writing.
-    pub fn remove_imported(
+    pub fn remove(
         &self,
         origin: &str,
         namespace: Option<&str>,
         observer: &dyn Observer,
     ) -> Result<Vec<Imported>, Error> {
-        let _writing = self.wait_to_write(observer)?;
-        let found = self.imported_from(origin, namespace)?;
+        let _writing = self.index.wait_to_write(observer)?;
+        let found = self.list_from(origin, namespace)?;
         let namespaces: BTreeSet<&String> = found.iter().map(|one| &one.namespace).collect();
         // What a live import remembers goes first: without it, the next one starts anew.
         for namespace in &namespaces {
-            self.store.set_property(&state_property(namespace, origin), "")?;
+            self.index.store.set_property(&import_state_property(namespace, origin), "")?;
         }
-        self.store.remove_origin(origin, &namespaces.iter().map(|name| (*name).clone()).collect::<Vec<_>>())?;
-        let sources = self.sources();
-        for namespace in self.store.namespaces()? {
+        self.index.store.remove_origin(origin, &namespaces.iter().map(|name| (*name).clone()).collect::<Vec<_>>())?;
+        let sources = self.index.sources();
+        for namespace in self.index.store.namespaces()? {
             let has_directory = sources.iter().any(|source| source.namespace == namespace.name);
-            let is_empty = namespace.documents == 0 && self.store.evidence_summary(&namespace.name, None)?.is_empty();
+            let is_empty =
+                namespace.documents == 0 && self.index.store.evidence_summary(&namespace.name, None)?.is_empty();
             if namespaces.contains(&namespace.name) && is_empty && !has_directory {
-                self.store.remove_namespace(&namespace.name)?;
+                self.index.store.remove_namespace(&namespace.name)?;
             }
         }
-        self.store.publish(&mut |_| {}).map_err(Error::not_published)?;
+        self.index.store.publish(&mut |_| {}).map_err(Error::not_published)?;
         Ok(found)
     }
 }

@@ -1,12 +1,15 @@
-//! Dumps of wikis into the index, one document a page.
+//! Imports the dump of a wiki, one document per page.
 
-use super::WIKI;
+use super::Imports;
 use super::commit::{Content, Outcome, Target, commit};
+use super::destination::{held_by_another, namespace, origin};
 use super::input::{LARGEST_IMPORT, file_name, open, too_large};
-use super::place::{held_by_another, namespace, origin};
-use super::summary::{ImportSummary, UnreadableRecord, refuse};
+use super::summary::{ImportSummary, refuse};
 use crate::Error;
-use crate::index::{Index, Observer, Stage};
+use crate::collections::WIKI;
+use crate::error::UnreadableRecord;
+use crate::handle::Index;
+use crate::progress::{Observer, Stage};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -116,7 +119,7 @@ fn host(site: &WikiSite) -> Option<String> {
     host.or(site.name.as_deref()).map(str::to_owned)
 }
 
-impl Index {
+impl Imports<'_> {
     /// Imports pages of wikis: all or nothing, in one transaction, one document a page (`wiki:Title`). A page that is stored
     /// in a later revision stays. Pages that are no more in a dump stay, since a dump need not be of the whole wiki. Searches
     /// find what is new after the next [`Index::complete`].
@@ -124,21 +127,21 @@ impl Index {
     /// # Errors
     /// Records that could not be read, unless they are to be left out; a page that came from another wiki; a namespace that
     /// must be named; another process that is still writing.
-    pub fn import_pages(&self, import: PageImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
+    pub fn pages(&self, import: PageImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let PageImport { wikis, namespace: named, left_out, bad, skip_bad, dry_run } = import;
-        let namespace = namespace(self, named.as_deref())?;
+        let namespace = namespace(self.index, named.as_deref())?;
         let bad = refuse(bad, skip_bad)?;
         let origins = wikis.iter().map(|wiki| origin(&wiki.origin).map(str::to_owned));
         let origins = origins.collect::<Result<Vec<String>, Error>>()?;
-        let _writing = if dry_run { None } else { Some(self.wait_to_write(observer)?) };
-        let summary = Target::new(self, &namespace, WIKI, &origins.join(", ")).summary(dry_run);
+        let _writing = if dry_run { None } else { Some(self.index.wait_to_write(observer)?) };
+        let summary = Target::new(self.index, &namespace, WIKI, &origins.join(", ")).summary(dry_run);
         let mut summary = ImportSummary { left_out, bad, ..summary };
         let started = Instant::now();
         observer.stage(Stage::Import, wikis.iter().map(|wiki| wiki.pages.len() as u64).sum());
         let mut outcomes = Vec::new();
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
         for (wiki, origin) in wikis.into_iter().zip(&origins) {
-            let target = Target::new(self, &namespace, WIKI, origin);
+            let target = Target::new(self.index, &namespace, WIKI, origin);
             let mut pages = latest(wiki.pages).into_iter().peekable();
             while pages.peek().is_some() {
                 if observer.cancelled() {
@@ -153,13 +156,13 @@ impl Index {
                 }
                 let count = part.len() as u64;
                 let done: Result<Vec<Outcome>, Error> =
-                    part.into_par_iter().map(|(path, page)| outcome(self, &target, path, &page)).collect();
+                    part.into_par_iter().map(|(path, page)| outcome(self.index, &target, path, &page)).collect();
                 outcomes.extend(done?);
                 observer.advance(count);
             }
         }
         summary.time("split", started);
-        commit(self, outcomes, summary, observer)
+        commit(self.index, outcomes, summary, observer)
     }
 }
 

@@ -1,32 +1,37 @@
 //! The whole text of an imported document, put together from its record.
 
-use super::ISSUES;
+use super::Imports;
 use crate::Error;
-use crate::index::Index;
-use tamis_store::{Claim, EVIDENCE_COLLECTION, EvidenceKey, EvidenceRecord, Fragment};
+use crate::collections::ISSUES;
+use tamis_store::Store;
 use tamis_text::Issue;
 
-impl Index {
+impl Imports<'_> {
     /// The text of an imported document whose lines its passages count; `None` for one that is all in its passages.
     pub(crate) fn rendered(&self, namespace: &str, path: &str) -> Result<Option<String>, Error> {
-        let state = self.store.document(namespace, path)?;
+        let state = self.index.store.document(namespace, path)?;
         let Some(state) = state.filter(|state| state.origin.is_some()) else { return Ok(None) };
-        if state.collection == EVIDENCE_COLLECTION {
-            let Some(key) = EvidenceKey::of_path(path) else { return Ok(None) };
-            let record = self.store.evidence_at(namespace, &[key])?.pop().flatten();
-            let text = |record| match record {
-                EvidenceRecord::Fragment(Fragment { text, .. }) | EvidenceRecord::Claim(Claim { text, .. }) => {
-                    Some(text)
-                }
-                _ => None,
-            };
-            return Ok(record.and_then(text));
+        #[cfg(feature = "evidence")]
+        if state.collection == tamis_store::EVIDENCE_COLLECTION {
+            return self.evidence_text(namespace, path);
         }
         if state.collection != ISSUES {
             return Ok(None);
         }
-        let record = self.store.records(&[state.document])?.pop().flatten();
+        let record = self.index.store.records(&[state.document])?.pop().flatten();
         let issue = record.and_then(|record| serde_json::from_str::<Issue>(&record).ok());
         Ok(issue.map(|issue| issue.rendered()))
+    }
+
+    /// The text of a fragment or a claim.
+    #[cfg(feature = "evidence")]
+    fn evidence_text(&self, namespace: &str, path: &str) -> Result<Option<String>, Error> {
+        use tamis_store::{Claim, EvidenceKey, EvidenceRecord, Fragment};
+        let Some(key) = EvidenceKey::of_path(path) else { return Ok(None) };
+        let record = self.index.store.evidence_at(namespace, &[key])?.pop().flatten();
+        Ok(record.and_then(|record| match record {
+            EvidenceRecord::Fragment(Fragment { text, .. }) | EvidenceRecord::Claim(Claim { text, .. }) => Some(text),
+            _ => None,
+        }))
     }
 }

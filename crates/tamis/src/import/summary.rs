@@ -1,9 +1,9 @@
-//! What an import did, and what of its input could not be read.
+//! The summary of an import.
 
 use crate::Error;
+use crate::error::UnreadableRecord;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Instant;
 
 /// What an import did, or with [`ImportSummary::dry_run`] would do.
@@ -46,7 +46,7 @@ pub struct ImportSummary {
 }
 
 impl ImportSummary {
-    /// Whether it changed anything, or with [`ImportSummary::dry_run`] would.
+    /// Returns `true` if it changed anything, or with [`ImportSummary::dry_run`] would.
     pub fn changed_anything(&self) -> bool {
         self.added + self.updated > 0
     }
@@ -57,18 +57,19 @@ impl ImportSummary {
     }
 
     /// The same import, stopped before it changed anything.
-    pub(super) fn stopped(self) -> ImportSummary {
+    pub(crate) fn stopped(self) -> ImportSummary {
         let ImportSummary { origin, namespace, collection, dry_run, timings_ms, .. } = self;
         ImportSummary { origin, namespace, collection, dry_run, timings_ms, interrupted: true, ..Self::default() }
     }
 
-    pub(super) fn time(&mut self, stage: &str, since: Instant) {
+    pub(crate) fn time(&mut self, stage: &str, since: Instant) {
         *self.timings_ms.entry(stage.to_owned()).or_default() += since.elapsed().as_secs_f64() * 1000.0;
     }
 }
 
 /// What an import did to records of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RecordCounts {
     /// Records that are new.
     pub added: u64,
@@ -78,54 +79,10 @@ pub struct RecordCounts {
     pub unchanged: u64,
 }
 
-/// A record of an input that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnreadableRecord {
-    /// Where it is, in the words of its format: `issues.json: record 3`.
-    pub position: String,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl fmt::Display for UnreadableRecord {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.position, self.reason)
-    }
-}
-
 /// The unreadable records of an import, where they are to be left out.
 ///
 /// # Errors
 /// There are some, and they are not to be left out.
-pub(super) fn refuse(bad: Vec<UnreadableRecord>, skip: bool) -> Result<Vec<UnreadableRecord>, Error> {
+pub(crate) fn refuse(bad: Vec<UnreadableRecord>, skip: bool) -> Result<Vec<UnreadableRecord>, Error> {
     if bad.is_empty() || skip { Ok(bad) } else { Err(Error::Unreadable { records: bad }) }
-}
-
-/// Records that a message names before it only counts.
-const NAMED: usize = 20;
-
-/// Unreadable records as a message tells them: one a line, the first twenty, and how many there are more.
-pub(crate) fn listed(records: &[UnreadableRecord]) -> String {
-    let mut lines: Vec<String> = records.iter().take(NAMED).map(|record| format!("  {record}")).collect();
-    if records.len() > NAMED {
-        lines.push(format!("  and {} more", records.len() - NAMED));
-    }
-    lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_twenty_are_named_and_the_rest_counted() {
-        let record =
-            |number: u64| UnreadableRecord { position: format!("record {number}"), reason: "no number".into() };
-        let few: Vec<_> = (1..=20).map(record).collect();
-        assert_eq!(listed(&few).lines().count(), 20);
-        let many: Vec<_> = (1..=23).map(record).collect();
-        let text = listed(&many);
-        assert_eq!(text.lines().next(), Some("  record 1: no number"));
-        assert_eq!(text.lines().last(), Some("  and 3 more"));
-    }
 }

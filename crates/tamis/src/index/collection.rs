@@ -1,11 +1,11 @@
-//! Which collection a file belongs to: `code`, or what its prose is.
+//! Assigns each file to its collection: `code`, or the kind of its prose.
 //!
-//! The strongest first: what a source as a whole is said to be, `index.notes` and the directory of notes, `index.wiki`, a
+//! The strongest rule first: what a source as a whole is said to be, `index.notes` and the directory of notes, `index.wiki`, a
 //! source called `*.wiki` as checkouts of wikis are, and `docs` for the rest.
 
-use super::source::Source;
 use crate::Error;
 use crate::config::{Config, FileCollection, Words};
+use crate::handle::Source;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::str::FromStr;
 use tamis_text::{Category, Language};

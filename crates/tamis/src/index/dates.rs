@@ -4,12 +4,15 @@
 //! are looked up, and only when another commit is checked out than the last time: until then nothing that git knows of
 //! them can have changed.
 
-use super::Index;
-use super::read::{SKIPPED, is_file};
-use super::source::Source;
+use super::read::is_file;
 use crate::Error;
+use crate::collections::SKIPPED;
 use crate::config::FileCollection;
-use crate::git::{self, Repository};
+use crate::git;
+use crate::git::Repository;
+use crate::handle::Index;
+use crate::handle::Source;
+use tamis_store::Store;
 
 /// Looks up the dates that are missing in a source, where there can be new ones; `again` looks them up in any case.
 /// Returns why dates are missing, if they are.

@@ -1,10 +1,12 @@
-//! Vectors for what has none yet: from the user's cache where it knows them, else from the model.
+//! Embeds passages without a vector: from the user's cache if it has the vector, else with the model.
 
+use super::publish::publish;
 use super::report::RunReport;
-use super::run::{RunOptions, publish};
-use super::{Index, Observer, Stage};
+use super::run_options::RunOptions;
 use crate::Error;
-use crate::embedding_cache::{RunCache, remember};
+use crate::handle::Index;
+use crate::index::embedding_cache::{RunCache, remember};
+use crate::progress::{Observer, Stage};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use tamis_embed::ModelInfo;
@@ -142,7 +144,7 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
-    /// How many passages have no vector.
+    /// Returns the number of passages that have no vector.
     fn missing(&self) -> Result<u64, Error> {
         let coverage = self.index.store.coverage(&self.info.id, &Filter::default())?;
         Ok(coverage.passages.saturating_sub(coverage.embedded))

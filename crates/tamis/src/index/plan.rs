@@ -1,4 +1,4 @@
-//! What has to be done: the tree as it is against the index as it is.
+//! Compares the tree with the index: which files to read, move, touch or remove.
 
 use super::walk::{Found, FoundFile};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// How many files differ from the index.
+    /// Returns the number of files that differ from the index.
     pub fn stale(&self) -> u64 {
         (self.read.len() + self.delete.len()) as u64
     }

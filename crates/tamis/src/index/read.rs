@@ -1,34 +1,20 @@
-//! From a file to a document of the store.
+//! Turns a file into a document of the store.
 
 use super::collection::Collections;
-use super::source::Source;
-use super::walk::FoundFile;
+use super::walk::{FoundFile, skips};
 use crate::Error;
+use crate::collections::{FILE_COLLECTIONS, SKIPPED};
 use crate::config::{Config, FileCollection, IndexConfig};
 use crate::file::foreign::read_in;
+use crate::handle::Source;
 use jiff::tz::TimeZone;
 use std::path::Path;
 use tamis_store::{Attribute, DocumentState, NewDocument, NewPassage, TextForm};
-use tamis_text::{Category, Document, NoteOptions, Options, Skip};
+use tamis_text::{Category, Document, NoteOptions, Options};
 
-/// The collection of files that were looked at and left out. They have no passages; they are remembered so that the
-/// next run need not read them again.
-pub(crate) const SKIPPED: &str = "skipped";
-
-/// The collections of documents that are files of the tree. A document with an origin is none, whatever its collection.
-pub(crate) const FILE_COLLECTIONS: [&str; 5] = ["code", "docs", "wiki", "notes", SKIPPED];
-
-/// Whether a document is a file of its namespace's tree.
+/// Returns `true` if a document is a file of its namespace's tree.
 pub(crate) fn is_file(document: &DocumentState) -> bool {
     document.origin.is_none() && FILE_COLLECTIONS.contains(&document.collection.as_str())
-}
-
-/// Whether the configuration leaves out this kind of file.
-pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
-    match skip.as_str() {
-        "binary" | "empty" | "too_large" => true,
-        name => config.skip.iter().any(|listed| listed == name),
-    }
 }
 
 /// The hash by which a changed file is told from a touched one.

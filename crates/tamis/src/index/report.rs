@@ -1,7 +1,7 @@
-//! What a run did, in all and in each source.
+//! The report of a run, in all and by source.
 
-use super::source::Source;
 use crate::Error;
+use crate::handle::Source;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct RunReport {
     pub embedded: BTreeMap<String, u64>,
     /// Texts whose vectors were in the user's cache, by model.
     pub cached: BTreeMap<String, u64>,
-    /// Why the user's cache of vectors was passed over, where it was.
+    /// The reason why the user's cache of vectors was passed over, where it was.
     pub uncached: Option<String>,
     /// Passages still without a vector, by model.
     pub pending: BTreeMap<String, u64>,
@@ -40,9 +40,9 @@ pub struct RunReport {
     /// What people should know of a tree and can mend: ignore files that do not apply, names that cannot be indexed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Why documents have no date of a commit, so that the dates of their files count.
+    /// The reason why documents have no date of a commit, so that the dates of their files count.
     pub undated: Vec<String>,
-    /// Whether the run was stopped before its end; the next one goes on.
+    /// True if the run was stopped before its end; the next one goes on.
     pub interrupted: bool,
     /// The same by source; empty in an index of one tree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -52,7 +52,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Whether the run changed anything in the index.
+    /// Returns `true` if the run changed anything in the index.
     pub fn changed_anything(&self) -> bool {
         let vectors = self.embedded.values().chain(self.cached.values());
         self.added + self.changed + self.moved + self.removed > 0 || vectors.copied().any(|count| count > 0)
@@ -115,6 +115,6 @@ pub struct SourceReport {
     pub unchanged: u64,
     /// Passages written.
     pub passages: u64,
-    /// Why it was not brought up to date, and what to do.
+    /// The reason why it was not brought up to date, and what to do.
     pub remark: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What the ignore files of a tree leave out.
+//! The ignore files of a tree.
 //!
 //! The `ignore` crate knows the rules and how to walk, but reads whatever stands where an ignore file belongs: a link to a
 //! device without end, or a pipe that nobody writes to. So it walks without reading any, its rules are made of what is read
@@ -78,7 +78,7 @@ impl Rules {
         rules
     }
 
-    /// Whether an entry of the walk is left out. The directory that it lies in was asked for before.
+    /// Returns `true` if an entry of the walk is left out. The directory that it lies in was asked for before.
     pub fn leave_out(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         match self.overrides.matched(entry.path(), is_directory) {

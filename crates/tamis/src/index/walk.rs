@@ -1,8 +1,9 @@
-//! Finding the files of a tree: what `.gitignore` and `.tamisignore` leave, without following symbolic links.
+//! Finds the files of a tree that `.gitignore` and `.tamisignore` leave, without following symbolic links.
 
 use super::rules::Rules;
-use super::source::Source;
 use crate::config::IndexConfig;
+use crate::file::TEMPORARY;
+use crate::handle::Source;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::OverrideBuilder;
 use ignore::{DirEntry, WalkBuilder, WalkState};
@@ -10,10 +11,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
-use tamis_text::Limits;
+use tamis_text::{Limits, Skip};
 
 /// A regular file that may be indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FoundFile {
     /// Path under the root, with forward slashes.
     pub path: String,
@@ -36,11 +38,16 @@ pub struct Found {
     pub remarks: Vec<String>,
 }
 
+/// Returns `true` if the configuration leaves out this kind of file.
+pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
+    match skip.as_str() {
+        "binary" | "empty" | "too_large" => true,
+        name => config.skip.iter().any(|listed| listed == name),
+    }
+}
+
 /// Directories of version control and of Tamis itself.
 const NEVER: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".tamis"];
-
-/// How the names of files begin that are being written: they get another name when they are whole.
-pub(crate) const TEMPORARY: &str = ".tamis-new-";
 
 /// Lists the files of a source. `index_directory` is left out wherever it lies.
 ///
@@ -165,7 +172,7 @@ fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntr
         Ok(metadata) => {
             let limits = Limits { max_bytes: config.max_file_bytes, ..Limits::default() };
             if let Some(skip) = tamis_text::skip_by_path(&path, metadata.len(), &limits)
-                && super::skips(config, skip)
+                && skips(config, skip)
             {
                 *found.skipped.entry(skip.as_str()).or_default() += 1;
                 return;

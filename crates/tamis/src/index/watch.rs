@@ -1,9 +1,11 @@
-//! Keeping an index fresh while the tree changes.
+//! Keeps an index fresh while the tree changes.
 
-use super::{Index, Observer, RunOptions, RunReport};
+use super::{RunOptions, RunReport};
 use crate::Error;
-use crate::index::SourceState;
+use crate::handle::Index;
+use crate::handle::SourceState;
 use crate::location::INDEX_DIRECTORY;
+use crate::progress::Observer;
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use std::path::Path;
@@ -41,18 +43,18 @@ pub fn watch(
             .watch(root, RecursiveMode::Recursive)
             .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
     }
-    each(Ok(index.refresh(options, observer)?));
+    each(Ok(index.refresh_with(options, observer)?));
     while !observer.cancelled() {
         match receiver.recv_timeout(POLL) {
             Ok(Ok(events)) => {
                 let concerns = |path: &std::path::PathBuf| !is_internal(&roots, &index.location().directory, path);
                 let changed = |kind: &EventKind| !matches!(kind, EventKind::Access(_));
                 if events.iter().any(|event| changed(&event.kind) && event.paths.iter().any(concerns)) {
-                    each(index.refresh(options, observer));
+                    each(index.refresh_with(options, observer));
                 }
             }
             // The watcher lost events: only a whole comparison knows what changed.
-            Ok(Err(_)) => each(index.refresh(options, observer)),
+            Ok(Err(_)) => each(index.refresh_with(options, observer)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -60,7 +62,7 @@ pub fn watch(
     Ok(())
 }
 
-/// Whether a change is of the index itself or of version control's own files.
+/// Returns `true` if a change is of the index itself or of version control's own files.
 fn is_internal(roots: &[&Path], directory: &Path, path: &Path) -> bool {
     let under = roots.iter().find_map(|root| path.strip_prefix(root).ok());
     path.starts_with(directory)

@@ -1,14 +1,14 @@
-//! The order of what is kept: by what age leaves of each, and then what says something new before what repeats what stands
-//! above.
+//! Orders the kept passages: by decayed value, and then by maximal marginal relevance, so that new content comes before
+//! repetition.
 //!
-//! It never changes what is kept. Two passages are as alike as their vectors; where one has none, as the words of both. Passages
-//! of one document that have lines in common, as the neighbours of a text that is divided with an overlap have, count as
-//! saying the same: both are kept, since the answer may be in what only one of them holds, and the second stands further down.
+//! The order never changes which passages are kept. Two passages are as similar as their vectors, or as their words if one
+//! has no vector. Passages of one document that share lines, as neighbours in a text split with an overlap do, count as
+//! equal: both are kept, since the answer may be in the lines that only one has, and the second comes further down.
 
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
+use super::searcher::Searcher;
 use crate::Error;
-use crate::index::Index;
 use crate::words::words_of;
 use std::cell::OnceCell;
 use tamis_embed::dot;
@@ -16,7 +16,7 @@ use tamis_rank::{diversified, jaccard, order};
 use tamis_store::PassageId;
 
 /// How what is kept is to be ordered.
-pub(super) struct Arrangement<'a> {
+pub(super) struct DisplayOrder<'a> {
     pub decay: SearchDecay<'a>,
     /// How much relevance counts against diversity; `None`: relevance alone counts.
     pub lambda: Option<f64>,
@@ -35,9 +35,9 @@ pub(super) struct Placed {
     pub score: f64,
 }
 
-impl Index {
+impl Searcher<'_> {
     /// The kept candidates that are shown, in their order.
-    pub(super) fn arranged(&self, kept: &[Ranked], by: &Arrangement<'_>) -> Result<Vec<Placed>, Error> {
+    pub(super) fn arranged(&self, kept: &[Ranked], by: &DisplayOrder<'_>) -> Result<Vec<Placed>, Error> {
         let scores: Vec<f64> = kept.iter().map(|ranked| by.decay.aged(ranked)).collect();
         // Several phrasings order by other values than the scores, and nothing but age may change that order.
         let aged = by.decay.is_on() && !by.decay.before_cut();
@@ -58,7 +58,7 @@ impl Index {
         kept: &[&Ranked],
         relevance: &[f64],
         lambda: f64,
-        by: &Arrangement<'_>,
+        by: &DisplayOrder<'_>,
     ) -> Result<Vec<usize>, Error> {
         // Nothing can change places.
         if kept.len() < 3 || by.limit < 2 || lambda >= 1.0 {
@@ -66,7 +66,7 @@ impl Index {
         }
         let ids: Vec<PassageId> = kept.iter().map(|ranked| ranked.passage.passage).collect();
         let vectors = match by.model {
-            Some(model) => self.store.vectors(model, &ids)?,
+            Some(model) => self.index.store.vectors(model, &ids)?,
             None => vec![None; ids.len()],
         };
         let words: Vec<OnceCell<Vec<String>>> = kept.iter().map(|_| OnceCell::new()).collect();
@@ -80,7 +80,7 @@ impl Index {
     }
 }
 
-/// Whether two passages hold the same text or lines of one document in common.
+/// Returns `true` if two passages hold the same text or lines of one document in common.
 fn overlap(a: &Ranked, b: &Ranked) -> bool {
     let (a, b) = (&a.passage, &b.passage);
     let share_lines = a.document == b.document && a.start_line <= b.end_line && b.start_line <= a.end_line;

@@ -27,12 +27,12 @@ impl<'a> SearchDecay<'a> {
         SearchDecay { config: Some(config).filter(|config| !config.collections.is_empty()), now_ns }
     }
 
-    /// Whether any collection decays.
+    /// Returns `true` if anything can fade.
     pub fn is_on(&self) -> bool {
         self.config.is_some()
     }
 
-    /// Whether the cut reads decayed values.
+    /// Returns `true` if the cut reads faded values.
     pub fn before_cut(&self) -> bool {
         self.config.is_some_and(|config| config.moves == DecayMoves::Cut)
     }
@@ -80,7 +80,10 @@ impl<'a> SearchDecay<'a> {
 #[cfg(test)]
 mod tests {
     use crate::config::{Config, Origins};
-    use crate::{Answer, Index, Location, RunOptions, SearchRequest, TextDocument};
+    use crate::handle::Index;
+    use crate::search::SearchRequest;
+    use crate::{Answer, Location, RunOptions, TextDocument};
+    use tamis_store::Store;
 
     const DAY: i64 = 86_400_000_000_000;
     const NOW: i64 = 20_000 * DAY;
@@ -93,7 +96,7 @@ mod tests {
         let quick = [("index.models", "static"), ("memory.collections", "diary,other"), ("memory.decay", "diary")];
         let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
         let config = Config::load(&Origins { flags: flags.collect(), ..Origins::default() }, None).expect("valid");
-        let index = Index::open(Location::at(directory, None), config).expect("opened");
+        let index = Index::at(Location::at(directory, None), config).expect("opened");
         let document = |&(path, _, text): &(&str, Option<i64>, &str)| TextDocument {
             id: path.to_owned(),
             collection: if path.starts_with("other") { "other" } else { "diary" }.into(),
@@ -110,7 +113,7 @@ mod tests {
 
     fn recall(index: &Index, query: &str) -> Answer {
         let request = SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::memory(query) };
-        index.search(&request, &Default::default()).expect("searched")
+        index.search(&request).expect("searched")
     }
 
     fn found(answer: &Answer) -> Vec<&str> {
@@ -239,7 +242,7 @@ mod tests {
         let index = noted(directory.path(), &[], &[("old.md", Some(60), BACKUPS)]);
         let request =
             SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::new("backups of the database") };
-        let answer = index.search(&request, &Default::default()).expect("searched");
+        let answer = index.search(&request).expect("searched");
         assert_eq!(left(&answer), [("old.md", 1.0)]);
     }
 }

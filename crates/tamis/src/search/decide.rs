@@ -1,14 +1,15 @@
-//! From a gathered pool to its order and its end.
+//! Orders a gathered pool and cuts it.
 
+use super::relevance_prior::RelevancePrior;
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::decay::SearchDecay;
 use super::gather::Gathered;
-use super::rank_factors::{RankFactors, lowered};
-use super::relevance_prior::RelevancePrior;
+use super::gather::Phrased;
+use super::rank_factors::lowered;
 use super::rerank::Rerank;
-use super::variants::Phrased;
 use crate::Error;
+use crate::config::RankFactors;
 use std::collections::HashMap;
 use tamis_cut::{
     Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop,

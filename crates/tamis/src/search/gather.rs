@@ -1,9 +1,8 @@
-//! Both legs propose candidates, and every candidate gets both raw scores: a passage that one leg found has its score
-//! in the other computed, so that no score is missing because of where a passage was found.
+//! Gathers candidates from both legs. A passage that one leg found gets its score in the other computed, so every candidate
+//! has both raw scores.
 
 use super::candidate::Candidate;
-use super::variants::Phrased;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use tamis_rank::BackgroundEvidence;
 use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
 
@@ -17,7 +16,7 @@ pub(super) struct SemanticQuery<'a> {
 }
 
 /// What each leg looks for; a leg without it takes no part.
-pub(super) struct Asked<'a> {
+pub(super) struct LegQueries<'a> {
     pub lexical: Option<LexicalQuery>,
     pub semantic: Option<SemanticQuery<'a>>,
 }
@@ -28,13 +27,13 @@ pub(super) struct Gathered {
     pub candidates: Vec<Candidate>,
     pub lexical: Option<LexicalStatistics>,
     pub semantic: Option<Background>,
-    /// How many candidates each leg found.
+    /// The number of candidates that each leg found.
     pub found: Found,
     /// Each phrasing of the query with its own candidates, the query itself first; empty where there is but one.
     pub phrased: Vec<Phrased>,
 }
 
-/// How many candidates each leg found; `None` for one that took no part.
+/// The number of candidates that each leg found; `None` for one that took no part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     pub lexical: Option<usize>,
@@ -51,6 +50,33 @@ impl Gathered {
         BackgroundEvidence {
             similarity: self.semantic.as_ref().map(|background| diluted(background.mean, background.count)),
             bm25: self.lexical.as_ref().map(|statistics| diluted(statistics.expected_score, statistics.indexed)),
+        }
+    }
+}
+
+/// What one phrasing has brought in.
+#[derive(Clone, Debug)]
+pub(super) struct Phrased {
+    pub weight: f64,
+    /// Its candidates with their raw scores under it.
+    pub candidates: Vec<Candidate>,
+    /// The raw scores of a passage that has nothing to do with it.
+    pub background: BackgroundEvidence,
+}
+
+impl Phrased {
+    pub fn new(weight: f64, gathered: &Gathered) -> Self {
+        Phrased { weight, candidates: gathered.candidates.clone(), background: gathered.background() }
+    }
+}
+
+/// Adds what the other phrasings found and the query itself did not. A candidate that the query did not find has no raw
+/// scores under it yet.
+pub(super) fn merge(gathered: &mut Gathered, phrased: &[Phrased]) {
+    let mut known: HashSet<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
+    for candidate in phrased.iter().flat_map(|phrased| &phrased.candidates) {
+        if known.insert(candidate.passage) {
+            gathered.candidates.push(Candidate::new(candidate.passage));
         }
     }
 }
@@ -74,7 +100,7 @@ impl LegError {
         move |error| LegError { leg, error }
     }
 
-    /// Whether it is the leg alone that fails: what both stand on is sound, so that the other one can answer.
+    /// Returns `true` if it is the leg alone that fails: what both stand on is sound, so that the other one can answer.
     pub fn is_of_leg_alone(&self) -> bool {
         matches!(
             self.error,
@@ -105,11 +131,11 @@ impl From<LegError> for crate::Error {
 /// Asks the legs for `depth` candidates each.
 pub(super) fn gather(
     store: &dyn Store,
-    asked: &Asked<'_>,
+    asked: &LegQueries<'_>,
     filter: &Filter,
     depth: usize,
 ) -> Result<Gathered, LegError> {
-    let Asked { lexical, semantic } = asked;
+    let LegQueries { lexical, semantic } = asked;
     let (words, vectors) = rayon::join(
         || lexical.as_ref().map(|query| store.lexical(query, filter, depth)).transpose(),
         || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, depth)).transpose(),
@@ -146,7 +172,7 @@ pub(super) fn gather(
 /// Gives every candidate the raw scores that it lacks. `filter` names the namespaces whose statistics count.
 pub(super) fn complete(
     store: &dyn Store,
-    asked: &Asked<'_>,
+    asked: &LegQueries<'_>,
     filter: &Filter,
     candidates: &mut [Candidate],
 ) -> Result<(), LegError> {

@@ -1,6 +1,5 @@
-//! The language that a query is about: said in it, by a filter, or by the file that the caller looks at.
+//! Language hints in a query, such as `lang:rust`.
 
-use super::query::SearchRequest;
 use tamis_text::Language;
 
 /// A query without its hints.
@@ -39,27 +38,10 @@ fn hinted(word: &str) -> Option<&'static str> {
     Language::resolve(name).map(|language| language.name)
 }
 
-impl SearchRequest {
-    /// The language to prefer: as the caller says, as the query says, the only one that the filter leaves, that of the
-    /// caller's file.
-    pub(super) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
-        let said = || self.language_hint.as_deref().and_then(Language::named);
-        let only = || {
-            let mut bases: Vec<&str> =
-                self.languages.iter().filter_map(|name| Language::named(name)).map(Language::base_name).collect();
-            bases.sort_unstable();
-            bases.dedup();
-            if let [base] = bases[..] { Language::named(base) } else { None }
-        };
-        let here = || self.caller_path.as_deref().and_then(|path| Language::of(path, ""));
-        let named = || parsed.language.and_then(Language::named);
-        said().or_else(named).or_else(only).or_else(here).map(|language| language.name)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::SearchRequest;
 
     #[test]
     fn a_hint_is_taken_out_of_the_query_by_any_name_of_the_language() {

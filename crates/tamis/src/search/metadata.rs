@@ -1,4 +1,4 @@
-//! What must be known of what a search may find: the state of an issue, who wrote a comment, when.
+//! Filters on metadata: the state of an issue, the author of a comment, a date.
 
 use crate::Error;
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ const TOPIC: &str = "topic";
 /// what a condition asks for and a document has not does not pass. Upper and lower case make no difference.
 ///
 /// ```
-/// use tamis::MetadataFilter;
+/// use tamis::search::MetadataFilter;
 ///
 /// let solved_bugs = MetadataFilter {
 ///     states: vec!["resolved".into()],
@@ -53,7 +53,7 @@ impl MetadataFilter {
     /// The types of documents of an issue tracker.
     pub const TYPES: [&str; 2] = ["issue", "pull_request"];
 
-    /// Whether it asks for nothing.
+    /// Returns `true` if it asks for nothing.
     pub fn is_empty(&self) -> bool {
         *self == MetadataFilter::default()
     }

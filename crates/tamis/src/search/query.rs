@@ -1,29 +1,26 @@
-//! What is asked: parsed and checked before anything is read.
+//! The search request, checked before anything is read.
 
 use super::aim::Aim;
 use super::hint::Parsed;
 use super::metadata::MetadataFilter;
 use super::variants::Variant;
 use crate::Error;
-pub use crate::config::Mode;
-use crate::config::Words;
-use std::str::FromStr;
+use crate::config::Mode;
 use tamis_cut::{Guarantee, Rule, Want};
 use tamis_text::{Kind, Language, Role};
 
 /// Most other phrasings of a query.
 pub const MAX_VARIANTS: usize = 8;
 
-impl FromStr for Mode {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let allowed = || format!("one of {}", Mode::NAMES.join(", "));
-        Mode::of(name).ok_or_else(|| Error::argument("mode", format!("{name:?}"), allowed()))
-    }
-}
-
-/// One question to the index. [`SearchRequest::new`] asks with the configuration's own settings.
+/// One question to an index. [`SearchRequest::new`] asks with the settings of the configuration, and each method changes
+/// one of them.
+///
+/// ```
+/// use tamis::{Mode, SearchRequest};
+///
+/// let request = SearchRequest::new("where is the retry limit").limit(5).mode(Mode::Lexical).languages(["rust"]);
+/// assert!(request.check().is_ok());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
     /// The question. A word `lang:rust` or `language:rust` in it is a hint, not a word to search for.
@@ -76,7 +73,7 @@ pub struct SearchRequest {
     pub paths: Vec<String>,
     /// Only what these conditions on state, labels, author, date and the like leave.
     pub metadata: MetadataFilter,
-    /// Whether the whole pool comes with the answer.
+    /// True if the whole pool comes with the answer.
     pub explain: bool,
     /// Lines of a snippet; `None`: `search.snippet_lines`.
     pub snippet_lines: Option<usize>,
@@ -95,6 +92,104 @@ impl SearchRequest {
     /// A question to what was noted down and said before, with the settings of `[memory]`.
     pub fn memory(query: impl Into<String>) -> Self {
         SearchRequest { memory: true, ..SearchRequest::new(query) }
+    }
+
+    /// Sets the most results shown, 1 to 1000. It only shortens what the cut has decided.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Uses another cut than the configuration's.
+    #[must_use]
+    pub fn cut(mut self, cut: Box<dyn Rule>) -> Self {
+        self.cut = Some(cut);
+        self
+    }
+
+    /// Sets how much is wanted: one answer, some, or all.
+    #[must_use]
+    pub fn want(mut self, want: Want) -> Self {
+        self.want = Some(want);
+        self
+    }
+
+    /// Sets what the cut is to aim at.
+    #[must_use]
+    pub fn aim(mut self, aim: Aim) -> Self {
+        self.aim = aim;
+        self
+    }
+
+    /// Asks for a promise calibrated on judged queries.
+    #[must_use]
+    pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
+        self.guarantee = Some(guarantee);
+        self
+    }
+
+    /// Uses both legs or one of them.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Adds another phrasing of the query.
+    #[must_use]
+    pub fn variant(mut self, variant: Variant) -> Self {
+        self.variants.push(variant);
+        self
+    }
+
+    /// Searches only these languages, by canonical name.
+    #[must_use]
+    pub fn languages<T: Into<String>>(mut self, languages: impl IntoIterator<Item = T>) -> Self {
+        self.languages = languages.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Searches only these collections.
+    #[must_use]
+    pub fn collections<T: Into<String>>(mut self, collections: impl IntoIterator<Item = T>) -> Self {
+        self.collections = collections.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Searches only paths that match one of these globs.
+    #[must_use]
+    pub fn paths<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Self {
+        self.paths = globs.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Searches only these kinds of passage, such as `function`.
+    #[must_use]
+    pub fn kinds<T: Into<String>>(mut self, kinds: impl IntoIterator<Item = T>) -> Self {
+        self.kinds = kinds.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Searches only these namespaces, all alike.
+    #[must_use]
+    pub fn namespaces<T: Into<String>>(mut self, namespaces: impl IntoIterator<Item = T>) -> Self {
+        self.namespaces = namespaces.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Searches only documents that meet these conditions on state, labels, author or date.
+    #[must_use]
+    pub fn metadata(mut self, metadata: MetadataFilter) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// Adds the whole pool to the answer.
+    #[must_use]
+    pub fn explain(mut self) -> Self {
+        self.explain = true;
+        self
     }
 
     /// Checks what the types do not.
@@ -132,5 +227,23 @@ impl SearchRequest {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl From<&str> for SearchRequest {
+    fn from(query: &str) -> Self {
+        SearchRequest::new(query)
+    }
+}
+
+impl From<String> for SearchRequest {
+    fn from(query: String) -> Self {
+        SearchRequest::new(query)
+    }
+}
+
+impl From<&SearchRequest> for SearchRequest {
+    fn from(request: &SearchRequest) -> Self {
+        request.clone()
     }
 }

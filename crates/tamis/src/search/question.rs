@@ -1,13 +1,14 @@
-//! A request made ready: words, hints, whose passages to read.
+//! A request made ready to run: its words, its language hint and its namespaces.
 
 use super::hint::Parsed;
 use super::query::SearchRequest;
 use super::scope::Scope;
+use super::searcher::Searcher;
 use crate::Error;
-use crate::index::Index;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_cut::Gate;
 use tamis_rank::QueryNames;
+use tamis_text::Language;
 
 /// What is asked, without what the caller may leave open.
 #[derive(Clone, Debug)]
@@ -24,20 +25,21 @@ pub(super) struct Question {
     pub scope: Scope,
     /// What ages are counted from, in nanoseconds since 1970.
     pub now_ns: i64,
-    /// Whether it is asked of memories.
+    /// True if it is asked of memories.
     pub memory: bool,
     /// The gate, where it is asked.
     pub gate: Option<Gate>,
 }
 
-impl Index {
+impl Searcher<'_> {
     /// Makes a request ready.
     ///
     /// # Errors
     /// A variant that is too long, or a namespace that is not there.
     pub(super) fn question(&self, request: &SearchRequest) -> Result<Question, Error> {
         let parsed = Parsed::of(&request.query);
-        let weighed = |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.config)?));
+        let weighed =
+            |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.index.config)?));
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
         Ok(Question {
             hint: request.hint(&parsed),
@@ -52,9 +54,27 @@ impl Index {
     }
 
     fn gate(&self, request: &SearchRequest) -> Option<Gate> {
-        let config = &self.config;
+        let config = &self.index.config;
         let own = config.memory.min_evidence.filter(|_| request.memory);
         let gate = Gate { min_evidence: own.unwrap_or(config.gate.min_evidence), ..config.gate.clone() };
         (config.search.gate && !request.is_uncut(config)).then_some(gate)
+    }
+}
+
+impl SearchRequest {
+    /// The language to prefer: as the caller says, as the query says, the only one that the filter leaves, that of the
+    /// caller's file.
+    pub(super) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
+        let said = || self.language_hint.as_deref().and_then(Language::named);
+        let only = || {
+            let mut bases: Vec<&str> =
+                self.languages.iter().filter_map(|name| Language::named(name)).map(Language::base_name).collect();
+            bases.sort_unstable();
+            bases.dedup();
+            if let [base] = bases[..] { Language::named(base) } else { None }
+        };
+        let here = || self.caller_path.as_deref().and_then(|path| Language::of(path, ""));
+        let named = || parsed.language.and_then(Language::named);
+        said().or_else(named).or_else(only).or_else(here).map(|language| language.name)
     }
 }

@@ -1,6 +1,6 @@
-//! Rank factors: factors on a passage's ranking value for its role and its symbol.
+//! Factors on a passage's ranking value that depend on the passage's role and not on the query's words.
 
-pub use crate::config::RankFactors;
+use crate::config::RankFactors;
 use tamis_rank::{QueryNames, RolePrior};
 use tamis_store::StoredPassage;
 
@@ -14,7 +14,7 @@ impl RankFactors {
         factors
     }
 
-    /// The priors in words, as a part of what scores are made by.
+    /// The factors as settings of a scoring key.
     pub(super) fn scoring(&self) -> [(&'static str, String); 2] {
         let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
         let usage = self.definitions.usage;

@@ -1,19 +1,19 @@
-//! What is taken down of a search.
+//! The record of a search, which feedback, guarantees and replays read.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
+use super::quality_row::{Served, quality};
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
-use crate::index::Index;
-use crate::telemetry::{Served, quality};
+use super::searcher::Searcher;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
 /// Where a search came from that does not say it.
 const ENTRY_POINT: &str = "library";
 
-impl Index {
+impl Searcher<'_> {
     /// The search as it is taken down, but for its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
         let Decided { ranked, cut, mode, scoring, pool, .. } = decided;
@@ -32,9 +32,9 @@ impl Index {
             id: String::new(),
             at_ms: 0,
             entry_point: ENTRY_POINT.to_owned(),
-            namespace: retrieved.question.scope.label(&self.namespace),
+            namespace: retrieved.question.scope.label(&self.index.namespace),
             query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
-            query_text: self.config.telemetry.text.then(|| query.to_owned()),
+            query_text: self.index.config.telemetry.text.then(|| query.to_owned()),
             mode: mode.to_string(),
             model: retrieved.model.as_ref().map(|model| model.model().id.clone()),
             method: cut.method.clone(),
@@ -66,10 +66,10 @@ impl Index {
             ..search
         };
         let quality = quality(&search, served);
-        self.usage.record(search, quality)
+        self.index.usage.record(search, quality)
     }
 
-    /// What the scores mean: everything that changes them or the depth of the pool, but not the query.
+    /// The key of the scores: everything except the query that changes them or the depth of the pool.
     pub(super) fn scoring(
         &self,
         fusion: Fusion,
@@ -80,11 +80,12 @@ impl Index {
     ) -> ScoringKey {
         let kind = if memory { ScoringKind::Memories } else { ScoringKind::Search };
         let mut key = ScoringKey::new(kind, fusion);
-        let moved = self.config.rank_factors.scoring().into_iter().chain(rerank.scoring()).chain(decay.scoring());
+        let factors = self.index.config.rank_factors.scoring();
+        let moved = factors.into_iter().chain(rerank.scoring()).chain(decay.scoring());
         key.settings.extend(moved.map(|(name, value)| (name.to_owned(), value)));
         if phrasings > 0 {
             key = key.with("phrasings", phrasings);
         }
-        key.with("pool", self.config.search.pool)
+        key.with("pool", self.index.config.search.pool)
     }
 }

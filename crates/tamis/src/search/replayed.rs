@@ -1,5 +1,4 @@
-//! A recorded search, decided again by another rule: what the search itself would have kept, from what was taken down of its
-//! candidates.
+//! Decides a recorded search again with another rule, as the search itself would have, from its recorded candidates.
 
 use super::decide::{Fusions, pool};
 use super::relevance_prior::RelevancePrior;

@@ -64,7 +64,7 @@ impl Rerank {
         Adjustment::of(language, recency)
     }
 
-    /// Whether age moves candidates.
+    /// Returns `true` if age moves candidates.
     pub fn by_age(&self) -> bool {
         self.now_ns.is_some()
     }

@@ -1,22 +1,23 @@
-//! The two halves of a search: retrieval, which knows no rule, and the decision of one rule on what was retrieved.
+//! The two halves of a search: retrieval, which is independent of the cut, and the decision of one cut.
 //!
-//! A search does each once. An evaluation retrieves once and decides with many rules, by the same code.
+//! A search does each once. An evaluation retrieves once and decides with many cuts, by the same code.
 
-use super::Clock;
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions, Listed, Steps};
-use super::gather::{Asked, Gathered, Leg, LegError, SemanticQuery, complete};
-use super::query::{Mode, SearchRequest};
+use super::gather::{Gathered, Leg, LegError, LegQueries, SemanticQuery, complete};
+use super::gather::{Phrased, merge};
+use super::query::SearchRequest;
 use super::question::Question;
 use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
+use super::searcher::Searcher;
 use super::shared::gather_within;
-use super::variants::{Phrased, merge};
+use super::stopwatch::Stopwatch;
+use super::thresholds::Thresholds;
 use crate::Error;
-use crate::calibrate::Thresholds;
 use crate::config::ConfigError;
-use crate::index::Index;
+use crate::config::Mode;
 use crate::models;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(super) struct Retrieved {
     pub vector: Option<Vec<f32>>,
     /// What the filter leaves, and what of it the model covers.
     pub coverage: Coverage,
-    /// Why that is not the mode, or not the model, that was asked for.
+    /// The reason why that is not the mode, or not the model, that was asked for.
     pub fallback_reason: Option<String>,
     /// The models that would have been better and could not be used, each with the reason.
     pub unusable: Vec<(String, String)>,
@@ -71,14 +72,14 @@ pub(super) struct Decided {
     pub warning: Option<String>,
 }
 
-impl Index {
+impl<'a> Searcher<'a> {
     /// Gathers both legs' candidates, `depth` of each, and their texts in the candidates' order.
     pub(super) fn retrieve(
         &self,
         request: &SearchRequest,
         filter: &Filter,
         depth: usize,
-        clock: &mut Clock,
+        clock: &mut Stopwatch,
     ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
         let question = self.question(request)?;
         let (mut plan, mut vector) = self.plan(request, &question.text, &question.scope.of_all(filter))?;
@@ -97,27 +98,27 @@ impl Index {
 
         let mut warnings = Vec::new();
         let asked = plan.asked(&question.text, vector.as_deref());
-        let gathered = gather_within(&*self.store, &asked, &question.scope, filter, depth);
+        let gathered = gather_within(&*self.index.store, &asked, &question.scope, filter, depth);
         let (mut gathered, left_out) = match gathered {
             Ok(gathered) => gathered,
             Err(failed) => {
                 warnings.push(plan.do_without(failed, vector.is_some())?);
                 vector = vector.filter(|_| plan.mode.semantic());
                 let asked = plan.asked(&question.text, vector.as_deref());
-                gather_within(&*self.store, &asked, &question.scope, filter, depth)?
+                gather_within(&*self.index.store, &asked, &question.scope, filter, depth)?
             }
         };
         let asked = plan.asked(&question.text, vector.as_deref());
         warnings.extend(left_out);
         if !question.variants.is_empty() {
             let others = self.gather_variants(&plan, &question, filter, depth, &mut warnings);
-            let own = Phrased::new(self.config.search.variants.intent_weight, &gathered);
+            let own = Phrased::new(self.index.config.search.variants.intent_weight, &gathered);
             let phrased: Vec<Phrased> = std::iter::once(own).chain(others).collect();
             merge(&mut gathered, &phrased);
-            complete(&*self.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
+            complete(&*self.index.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
             gathered.phrased = phrased;
         }
-        let passages = fetch(&*self.store, &mut gathered, &question.scope.own)?;
+        let passages = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
         clock.lap("gather");
 
         let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
@@ -144,7 +145,7 @@ impl Index {
             };
             let vector = vector.filter(|vector| vector.iter().any(|&entry| entry != 0.0));
             let asked = plan.asked(text, vector.as_deref());
-            let (gathered, left_out) = gather_within(&*self.store, &asked, &question.scope, filter, depth)?;
+            let (gathered, left_out) = gather_within(&*self.index.store, &asked, &question.scope, filter, depth)?;
             Ok((Phrased::new(weight, &gathered), joined(left_out, unusable)))
         };
         let gather = &gather;
@@ -176,7 +177,7 @@ impl Index {
         passages: Vec<StoredPassage>,
         rule: &dyn Rule,
         prior: Option<RelevancePrior>,
-        clock: &mut Clock,
+        clock: &mut Stopwatch,
     ) -> Result<Decided, Error> {
         let replacement = self.replacement(rule, retrieved.mode)?;
         let replaced = replacement
@@ -189,11 +190,11 @@ impl Index {
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
         let Question { hint, names, now_ns, scope, memory, gate, .. } = &retrieved.question;
         let fusions = self.fusions(rule, model, *memory)?;
-        let rerank = Rerank::new(&self.config.rank, *hint, *now_ns, rule);
+        let rerank = Rerank::new(&self.index.config.rank, *hint, *now_ns, rule);
         let rerank = if *memory { rerank.unaged() } else { rerank };
         let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
-        let steps = Steps { fusions, rank_factors: &self.config.rank_factors, names, rerank, decay, tables: &tables };
+        let steps = Steps { fusions, rank_factors: &self.index.config.rank_factors, names, rerank, decay, tables: &tables };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -202,7 +203,7 @@ impl Index {
         clock.lap("rank");
 
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
-        let namespace = scope.label(&self.namespace);
+        let namespace = scope.label(&self.index.namespace);
         let own_past = || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
         let prior = prior.unwrap_or_else(own_past);
         clock.lap("relevance_prior");
@@ -221,7 +222,7 @@ impl Index {
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.
     pub(crate) fn check_rule(&self, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
-        if !request.mode.unwrap_or(self.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
+        if !request.mode.unwrap_or(self.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
             let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
             return Err(Error::argument("cut", rule.name(), allowed));
         }
@@ -233,32 +234,32 @@ impl Index {
         if mode.semantic() || rule.scale() != Scale::Similarity {
             return Ok(None);
         }
-        let background = self.config.cut("background");
+        let background = self.index.config.cut("background");
         background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
     }
 
     /// The tables of collections that have one of their own under a rule that reads them.
     pub(super) fn source_tables(&self, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, Error> {
         let refused = |error: ConfigError| Error::argument("cut", rule.name(), error.to_string());
-        self.config.source_tables(rule).map_err(refused)
+        self.index.config.source_tables(rule).map_err(refused)
     }
 
     /// Chooses the mode and the model that the state of the index allows, and has that model embed the query.
     fn plan(&self, request: &SearchRequest, text: &str, filter: &Filter) -> Result<(Plan, Option<Vec<f32>>), Error> {
-        let mode = request.mode.unwrap_or(self.config.search.mode);
+        let mode = request.mode.unwrap_or(self.index.config.search.mode);
         let mut plan = Plan { mode, ..Plan::default() };
         if !mode.semantic() {
-            plan.coverage.passages = self.store.coverage("", filter)?.passages;
+            plan.coverage.passages = self.index.store.coverage("", filter)?.passages;
             return Ok((plan, None));
         }
         loop {
             let Covering { best, lacking } = self.covering(filter, &mut plan.unusable)?;
             let reason = fallback_reason(&lacking, &plan.unusable);
             let Some((name, coverage)) = best else {
-                plan.coverage = self.store.coverage("", filter)?;
+                plan.coverage = self.index.store.coverage("", filter)?;
                 return Ok((plan.words_alone(reason), None));
             };
-            match self.models.embed_query(name, text) {
+            match self.index.models.embed_query(name, text) {
                 Ok((model, vector)) => {
                     let model = Some((name.to_owned(), model));
                     return Ok((Plan { model, coverage, fallback_reason: reason, ..plan }, Some(vector)));
@@ -272,7 +273,7 @@ impl Index {
     /// The vector of another phrasing.
     fn embedded(&self, plan: &Plan, text: &str) -> Result<Option<Vec<f32>>, Error> {
         let Some((name, _)) = &plan.model else { return Ok(None) };
-        Ok(Some(self.models.embed_query(name, text)?.1))
+        Ok(Some(self.index.models.embed_query(name, text)?.1))
     }
 
     /// The best model that covers what the filter leaves, whose stored vectors are compared with each other, and why it is
@@ -281,7 +282,7 @@ impl Index {
         let mut unusable = Vec::new();
         let Covering { best, lacking } = self.covering(filter, &mut unusable)?;
         let reason = fallback_reason(&lacking, &unusable);
-        let model = best.map(|(name, _)| self.models.described(name)).transpose()?;
+        let model = best.map(|(name, _)| self.index.models.described(name)).transpose()?;
         Ok((model, reason))
     }
 
@@ -291,22 +292,23 @@ impl Index {
         &self,
         filter: &Filter,
         unusable: &mut Vec<(String, String)>,
-    ) -> Result<Covering<'_>, Error> {
-        let asked = &self.config.search.model;
-        let names: Vec<&String> = if asked == "auto" { self.config.index.models.iter().collect() } else { vec![asked] };
+    ) -> Result<Covering<'a>, Error> {
+        let asked = &self.index.config.search.model;
+        let names: Vec<&String> =
+            if asked == "auto" { self.index.config.index.models.iter().collect() } else { vec![asked] };
         let mut covering = Covering::default();
         for name in names.into_iter().rev() {
             if unusable.iter().any(|(one, _)| one == name) {
                 continue;
             }
-            let id = match self.models.id(name) {
+            let id = match self.index.models.id(name) {
                 Err(Error::Model { model, reason }) => {
                     unusable.push((model, reason));
                     continue;
                 }
                 id => id?,
             };
-            let coverage = self.store.coverage(&id, filter)?;
+            let coverage = self.index.store.coverage(&id, filter)?;
             if coverage.embedded == coverage.passages {
                 covering.best = Some((name, coverage));
                 break;
@@ -322,19 +324,19 @@ impl Index {
     /// What orders the candidates under a rule, and what the rule reads.
     pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>, memory: bool) -> Result<Fusions, Error> {
         if memory {
-            return Ok(Fusions::of_memories(rule, self.config.memory.fusion_weight));
+            return Ok(Fusions::of_memories(rule, self.index.config.memory.fusion_weight));
         }
         let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
-        let weight = self.config.search.fusion_weight.unwrap_or(own);
-        let configured = Fusion::named(&self.config.search.fusion, weight)
-            .map_err(|error| Error::argument("search.fusion", &self.config.search.fusion, error.to_string()))?;
+        let weight = self.index.config.search.fusion_weight.unwrap_or(own);
+        let configured = Fusion::named(&self.index.config.search.fusion, weight)
+            .map_err(|error| Error::argument("search.fusion", &self.index.config.search.fusion, error.to_string()))?;
         Ok(Fusions::new(rule, configured, weight))
     }
 }
 
 pub(super) type Choice = (Option<ModelInfo>, Option<String>);
 
-/// Why the model is not the best one configured, where it is not.
+/// Returns the reason why the model is not the best one configured, where it is not.
 fn fallback_reason(lacking: &[String], unusable: &[(String, String)]) -> Option<String> {
     let lacking = (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
     let told =
@@ -363,9 +365,9 @@ struct Plan {
 
 impl Plan {
     /// What each leg looks for.
-    fn asked<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> Asked<'a> {
+    fn asked<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> LegQueries<'a> {
         let semantic = self.model.as_ref().zip(vector);
-        Asked {
+        LegQueries {
             lexical: self.mode.lexical().then(|| LexicalQuery::new(text)),
             semantic: semantic.map(|((_, model), vector)| SemanticQuery { model: &model.model().id, vector }),
         }

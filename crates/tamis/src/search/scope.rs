@@ -1,9 +1,9 @@
-//! Whose passages a search reads: one's own namespace first, and what its owner shares.
+//! The namespaces that a search reads: its own first, then those that its owner shares.
 
 use super::query::SearchRequest;
+use super::searcher::Searcher;
 use crate::Error;
-use crate::index::Index;
-use tamis_store::{Filter, Namespace};
+use tamis_store::{Filter, Namespace, Store};
 
 /// The namespaces of one search. What is in neither list is not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,13 +97,13 @@ pub(crate) fn scope(
     Ok(Scope { own: vec![own.name.clone()], shared, names })
 }
 
-impl Index {
+impl Searcher<'_> {
     /// The namespaces that a request reads.
     pub(crate) fn scope(&self, request: &SearchRequest) -> Result<Scope, Error> {
-        let known = self.store().namespaces()?;
-        let sharing = request.sharing.unwrap_or(self.config.search.sharing);
-        let most = if sharing { self.config.search.shared_namespaces } else { 0 };
-        scope(request, &known, self.own_namespace(), most)
+        let known = self.index.store.namespaces()?;
+        let sharing = request.sharing.unwrap_or(self.index.config.search.sharing);
+        let most = if sharing { self.index.config.search.shared_namespaces } else { 0 };
+        scope(request, &known, self.index.own_namespace(), most)
     }
 }
 

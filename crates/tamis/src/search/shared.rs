@@ -1,13 +1,13 @@
-//! One's own candidates first, then those of what the owner shares.
+//! Gathers from the own namespace first, then from those that its owner shares.
 
-use super::gather::{Asked, Found, Gathered, LegError, complete, gather};
+use super::gather::{Found, Gathered, LegError, LegQueries, complete, gather};
 use super::scope::Scope;
 use tamis_store::{Background, Filter, Store, StoreError};
 
 /// Gathers within a scope. What is shared only adds: where that fails, one's own results stand, and the reason is given.
 pub(super) fn gather_within(
     store: &dyn Store,
-    asked: &Asked<'_>,
+    asked: &LegQueries<'_>,
     scope: &Scope,
     filter: &Filter,
     depth: usize,
@@ -37,7 +37,7 @@ fn beside(
 /// what a word is worth in one of them says nothing of its worth in the other.
 fn join(
     store: &dyn Store,
-    asked: &Asked<'_>,
+    asked: &LegQueries<'_>,
     all: &Filter,
     own: &Gathered,
     shared: Gathered,
@@ -107,7 +107,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).expect("opened");
         let scope = Scope { own: vec!["own".into()], shared: vec!["shared".into()], names: Vec::new() };
-        let asked = Asked { lexical: Some(LexicalQuery::new("x")), semantic: None };
+        let asked = LegQueries { lexical: Some(LexicalQuery::new("x")), semantic: None };
         let own = || gather(&store, &asked, &scope.of_own(&Filter::default()), 9);
         let failed = || Err(StoreError::Missing { path: "shared".into() });
         let (gathered, reason) = beside(own().expect("gathered"), &scope, failed, |_, shared| Ok(shared));

@@ -1,4 +1,4 @@
-//! The lines of a passage that answer best.
+//! Picks the lines of a passage that answer best.
 
 use std::ops::Range;
 use tamis_store::{Highlighter, TextForm};

@@ -1,14 +1,9 @@
-//! Several phrasings of one need: each is gathered by itself, and their rankings become one.
+//! Other phrasings of a query. Each is gathered by itself, and their rankings are merged.
 
-use super::candidate::Candidate;
-use super::gather::Gathered;
 use crate::Error;
 use crate::config::{Config, VariantConfig};
-use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
-use tamis_rank::BackgroundEvidence;
-use tamis_store::PassageId;
 
 /// What a phrasing of the need is like, which says how much its ranks count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -92,33 +87,6 @@ impl Variant {
                 Err(Error::argument("variant weight", weight.to_string(), "0 to 1"))
             }
             weight => Ok(weight.unwrap_or(self.kind.weight(&config.search.variants))),
-        }
-    }
-}
-
-/// What one phrasing has brought in.
-#[derive(Clone, Debug)]
-pub(super) struct Phrased {
-    pub weight: f64,
-    /// Its candidates with their raw scores under it.
-    pub candidates: Vec<Candidate>,
-    /// The raw scores of a passage that has nothing to do with it.
-    pub background: BackgroundEvidence,
-}
-
-impl Phrased {
-    pub fn new(weight: f64, gathered: &Gathered) -> Self {
-        Phrased { weight, candidates: gathered.candidates.clone(), background: gathered.background() }
-    }
-}
-
-/// Adds what the other phrasings found and the query itself did not. A candidate that the query did not find has no raw
-/// scores under it yet.
-pub(super) fn merge(gathered: &mut Gathered, phrased: &[Phrased]) {
-    let mut known: HashSet<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
-    for candidate in phrased.iter().flat_map(|phrased| &phrased.candidates) {
-        if known.insert(candidate.passage) {
-            gathered.candidates.push(Candidate::new(candidate.passage));
         }
     }
 }

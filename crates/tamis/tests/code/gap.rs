@@ -1,6 +1,6 @@
 //! The gap threshold, with language and age before it.
 
-use crate::support::{Tree, ask, notes, paths, refresh, search};
+use crate::support::{self, Tree, ask, notes, paths, refresh, search};
 use tamis::config::{Config, Origins};
 use tamis::{Answer, Index, Location, SearchRequest};
 
@@ -24,7 +24,7 @@ fn from_file(tree: &Tree, text: &str) -> Index {
     tree.write(".tamis/config.toml", format!("[index]\nmodels = [\"static\"]\n{text}").as_bytes());
     let origins = Origins { project: Some(tree.root().join(".tamis/config.toml")), ..Origins::default() };
     let config = Config::load(&origins, None).expect("a valid file");
-    let index = Index::open(Location::at(tree.root(), None), config).expect("opened");
+    let index = Index::at(Location::at(tree.root(), None), config).expect("opened");
     refresh(&index);
     index
 }
@@ -87,7 +87,7 @@ fn age_moves_passages_away_by_the_cut_that_is_defined_so() {
         ("client/fetch.c".to_owned(), now + 90 * DAY_NS),
         ("incident.md".to_owned(), now - 5_000 * DAY_NS),
     ];
-    index.store().set_dates(index.namespace(), &dates).expect("dated");
+    support::store(&index).set_dates(index.namespace(), &dates).expect("dated");
     let under = |cut: &str, settings: &[(&str, &str)]| {
         let settings: Vec<_> =
             [("search.gate", "false"), ("search.cut", cut)].iter().chain(settings).copied().collect();

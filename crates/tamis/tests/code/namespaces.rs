@@ -16,9 +16,10 @@ fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, docume
         })
     };
     let changes: Vec<Change> = documents.iter().map(document).collect();
-    index.store().apply(&changes).expect("put");
+    let store = crate::support::store(index);
+    store.apply(&changes).expect("put");
     let named = NewNamespace { name: namespace.into(), root: None, owner: owner.map(str::to_owned), shared };
-    index.store().put_namespace(&named).expect("named");
+    store.put_namespace(&named).expect("named");
 }
 
 const OWN: [(&str, &str); 3] = [
@@ -117,7 +118,7 @@ fn a_namespace_that_may_not_be_read_is_not_told_from_one_that_is_not_there() {
     let refused = |namespace: &str| {
         let allowed_namespaces = Some(vec!["north".into()]);
         let request = SearchRequest { allowed_namespaces, ..from(namespace) };
-        index.search(&request, &Default::default()).expect_err("refused").to_string().replace(namespace, "")
+        index.search(&request).expect_err("refused").to_string().replace(namespace, "")
     };
     assert_eq!(refused("payroll"), refused("nowhere"));
 }
@@ -128,7 +129,7 @@ fn whoever_may_not_read_everything_is_told_no_times() {
     assert!(!within(&index, from("north")).timings_ms.is_empty());
     let limited = SearchRequest { allowed_namespaces: Some(vec!["north".into()]), ..from("north") };
     let freshness = tamis::Freshness { stale: Some(3), ..Default::default() };
-    let answer = index.search(&limited, &freshness).expect("searched");
+    let answer = index.search_with(&limited, &freshness, &()).expect("searched");
     assert!(answer.timings_ms.is_empty());
     assert_eq!(answer.index.stale, None, "it counts the files of all");
 }

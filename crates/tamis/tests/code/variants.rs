@@ -1,7 +1,8 @@
 //! Several phrasings of one need.
 
 use crate::support::{ask, notes_tree, paths, refresh, search};
-use tamis::{SearchRequest, Variant};
+use tamis::SearchRequest;
+use tamis::search::Variant;
 
 fn variant(text: &str) -> Variant {
     text.parse().expect("a variant")
@@ -65,8 +66,9 @@ fn too_long_too_many_and_empty_ones_are_refused_with_the_limit() {
     let index = tree.open(&[("search.variants.max_characters", "20")]);
     refresh(&index);
     let long = SearchRequest { variants: vec![variant(&"x".repeat(21))], ..SearchRequest::new("oven") };
-    let error = index.search(&long, &Default::default()).expect_err("too long").to_string();
+    let error = index.search(&long).expect_err("too long").to_string();
     assert!(error.contains("21 characters") && error.contains("1 to 20"), "{error}");
-    let many = SearchRequest { variants: vec![variant("x"); tamis::MAX_VARIANTS + 1], ..SearchRequest::new("oven") };
+    let many =
+        SearchRequest { variants: vec![variant("x"); tamis::search::MAX_VARIANTS + 1], ..SearchRequest::new("oven") };
     assert!(many.check().is_err());
 }

@@ -1,7 +1,8 @@
 //! A graph in the making.
 
 use crate::support::Tree;
-use tamis::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, Index, NodeType, Page, Relation, RunOptions, Task};
+use tamis::evidence::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, NodeType, Page, Relation, Task};
+use tamis::{Index, RunOptions};
 
 /// Records, and an index of them with the quick model.
 #[derive(Default)]
@@ -45,7 +46,7 @@ impl Graph {
     pub fn index(self, settings: &[(&str, &str)]) -> (Tree, Index) {
         let tree = Tree::new(&[]);
         let index = tree.open(settings);
-        index.import_evidence(&EvidenceImport::new("graph", self.0), &()).expect("imported");
+        index.evidence().import(&EvidenceImport::new("graph", self.0), &()).expect("imported");
         index.complete(RunOptions::WHOLE, &()).expect("embedded");
         (tree, index)
     }

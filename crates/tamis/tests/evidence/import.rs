@@ -2,7 +2,9 @@
 
 use crate::support::{Tree, search};
 use serde_json::{Value, json};
-use tamis::{Error, EvidenceImport, ImportInput, ImportSummary, Index, RunOptions, SearchRequest};
+use tamis::evidence::EvidenceImport;
+use tamis::import::{ImportInput, ImportSummary};
+use tamis::{Error, Index, RunOptions, SearchRequest};
 
 fn lines(records: &[Value]) -> EvidenceImport {
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
@@ -10,12 +12,12 @@ fn lines(records: &[Value]) -> EvidenceImport {
 }
 
 fn import(index: &Index, records: &[Value]) -> ImportSummary {
-    index.import_evidence(&lines(records), &()).expect("imported")
+    index.evidence().import(&lines(records), &()).expect("imported")
 }
 
 /// What an import that is refused says, a line each.
 fn refused(index: &Index, records: &[Value]) -> Vec<String> {
-    match index.import_evidence(&lines(records), &()) {
+    match index.evidence().import(&lines(records), &()) {
         Err(Error::Unreadable { records }) => records.iter().map(ToString::to_string).collect(),
         other => panic!("{other:?}"),
     }
@@ -34,8 +36,8 @@ fn graph() -> Vec<Value> {
 }
 
 fn attributes(index: &Index, path: &str) -> Vec<String> {
-    let document = index.store().document(index.namespace(), path).expect("read").expect("there").document;
-    let attributes = index.store().attributes(&[document]).expect("read").remove(0);
+    let document = index.contents().document(index.namespace(), path).expect("read").expect("there").document;
+    let attributes = index.contents().attributes(&[document]).expect("read").remove(0);
     attributes.into_iter().map(|attribute| format!("{}={}", attribute.name, attribute.value)).collect()
 }
 
@@ -93,8 +95,8 @@ fn every_bad_line_is_told_with_its_number_and_nothing_is_imported() {
     for (told, expected) in told.iter().zip(expected) {
         assert!(told.starts_with(&format!("graph.jsonl: {expected}")), "{told}");
     }
-    assert!(index.evidence(None).expect("read").is_empty());
-    assert_eq!(index.store().summary().expect("read").documents, 0);
+    assert!(index.evidence().records(None).expect("read").is_empty());
+    assert_eq!(index.contents().summary().expect("read").documents, 0);
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn what_refers_to_a_skipped_line_is_skipped_and_told_too() {
     let mut records = graph();
     records[4]["published_at"] = json!("last spring");
     let skipping = EvidenceImport { skip_bad: true, ..lines(&records) };
-    let done = index.import_evidence(&skipping, &()).expect("imported");
+    let done = index.evidence().import(&skipping, &()).expect("imported");
     let told: Vec<String> = done.bad.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 4, "{told:?}");
     assert!(told[0].starts_with("graph.jsonl: line 5: published_at"), "{told:?}");
@@ -126,12 +128,12 @@ fn an_unchanged_record_changes_nothing_and_a_changed_one_only_what_follows() {
     import(&index, &graph());
     let first = index.complete(RunOptions::WHOLE, &()).expect("embedded");
     assert_eq!(first.embedded["static"], 3);
-    let before = index.store().summary().expect("read");
+    let before = index.contents().summary().expect("read");
     assert_eq!(import(&index, &graph()).unchanged, 6);
     let elsewhere = EvidenceImport { origin: "copy.jsonl".into(), ..lines(&graph()) };
-    assert_eq!(index.import_evidence(&elsewhere, &()).expect("imported").unchanged, 6);
-    assert_eq!(index.store().summary().expect("read").seq, before.seq);
-    assert_eq!(index.imported().expect("read").len(), 1, "an unchanged record stays whose it was");
+    assert_eq!(index.evidence().import(&elsewhere, &()).expect("imported").unchanged, 6);
+    assert_eq!(index.contents().summary().expect("read").seq, before.seq);
+    assert_eq!(index.imports().list().expect("read").len(), 1, "an unchanged record stays whose it was");
 
     // A page of another name and address takes its fragments along.
     let mut page = graph()[4].clone();
@@ -156,6 +158,6 @@ fn a_dry_run_says_what_would_change() {
     let tree = Tree::new(&[]);
     let index = tree.open(&[]);
     let dry = EvidenceImport { dry_run: true, ..lines(&graph()) };
-    assert_eq!(index.import_evidence(&dry, &()).expect("imported").added, 6);
-    assert!(index.evidence(None).expect("read").is_empty());
+    assert_eq!(index.evidence().import(&dry, &()).expect("imported").added, 6);
+    assert!(index.evidence().records(None).expect("read").is_empty());
 }

@@ -1,5 +1,7 @@
 //! The evidence graph through the library.
 
+#![cfg(feature = "evidence")]
+
 #[path = "../support/mod.rs"]
 mod support;
 

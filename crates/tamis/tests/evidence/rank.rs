@@ -1,7 +1,8 @@
 //! The fragments that have to do with a claim.
 
 use crate::graph::{Graph, subjects};
-use tamis::{Edge, EvidenceRecord, Index, RankRequest, RankedEvidence, Relation};
+use tamis::Index;
+use tamis::evidence::{Edge, EvidenceRecord, RankRequest, RankedEvidence, Relation};
 
 fn strokes() -> Graph {
     subjects()
@@ -19,12 +20,12 @@ fn strokes() -> Graph {
 }
 
 fn rank(index: &Index, request: RankRequest) -> RankedEvidence {
-    index.rank_evidence(&request).expect("ranked")
+    index.evidence().rank(&request).expect("ranked")
 }
 
 fn edges(index: &Index) -> Vec<Edge> {
     let edge = |record| if let EvidenceRecord::Edge(edge) = record { Some(edge) } else { None };
-    index.evidence(None).expect("read").into_iter().filter_map(edge).collect()
+    index.evidence().records(None).expect("read").into_iter().filter_map(edge).collect()
 }
 
 /// A cut that keeps all that there is.
@@ -42,11 +43,12 @@ fn trap_words_propose_and_have_no_part_in_the_order() {
     // The similarity is the vectors' own, and the order is its.
     let model = found.model.as_str();
     let passage =
-        |path: &str| index.store().document_passages(index.namespace(), path).expect("read").remove(0).passage;
-    let claim = index.store().vectors(model, &[passage("claim:c1")]).expect("read").remove(0).expect("a vector");
+        |path: &str| index.contents().document_passages(index.namespace(), path).expect("read").remove(0).passage;
+    let claim = index.contents().vectors(model, &[passage("claim:c1")]).expect("read").remove(0).expect("a vector");
     for fragment in &found.fragments {
         let at = passage(&format!("fragment:{}", fragment.id));
-        let similarity = index.store().similarities(model, &claim, &[at]).expect("compared")[0].expect("a vector");
+        let similarity =
+            crate::support::store(&index).similarities(model, &claim, &[at]).expect("compared")[0].expect("a vector");
         assert!((f64::from(similarity) - fragment.similarity).abs() < 1e-5, "{}", fragment.id);
     }
     assert!(found.fragments.windows(2).all(|pair| pair[0].similarity >= pair[1].similarity), "{ids:?}");
@@ -142,7 +144,7 @@ fn a_claim_on_what_is_not_there_still_gets_its_three_and_is_told_that_nothing_st
 #[test]
 fn what_cannot_be_asked_is_told() {
     let (_tree, index) = strokes().index(&[]);
-    let error = |request: RankRequest| index.rank_evidence(&request).expect_err("refused").to_string();
+    let error = |request: RankRequest| index.evidence().rank(&request).expect_err("refused").to_string();
     assert_eq!(error(RankRequest::new("c")), "claim c: not in the index");
     assert!(error(RankRequest::new("c11")).contains("did you mean c1?"));
     assert!(error(RankRequest { limit: Some(0), ..RankRequest::new("c1") }).starts_with("limit = 0"));

@@ -3,7 +3,8 @@
 use crate::support::Tree;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tamis::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, ImportInput, NodeType, Page, Relation, Task, Work};
+use tamis::evidence::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
+use tamis::import::ImportInput;
 
 /// Names of any script, with what paths, URLs and SQL make something of.
 fn id(kind: &'static str) -> impl Strategy<Value = String> {
@@ -149,20 +150,20 @@ proptest! {
         let index = tree.open(&[]);
         let import = read(written(&lines));
         prop_assert_eq!(&import.bad, &[]);
-        let done = index.import_evidence(&import, &()).expect("imported");
+        let done = index.evidence().import(&import, &()).expect("imported");
         prop_assert_eq!(done.added, records.len() as u64);
-        prop_assert_eq!(&index.evidence(None).expect("read"), &records);
+        prop_assert_eq!(&index.evidence().records(None).expect("read"), &records);
 
         let mut exported = Vec::new();
-        index.export_evidence(None, &mut exported).expect("exported");
+        index.evidence().export(None, &mut exported).expect("exported");
         prop_assert_eq!(&exported, &written(&records));
         let there = EvidenceImport { namespace: Some("there".into()), ..read(exported) };
-        index.import_evidence(&there, &()).expect("imported");
-        prop_assert_eq!(index.evidence(Some("there")).expect("read"), records.clone());
+        index.evidence().import(&there, &()).expect("imported");
+        prop_assert_eq!(index.evidence().records(Some("there")).expect("read"), records.clone());
 
-        let again = index.import_evidence(&import, &()).expect("imported");
+        let again = index.evidence().import(&import, &()).expect("imported");
         prop_assert_eq!((again.unchanged, again.passages), (records.len() as u64, 0));
-        index.store().publish(&mut |_| {}).expect("published");
+        crate::support::store(&index).publish(&mut |_| {}).expect("published");
         prop_assert_eq!(index.check().expect("checked").problems, vec![]);
         for record in &records {
             let (EvidenceRecord::Fragment(Fragment { id, text, .. }) | EvidenceRecord::Claim(Claim { id, text, .. })) = record
@@ -175,7 +176,7 @@ proptest! {
             let given = text.replace("\r\n", "\n");
             prop_assert_eq!(found.trim_end(), given.trim_end(), "{}", place);
         }
-        index.remove_imported("graph.jsonl", None, &()).expect("removed");
-        prop_assert!(index.evidence(None).expect("read").is_empty());
+        index.imports().remove("graph.jsonl", None, &()).expect("removed");
+        prop_assert!(index.evidence().records(None).expect("read").is_empty());
     }
 }

@@ -8,7 +8,8 @@ use convert::{Abstract, ScifactClaim, TASK, convert, lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::Path;
-use tamis::{EvidenceImport, EvidenceRecord, Index, Relation, RunOptions};
+use tamis::evidence::{EvidenceImport, EvidenceRecord, Relation};
+use tamis::{Index, RunOptions};
 
 /// SciFact, and an index of it without vectors.
 pub struct SciFact {
@@ -39,7 +40,7 @@ pub fn scifact_with(change: impl FnOnce(&mut [ScifactClaim])) -> Option<SciFact>
     let tree = Tree::new(&[]);
     let index = tree.open(&[]);
     let import = EvidenceImport::new("scifact", records.clone());
-    let summary = index.import_evidence(&import, &()).expect("imported");
+    let summary = index.evidence().import(&import, &()).expect("imported");
     assert_eq!((summary.added, summary.bad.len()), (records.len() as u64, 0));
     Some(SciFact { claims, records, index, _tree: tree })
 }
@@ -48,7 +49,7 @@ pub fn scifact_with(change: impl FnOnce(&mut [ScifactClaim])) -> Option<SciFact>
 fn scifact_is_imported_with_its_labels() {
     let Some(SciFact { claims, records, index, _tree }) = scifact() else { return };
     let import = EvidenceImport::new("scifact", records.clone());
-    assert_eq!(index.evidence(None).expect("exported"), records);
+    assert_eq!(index.evidence().records(None).expect("exported"), records);
 
     // By relation.
     let labels = |label: &str| {
@@ -59,7 +60,7 @@ fn scifact_is_imported_with_its_labels() {
         .iter()
         .map(|claim| claim.evidence.iter().map(|rationale| &rationale.doc_id).collect::<BTreeSet<_>>().len())
         .sum();
-    let found = index.evidence_summary(None, Some(TASK)).expect("counted");
+    let found = index.evidence().summary(None, Some(TASK)).expect("counted");
     assert_eq!((found.supporting, found.refuting), (labels("SUPPORT"), labels("CONTRADICT")));
     assert_eq!(found.neutral, (cited - decided) as u64);
     assert_eq!((found.supporting, found.refuting, found.neutral), (832, 463, 485), "of all of SciFact");
@@ -69,7 +70,7 @@ fn scifact_is_imported_with_its_labels() {
 
     // By claim.
     let mut by_claim: BTreeMap<(String, Relation), usize> = BTreeMap::new();
-    for record in index.evidence(None).expect("exported") {
+    for record in index.evidence().records(None).expect("exported") {
         if let EvidenceRecord::Edge(edge) = record {
             *by_claim.entry((edge.target_id, edge.relation)).or_default() += 1;
         }
@@ -85,7 +86,7 @@ fn scifact_is_imported_with_its_labels() {
     }
 
     // The same again does nothing.
-    let again = index.import_evidence(&import, &()).expect("imported");
+    let again = index.evidence().import(&import, &()).expect("imported");
     assert_eq!((again.unchanged, again.passages), (records.len() as u64, 0));
     let run = index.complete(RunOptions::WHOLE, &()).expect("embedded");
     assert!(run.embedded.get("static").is_some_and(|texts| *texts > 1_000), "{:?}", run.embedded);

@@ -1,8 +1,9 @@
 //! The claims and fragments that are like a text.
 
 use crate::graph::subjects;
+use tamis::Index;
 use tamis::cut::parse;
-use tamis::{EvidenceTarget, Index, Relation, VectorMatches, VectorSearchRequest};
+use tamis::evidence::{EvidenceTarget, Relation, VectorMatches, VectorSearchRequest};
 
 fn claims() -> crate::graph::Graph {
     let long = format!("Sieves are for flour. {}", "Flour falls through the sieve and the bran stays. ".repeat(150));
@@ -16,7 +17,7 @@ fn claims() -> crate::graph::Graph {
 }
 
 fn search(index: &Index, request: VectorSearchRequest) -> VectorMatches {
-    index.vector_search(&request).expect("searched")
+    index.evidence().vector_search(&request).expect("searched")
 }
 
 fn ids(found: &VectorMatches) -> Vec<&str> {
@@ -104,7 +105,8 @@ fn another_cut_can_end_it_and_the_gate_is_asked_then() {
 #[test]
 fn what_cannot_be_asked_is_told() {
     let (_tree, index) = claims().index(&[]);
-    let error = |request: VectorSearchRequest| index.vector_search(&request).expect_err("refused").to_string();
+    let error =
+        |request: VectorSearchRequest| index.evidence().vector_search(&request).expect_err("refused").to_string();
     assert_eq!(error(VectorSearchRequest { top_k: Some(51), ..text("x", 0.5) }), "top_k = 51: must be 1 to 50");
     assert_eq!(error(VectorSearchRequest { top_k: Some(0), ..text("x", 0.5) }), "top_k = 0: must be 1 to 50");
     assert_eq!(error(text("x", 1.5)), "min_similarity = 1.5: must be 0 to 1");

@@ -5,7 +5,8 @@ use crate::graph::subjects;
 use crate::scifact::{SciFact, scifact, scifact_with};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use tamis::{Error, Index, Relation, SqlAnswer, SqlValue, ViewRequest};
+use tamis::evidence::{Relation, SqlAnswer, SqlValue, ViewRequest};
+use tamis::{Error, Index};
 
 fn ask(index: &Index, view: &str, given: &[(&str, &str)]) -> SqlAnswer {
     let request = ViewRequest {
@@ -14,7 +15,7 @@ fn ask(index: &Index, view: &str, given: &[(&str, &str)]) -> SqlAnswer {
         timeout: Duration::from_secs(2),
         ..ViewRequest::new(view)
     };
-    let answer = index.query_view(&request).unwrap_or_else(|error| panic!("{view}: {error}"));
+    let answer = index.evidence().query_view(&request).unwrap_or_else(|error| panic!("{view}: {error}"));
     println!("{view} {given:?}: {} rows in {:.1} ms", answer.row_count, answer.elapsed_ms);
     answer
 }
@@ -175,7 +176,7 @@ fn every_view_runs_through_the_guard_with_every_parameter() {
     let graph =
         subjects().claim("c", "t", "Apple trees are pruned in winter.").stand("orchard", Relation::Supports, "c");
     let (_tree, index) = graph.index(&[]);
-    let views = index.views();
+    let views = index.evidence().views();
     assert_eq!(views.len(), 17);
     for view in views {
         let bare = ask(&index, &view.name, &[]);
@@ -195,8 +196,8 @@ fn every_view_runs_through_the_guard_with_every_parameter() {
     assert_eq!(lines(&summary, &["claim_id", "supports", "sources"]), ["c 1 1"]);
     let injected = ask(&index, "v_claim_evidence_summary", &[("task_id", "t' OR '1'='1")]);
     assert!(injected.rows.is_empty(), "a value is a value");
-    let refused = index.query_view(&ViewRequest { limit: 0, ..ViewRequest::new("v_contradictions") });
+    let refused = index.evidence().query_view(&ViewRequest { limit: 0, ..ViewRequest::new("v_contradictions") });
     assert!(matches!(refused, Err(Error::Argument { name: "limit", .. })));
     let elsewhere = ViewRequest { namespace: Some("elsewhere".into()), ..ViewRequest::new("v_contradictions") };
-    assert!(matches!(index.query_view(&elsewhere), Err(Error::Argument { name: "namespace", .. })));
+    assert!(matches!(index.evidence().query_view(&elsewhere), Err(Error::Argument { name: "namespace", .. })));
 }

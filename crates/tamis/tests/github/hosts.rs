@@ -1,25 +1,26 @@
 //! Where requests go, who asks, and what is not there.
 
-use super::server::{Fault, Server, World};
+use super::server::{Server, ServerFault, World};
 use super::{Bench, TOKEN, held, world};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
-use tamis::{GithubAccess, Index};
+use tamis::Index;
+use tamis::import::GithubAccess;
 
-fn bench(faults: impl IntoIterator<Item = (usize, Fault)>) -> Bench {
+fn bench(faults: impl IntoIterator<Item = (usize, ServerFault)>) -> Bench {
     let mut world = world();
     world.faults.extend(faults);
     Bench::new(world)
 }
 
-fn status(status: u16, message: &str) -> Fault {
-    Fault::Status(status, vec![], json!({ "message": message }).to_string())
+fn status(status: u16, message: &str) -> ServerFault {
+    ServerFault::Status(status, vec![], json!({ "message": message }).to_string())
 }
 
 fn without_token(bench: &Bench, index: &Index) -> String {
     let access = GithubAccess { token: None, ..bench.access() };
-    index.import_github(&bench.request(), &access, &()).expect_err("refused").to_string()
+    index.imports().github(&bench.request(), &access, &()).expect_err("refused").to_string()
 }
 
 #[test]
@@ -27,8 +28,8 @@ fn trap_the_token_does_not_follow_a_link_or_a_redirect_to_another_host() {
     let other = Server::start(World::default());
     let link = vec![("link", format!("<{}/repos/ada/engine/issues?page=2>; rel=\"next\"", other.url))];
     let redirect =
-        Fault::Status(301, vec![("location", format!("{}/repositories/7/issues?x=1", other.url))], String::new());
-    for fault in [Fault::Headers(link), redirect] {
+        ServerFault::Status(301, vec![("location", format!("{}/repositories/7/issues?x=1", other.url))], String::new());
+    for fault in [ServerFault::Headers(link), redirect] {
         let bench = bench([(0, fault)]);
         let error = bench.error(&bench.open());
         assert!(error.contains("another host") && error.contains(&other.url), "{error}");
@@ -93,12 +94,12 @@ fn refusals_say_what_to_do() {
     let sso = vec![("x-github-sso", "required; url=https://github.com/orgs/x/sso".to_owned())];
     for (fault, said) in [
         (status(403, "Resource not accessible by personal access token"), "right to read issues"),
-        (Fault::Status(403, sso, "{}".to_owned()), "single sign-on"),
+        (ServerFault::Status(403, sso, "{}".to_owned()), "single sign-on"),
         (status(410, "Issues has been disabled in this repository."), "switched off"),
         (status(451, "Repository access blocked"), "legal reasons"),
         (status(418, "I'm a teapot"), "--api-url"),
-        (Fault::Status(200, vec![], "<!doctype html><html></html>".to_owned()), "--api-url"),
-        (Fault::Status(200, vec![], json!({ "message": "hello" }).to_string()), "--api-url"),
+        (ServerFault::Status(200, vec![], "<!doctype html><html></html>".to_owned()), "--api-url"),
+        (ServerFault::Status(200, vec![], json!({ "message": "hello" }).to_string()), "--api-url"),
     ] {
         let bench = bench([(0, fault)]);
         let error = bench.error(&bench.open());
@@ -111,7 +112,7 @@ fn refusals_say_what_to_do() {
 fn an_address_that_is_not_safe_is_refused_before_anything_is_sent() {
     let bench = Bench::new(world());
     let access = GithubAccess { api_url: "http://api.github.com".into(), ..bench.access() };
-    let error = bench.open().import_github(&bench.request(), &access, &()).expect_err("refused").to_string();
+    let error = bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused").to_string();
     assert!(error.contains("https://"), "{error}");
 }
 
@@ -120,7 +121,7 @@ fn nobody_there_is_said() {
     let bench = Bench::new(world());
     let unused = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let access = GithubAccess { api_url: format!("http://{unused}"), ..bench.access() };
-    let error = bench.open().import_github(&bench.request(), &access, &()).expect_err("refused").to_string();
+    let error = bench.open().imports().github(&bench.request(), &access, &()).expect_err("refused").to_string();
     assert!(error.contains("connection was refused") && error.contains("6 attempts"), "{error}");
 }
 

@@ -1,30 +1,30 @@
 //! Limits of requests and servers that fail: waited with, never for ever, never in a test.
 
-use super::server::Fault;
+use super::server::ServerFault;
 use super::{Bench, StopAfter, held, world};
 use serde_json::json;
 use std::time::Duration;
-use tamis::Stopped;
+use tamis::import::Stopped;
 
 /// When the tests' server says it is: 2025-06-01 12:00:00 UTC.
 const NOW: i64 = 1_748_779_200;
 
-fn primary(seconds: i64) -> Fault {
+fn primary(seconds: i64) -> ServerFault {
     let headers = vec![
         ("x-ratelimit-limit", "5000".to_owned()),
         ("x-ratelimit-remaining", "0".to_owned()),
         ("x-ratelimit-reset", (NOW + seconds).to_string()),
     ];
-    Fault::Status(403, headers, json!({ "message": "API rate limit exceeded for user ID 1." }).to_string())
+    ServerFault::Status(403, headers, json!({ "message": "API rate limit exceeded for user ID 1." }).to_string())
 }
 
-fn secondary(retry_after: Option<u64>) -> Fault {
+fn secondary(retry_after: Option<u64>) -> ServerFault {
     let headers = retry_after.map(|seconds| ("retry-after", seconds.to_string())).into_iter().collect();
     let message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
-    Fault::Status(403, headers, json!({ "message": message }).to_string())
+    ServerFault::Status(403, headers, json!({ "message": message }).to_string())
 }
 
-fn bench(faults: impl IntoIterator<Item = (usize, Fault)>) -> Bench {
+fn bench(faults: impl IntoIterator<Item = (usize, ServerFault)>) -> Bench {
     let mut world = world();
     world.faults.extend(faults);
     Bench::new(world)
@@ -47,7 +47,7 @@ fn the_primary_limit_is_waited_for() {
 fn trap_the_last_request_of_the_hour_is_followed_by_a_wait_and_not_by_a_refusal() {
     let last = vec![("x-ratelimit-remaining", "0".to_owned()), ("x-ratelimit-reset", (NOW + 60).to_string())];
     let link = ("link", String::new());
-    let bench = bench([(0, Fault::Headers(last.into_iter().chain([link]).collect()))]);
+    let bench = bench([(0, ServerFault::Headers(last.into_iter().chain([link]).collect()))]);
     let report = bench.import(&bench.open());
     assert_eq!(bench.clock.slept(), secs(61));
     assert_eq!(report.stopped, None);
@@ -84,7 +84,8 @@ fn the_secondary_limit_is_waited_for_as_asked_or_a_minute_and_longer_each_time()
     asked.import(&asked.open());
     assert_eq!(asked.clock.slept(), secs(90));
 
-    let silent = bench([(0, secondary(None)), (1, secondary(None)), (2, Fault::Status(429, vec![], String::new()))]);
+    let silent =
+        bench([(0, secondary(None)), (1, secondary(None)), (2, ServerFault::Status(429, vec![], String::new()))]);
     silent.import(&silent.open());
     assert_eq!(silent.clock.slept(), secs(60 + 120 + 240));
 }
@@ -108,8 +109,8 @@ fn a_limit_without_end_ends_the_import() {
 
 #[test]
 fn failures_pass() {
-    let unwell = |status| Fault::Status(status, vec![], "<html>unwell</html>".to_owned());
-    let faults = [unwell(500), unwell(502), Fault::CutConnection, Fault::CutBody, Fault::Nothing];
+    let unwell = |status| ServerFault::Status(status, vec![], "<html>unwell</html>".to_owned());
+    let faults = [unwell(500), unwell(502), ServerFault::CutConnection, ServerFault::CutBody, ServerFault::Nothing];
     let bench = bench(faults.into_iter().enumerate().map(|(at, fault)| (at + 1, fault)));
     let index = bench.open();
     let report = bench.import(&index);
@@ -121,7 +122,7 @@ fn failures_pass() {
 #[test]
 fn a_server_that_stays_broken_is_given_up_and_what_was_read_is_found() {
     let mut world = world();
-    world.broken_from = Some((1, Fault::Status(503, vec![], json!({ "message": "Unicorn!" }).to_string())));
+    world.broken_from = Some((1, ServerFault::Status(503, vec![], json!({ "message": "Unicorn!" }).to_string())));
     let bench = Bench::new(world);
     let index = bench.open();
     let error = bench.error(&index);

@@ -1,5 +1,7 @@
 //! The import from GitHub, against a server in the same process that plays it, with its limits and its failures.
 
+#![cfg(feature = "github")]
+
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
@@ -16,7 +18,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::Tree;
-use tamis::{Clock, Error, GithubAccess, GithubImport, GithubReport, Index, Observer, Stage, Token};
+use tamis::import::{Clock, GithubAccess, GithubImport, GithubReport, Token};
+use tamis::{Error, Index, Observer, Stage};
 
 /// The token of all tests.
 const TOKEN: &str = "sesame-7c1f";
@@ -145,7 +148,7 @@ impl Bench {
         request: &GithubImport,
         observer: &dyn Observer,
     ) -> Result<GithubReport, Error> {
-        index.import_github(request, &self.access(), observer)
+        index.imports().github(request, &self.access(), observer)
     }
 
     fn import(&self, index: &Index) -> GithubReport {
@@ -159,9 +162,9 @@ impl Bench {
 
 /// All that the index holds of the repository: each issue by its path, as it is printed.
 fn held(index: &Index) -> BTreeMap<String, String> {
-    let documents = index.store().documents(index.namespace()).expect("listed");
+    let documents = index.contents().documents(index.namespace()).expect("listed");
     let whole = |path: String| {
-        let passages = index.store().document_passages(index.namespace(), &path).expect("read");
+        let passages = index.contents().document_passages(index.namespace(), &path).expect("read");
         let text = passages.into_iter().map(|passage| passage.text).collect::<Vec<_>>().join("\n");
         (path, text)
     };

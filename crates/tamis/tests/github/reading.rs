@@ -4,7 +4,7 @@ use super::server::{World, comment, issue, minute, pull, review};
 use super::support::ask;
 use super::{Bench, TOKEN, held, world};
 use serde_json::json;
-use tamis::{GithubImport, IssueStates};
+use tamis::import::{GithubImport, IssueStates};
 
 fn issues_of(targets: &[String]) -> Vec<&String> {
     targets.iter().filter(|target| target.starts_with("/repos/ada/engine/issues?")).collect()
@@ -25,8 +25,8 @@ fn issues_come_in_with_comments_and_reviews_and_are_found() {
     }
     assert_eq!(ask(&index, "graphite grease below zero degrees").results[0].path, "issue:2");
     let attributes = |number: &str| {
-        let document = index.store().document(index.namespace(), number).expect("read").expect("there");
-        index.store().attributes(&[document.document]).expect("read").remove(0)
+        let document = index.contents().document(index.namespace(), number).expect("read").expect("there");
+        index.contents().attributes(&[document.document]).expect("read").remove(0)
     };
     let states = |number| {
         let all = attributes(number).into_iter().filter(|attribute| attribute.name == "state");
@@ -55,8 +55,8 @@ fn the_client_only_reads_and_says_who_asks() {
 #[test]
 fn without_a_token_none_is_sent() {
     let bench = Bench::new(world());
-    let access = tamis::GithubAccess { token: None, ..bench.access() };
-    bench.open().import_github(&bench.request(), &access, &()).expect("imported");
+    let access = tamis::import::GithubAccess { token: None, ..bench.access() };
+    bench.open().imports().github(&bench.request(), &access, &()).expect("imported");
     assert!(bench.server.requests().iter().all(|request| !request.headers.contains_key("authorization")));
 }
 
@@ -152,8 +152,8 @@ fn trap_an_issue_that_was_open_and_is_closed_does_not_stay_open() {
     }
     let report = bench.try_import(&index, &open, &()).expect("imported");
     assert_eq!(report.updated, 1, "{report:?}");
-    let document = index.store().document(index.namespace(), "issue:1").expect("read").expect("there");
-    let attributes = index.store().attributes(&[document.document]).expect("read").remove(0);
+    let document = index.contents().document(index.namespace(), "issue:1").expect("read").expect("there");
+    let attributes = index.contents().attributes(&[document.document]).expect("read").remove(0);
     assert!(
         attributes.iter().any(|attribute| attribute.name == "state" && attribute.value == "closed"),
         "{attributes:?}"
@@ -257,7 +257,7 @@ fn issues_that_were_taken_out_come_again() {
     let bench = Bench::new(world());
     let index = bench.open();
     bench.import(&index);
-    index.remove_imported("github:ada/engine", None, &()).expect("removed");
+    index.imports().remove("github:ada/engine", None, &()).expect("removed");
     assert!(held(&index).is_empty());
     assert_eq!(bench.import(&index).added, 5);
 }

@@ -1,6 +1,6 @@
 //! An import that ends anywhere goes on from there.
 
-use super::server::Fault;
+use super::server::ServerFault;
 use super::{Bench, held, world};
 
 #[test]
@@ -13,7 +13,7 @@ fn wherever_an_import_breaks_off_the_next_one_brings_the_rest() {
     assert!(requests > 6, "{requests}");
     for from in 0..requests {
         let mut world = world();
-        world.broken_from = Some((from, Fault::Nothing));
+        world.broken_from = Some((from, ServerFault::Nothing));
         let bench = Bench::new(world);
         let index = bench.open();
         bench.error(&index);
@@ -37,7 +37,7 @@ fn an_import_broken_off_among_reviews_asks_for_the_others_alone() {
     }
     world.page = 100;
     // Three lists, then reviews: 20 are committed together.
-    world.broken_from = Some((3 + 30, Fault::Nothing));
+    world.broken_from = Some((3 + 30, ServerFault::Nothing));
     let bench = Bench::new(world);
     let index = bench.open();
     bench.error(&index);

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What the server does in place of an answer.
 #[derive(Clone)]
-pub enum Fault {
+pub enum ServerFault {
     /// Status, headers, body.
     Status(u16, Vec<(&'static str, String)>, String),
     /// The answer, with these headers in place of its own.
@@ -51,9 +51,9 @@ pub struct World {
     /// Pages of a list that are shown.
     pub pages: usize,
     /// Faults by the number of the request, from 0.
-    pub faults: BTreeMap<usize, Fault>,
+    pub faults: BTreeMap<usize, ServerFault>,
     /// From this request on all are answered by this fault.
-    pub broken_from: Option<(usize, Fault)>,
+    pub broken_from: Option<(usize, ServerFault)>,
     /// Changes after a request was answered, by its number.
     pub changes: BTreeMap<usize, fn(&mut World)>,
     pub requests: Vec<Request>,
@@ -104,18 +104,18 @@ fn serve(mut stream: TcpStream, world: &Mutex<World>, base: &str) {
     let (mut status, mut headers, mut body) = answer(&world, &request, base);
     let mut length = None;
     match fault {
-        Some(Fault::Status(other, others, text)) => (status, headers, body) = (other, others, text),
-        Some(Fault::Headers(others)) => headers = others,
-        Some(Fault::CutConnection) => length = Some(body.len() + 1000),
-        Some(Fault::CutBody) => {
+        Some(ServerFault::Status(other, others, text)) => (status, headers, body) = (other, others, text),
+        Some(ServerFault::Headers(others)) => headers = others,
+        Some(ServerFault::CutConnection) => length = Some(body.len() + 1000),
+        Some(ServerFault::CutBody) => {
             let mut half = body.len() / 2;
             while !body.is_char_boundary(half) {
                 half -= 1;
             }
             body.truncate(half);
         }
-        Some(Fault::Nothing) => return,
-        Some(Fault::Silence) => return std::mem::forget((reader, stream)),
+        Some(ServerFault::Nothing) => return,
+        Some(ServerFault::Silence) => return std::mem::forget((reader, stream)),
         None => {}
     }
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();

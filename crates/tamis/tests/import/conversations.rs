@@ -2,7 +2,8 @@
 
 use crate::listing::{counts, listing};
 use crate::support::notes_tree;
-use tamis::{ConversationImport, ImportInput, ImportSummary, Index, RunOptions, SearchRequest};
+use tamis::import::{ConversationImport, ImportInput, ImportSummary};
+use tamis::{Index, RunOptions, SearchRequest};
 
 fn line(time: &str, speaker: &str, text: &str) -> String {
     serde_json::json!({ "time": time, "speaker": speaker, "text": text, "session": "backups" }).to_string()
@@ -24,7 +25,7 @@ fn read(index: &Index, inputs: &[ImportInput]) -> ConversationImport {
 }
 
 fn take_in(index: &Index, import: &ConversationImport) -> ImportSummary {
-    index.import_conversations(import, &()).expect("imported")
+    index.imports().conversations(import, &()).expect("imported")
 }
 
 #[test]
@@ -36,7 +37,7 @@ fn a_conversation_is_found_goes_on_and_is_never_cut_short() {
     index.complete(RunOptions::WHOLE, &()).expect("completed");
     let request =
         SearchRequest { collections: vec!["sessions".into()], ..SearchRequest::new("nightly archives second site") };
-    let answer = index.search(&request, &Default::default()).expect("searched");
+    let answer = index.search(&request).expect("searched");
     assert_eq!((answer.results[0].path.as_str(), answer.results[0].kind.as_str()), ("session:backups", "turns"));
     assert!(index.get("session:backups").expect("there").text.contains("key of the operators"));
 
@@ -46,7 +47,7 @@ fn a_conversation_is_found_goes_on_and_is_never_cut_short() {
     assert!(before.iter().any(|line| line.contains("das genügt")));
     assert_eq!(counts(&take_in(&index, &read(&index, &[log("team.jsonl", 1)]))), (0, 0, 0, 1));
     assert_eq!(listing(&index), before);
-    let imported = index.imported().expect("listed");
+    let imported = index.imports().list().expect("listed");
     assert_eq!((imported[0].origin.as_str(), imported[0].documents), ("team.jsonl", 1));
 }
 
@@ -56,12 +57,12 @@ fn a_session_of_another_log_is_not_overwritten() {
     let index = tree.open(&[]);
     take_in(&index, &read(&index, &[log("team.jsonl", 2)]));
     let before = listing(&index);
-    let error = index.import_conversations(&read(&index, &[log("other.jsonl", 3)]), &()).expect_err("refused");
+    let error = index.imports().conversations(&read(&index, &[log("other.jsonl", 3)]), &()).expect_err("refused");
     let error = error.to_string();
-    assert!(error.contains("team.jsonl") && error.contains("--origin") && error.contains("--namespace"), "{error}");
+    assert!(error.contains("team.jsonl") && error.contains("namespace"), "{error}");
     let both = read(&index, &[log("a.jsonl", 2), log("b.jsonl", 3)]);
     let apart = ConversationImport { namespace: Some("talks".into()), ..both };
-    assert!(index.import_conversations(&apart, &()).is_err(), "two logs in one import");
+    assert!(index.imports().conversations(&apart, &()).is_err(), "two logs in one import");
     assert_eq!(listing(&index), before);
 }
 
@@ -73,8 +74,8 @@ fn a_bad_turn_and_nothing_is_imported_unless_it_is_left_out() {
     broken.bytes.extend(b"\n{\"time\": \"2026-11-2");
     let import = read(&index, &[broken]);
     let before = listing(&index);
-    let error = index.import_conversations(&import, &()).expect_err("refused").to_string();
-    assert!(error.contains("team.jsonl: line 3") && error.contains("--skip-bad"), "{error}");
+    let error = index.imports().conversations(&import, &()).expect_err("refused").to_string();
+    assert!(error.contains("team.jsonl: line 3") && error.contains("leave them out"), "{error}");
     assert_eq!(listing(&index), before);
     let dry = ConversationImport { skip_bad: true, dry_run: true, ..import.clone() };
     assert_eq!(counts(&take_in(&index, &dry)), (1, 0, 0, 0));

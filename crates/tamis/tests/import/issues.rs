@@ -4,10 +4,9 @@ use crate::listing::{counts, listing};
 use crate::support::{Tree, notes_tree, refresh};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tamis::import::{ImportInput, ImportSummary, IssueImport};
 use tamis::text::{Issue, IssueComment, IssueKind, IssueState};
-use tamis::{
-    Error, ImportInput, ImportSummary, Index, IssueImport, Observer, RunOptions, SearchRequest, SourceSettings, Stage,
-};
+use tamis::{Error, Index, Observer, RunOptions, SearchRequest, SourceSettings, Stage};
 
 const ORIGIN: &str = "github:ada/engine";
 
@@ -51,13 +50,13 @@ fn import(issues: Vec<Issue>) -> IssueImport {
 }
 
 fn take_in(index: &Index, import: &IssueImport) -> ImportSummary {
-    index.import_issues(import, &()).expect("imported")
+    index.imports().issues(import, &()).expect("imported")
 }
 
 fn record(index: &Index, number: u64) -> Issue {
     let path = Issue::path(number);
-    let state = index.store().document(index.namespace(), &path).expect("read").expect("stored");
-    let record = index.store().records(&[state.document]).expect("read").remove(0).expect("a record");
+    let state = index.contents().document(index.namespace(), &path).expect("read").expect("stored");
+    let record = index.contents().records(&[state.document]).expect("read").remove(0).expect("a record");
     serde_json::from_str(&record).expect("an issue")
 }
 
@@ -73,7 +72,7 @@ fn a_comment_is_found_with_its_issue_and_the_issue_is_read_whole() {
     assert_eq!(run.embedded["static"], summary.passages);
 
     let request = SearchRequest { collections: vec!["issues".into()], ..SearchRequest::new("spool directory full") };
-    let answer = index.search(&request, &Default::default()).expect("searched");
+    let answer = index.search(&request).expect("searched");
     let hit = &answer.results[0];
     assert_eq!((hit.path.as_str(), hit.kind.as_str()), ("issue:12", "comment"));
     assert_eq!(hit.title.as_deref(), Some("Engine stops without a word after a week"));
@@ -197,14 +196,14 @@ fn a_bad_record_and_nothing_is_imported_unless_it_is_left_out() {
 "#;
     let input = ImportInput { name: "more.jsonl".into(), bytes: text.into() };
     let read = IssueImport::read(&[input], None).expect("read");
-    let error = index.import_issues(&read, &()).expect_err("refused").to_string();
-    assert!(error.contains("a record cannot be read") && error.contains("--skip-bad"), "{error}");
+    let error = index.imports().issues(&read, &()).expect_err("refused").to_string();
+    assert!(error.contains("a record cannot be read") && error.contains("leave them out"), "{error}");
     assert!(error.contains("more.jsonl: line 2: "), "{error}");
     assert_eq!(listing(&index), before);
 
     let summary = take_in(&index, &IssueImport { skip_bad: true, origin: ORIGIN.into(), ..read });
     assert_eq!((counts(&summary), summary.bad.len()), ((2, 0, 0, 0), 1));
-    let zero = index.import_issues(&import(vec![Issue::new(0, "Nothing")]), &()).expect_err("refused");
+    let zero = index.imports().issues(&import(vec![Issue::new(0, "Nothing")]), &()).expect_err("refused");
     assert!(matches!(zero, Error::Unreadable { .. }), "{zero}");
 }
 
@@ -215,8 +214,8 @@ fn another_tracker_is_refused_with_the_way_out() {
     take_in(&index, &import(tracker()));
     let before = listing(&index);
     let other = IssueImport { origin: "github:bob/pump".into(), ..import(tracker()) };
-    let error = index.import_issues(&other, &()).expect_err("refused").to_string();
-    assert!(error.contains("github:ada/engine") && error.contains("--namespace NAME"), "{error}");
+    let error = index.imports().issues(&other, &()).expect_err("refused").to_string();
+    assert!(error.contains("github:ada/engine") && error.contains("namespace"), "{error}");
     assert_eq!(listing(&index), before);
 
     let apart = IssueImport { namespace: Some("pump".into()), ..other };
@@ -226,10 +225,10 @@ fn another_tracker_is_refused_with_the_way_out() {
     assert_eq!(index.get("issue:12").expect("there").namespace, index.namespace(), "one's own first");
     for name in ["", "a:b", "a/b"] {
         let odd = IssueImport { namespace: Some(name.into()), ..apart.clone() };
-        assert!(index.import_issues(&odd, &()).is_err(), "{name:?}");
+        assert!(index.imports().issues(&odd, &()).is_err(), "{name:?}");
     }
     let nowhere = IssueImport { origin: " ".into(), ..import(tracker()) };
-    assert!(index.import_issues(&nowhere, &()).is_err());
+    assert!(index.imports().issues(&nowhere, &()).is_err());
 }
 
 #[test]
@@ -244,7 +243,7 @@ fn a_run_of_the_index_leaves_issues_alone() {
     let before = issues(&index);
     assert_eq!(before.len(), 4);
     std::fs::remove_file(tree.root().join("oven.md")).expect("removed");
-    let report = index.refresh(RunOptions { reread: true, ..RunOptions::WHOLE }, &()).expect("refreshed");
+    let report = index.refresh_with(RunOptions { reread: true, ..RunOptions::WHOLE }, &()).expect("refreshed");
     assert_eq!((report.removed, index.stale().expect("looked")), (1, 0));
     assert_eq!(issues(&index), before);
     let status = index.status().expect("read");
@@ -260,10 +259,14 @@ fn the_store_knows_which_are_resolved_and_by_whom_and_when() {
     let index = tree.open(&[]);
     take_in(&index, &import(tracker()));
     let paths = |filter: &Filter| -> Vec<String> {
-        let found = index.store().select(filter).expect("selected");
+        let found = crate::support::store(&index).select(filter).expect("selected");
         let ids: Vec<_> = found.into_iter().map(|found| found.passage).collect();
-        let mut paths: Vec<String> =
-            index.store().passages(&ids).expect("read").into_iter().map(|passage| passage.path).collect();
+        let mut paths: Vec<String> = crate::support::store(&index)
+            .passages(&ids)
+            .expect("read")
+            .into_iter()
+            .map(|passage| passage.path)
+            .collect();
         paths.dedup();
         paths
     };
@@ -306,7 +309,7 @@ fn an_import_that_is_stopped_changes_nothing() {
     let tree = notes_tree();
     let index = tree.open(&[]);
     let before = listing(&index);
-    let summary = index.import_issues(&import(tracker()), &Stop::default()).expect("stopped");
+    let summary = index.imports().issues(&import(tracker()), &Stop::default()).expect("stopped");
     assert!(summary.interrupted && !summary.changed_anything());
     assert_eq!(listing(&index), before);
 }
@@ -320,19 +323,19 @@ fn what_came_from_an_origin_is_taken_out_again() {
     take_in(&index, &import(tracker()));
     take_in(&index, &IssueImport { namespace: Some("elsewhere".into()), ..import(tracker()) });
     index.complete(RunOptions::WHOLE, &()).expect("completed");
-    let imported = index.imported().expect("listed");
+    let imported = index.imports().list().expect("listed");
     let named: Vec<_> = imported.iter().map(|one| (one.namespace.as_str(), one.documents)).collect();
     assert_eq!(named.len(), 2);
     assert!(named.contains(&("elsewhere", 4)) && named.contains(&(index.namespace(), 4)), "{named:?}");
 
-    let error = index.remove_imported("github:ada/car", None, &()).expect_err("not there").to_string();
+    let error = index.imports().remove("github:ada/car", None, &()).expect_err("not there").to_string();
     assert!(error.contains(ORIGIN), "{error}");
-    assert!(index.remove_imported(ORIGIN, Some("nowhere"), &()).is_err());
-    let removed = index.remove_imported(ORIGIN, Some("elsewhere"), &()).expect("removed");
+    assert!(index.imports().remove(ORIGIN, Some("nowhere"), &()).is_err());
+    let removed = index.imports().remove(ORIGIN, Some("elsewhere"), &()).expect("removed");
     assert_eq!(removed.len(), 1);
-    assert!(index.store().namespaces().expect("read").iter().all(|known| known.name != "elsewhere"));
+    assert!(index.contents().namespaces().expect("read").iter().all(|known| known.name != "elsewhere"));
     assert!(index.get("issue:12").is_ok());
-    index.remove_imported(ORIGIN, None, &()).expect("removed");
+    index.imports().remove(ORIGIN, None, &()).expect("removed");
     assert_eq!(listing(&index), before);
     assert!(index.check().expect("checked").problems.is_empty());
 
@@ -351,7 +354,7 @@ fn a_namespace_without_a_directory_can_be_searched_read_and_removed() {
     let search = |namespaces: &[&str]| {
         let namespaces = namespaces.iter().map(|&name| name.to_owned()).collect();
         let request = SearchRequest { namespaces, ..SearchRequest::new("spool directory full of snapshots") };
-        let answer = index.search(&request, &Default::default()).expect("searched");
+        let answer = index.search(&request).expect("searched");
         answer.results.iter().map(|hit| hit.path.clone()).collect::<Vec<_>>()
     };
     assert!(!search(&[]).contains(&"issue:12".to_owned()), "the tree's own namespace is searched by itself");
@@ -359,7 +362,7 @@ fn a_namespace_without_a_directory_can_be_searched_read_and_removed() {
     assert_eq!(index.get("issue:12").expect("there").namespace, "engine", "nothing else is called so");
     assert_eq!(refresh(&index).removed, 0);
     assert_eq!(index.remove_source("engine").expect("removed"), 4);
-    assert!(index.get("issue:12").is_err() && index.imported().expect("listed").is_empty());
+    assert!(index.get("issue:12").is_err() && index.imports().list().expect("listed").is_empty());
     assert!(index.remove_source("engine").is_err());
     assert_eq!(index.status().expect("read").sources[0].documents, 12);
 }
@@ -373,12 +376,12 @@ fn an_index_of_several_repositories_asks_which_one_is_meant() {
     let added = index.add_sources(&directories, &SourceSettings::default()).expect("added");
     assert_eq!(added, ["api", "web"], "issues alone do not make the place of the index a repository");
     refresh(&index);
-    let error = index.import_issues(&import(tracker()), &()).expect_err("which one?").to_string();
-    assert!(error.contains("--namespace NAME") && error.contains("api, web"), "{error}");
+    let error = index.imports().issues(&import(tracker()), &()).expect_err("which one?").to_string();
+    assert!(error.contains("namespace") && error.contains("api, web"), "{error}");
     take_in(&index, &IssueImport { namespace: Some("api".into()), ..import(tracker()) });
     assert_eq!(index.get("api:issue:12").expect("there").namespace, "api");
     assert!(index.get("issue:12").is_err(), "it is in two namespaces");
-    assert_eq!((refresh(&index).removed, index.imported().expect("listed").len()), (0, 2));
+    assert_eq!((refresh(&index).removed, index.imports().list().expect("listed").len()), (0, 2));
 }
 
 #[test]
@@ -397,7 +400,7 @@ fn inputs_of_one_tracker_are_one_import_and_those_of_two_are_refused() {
     assert_eq!((read.origin.as_str(), read.issues.len()), (ORIGIN, 2));
     let two = [input("a.json", "ada/engine", 1), input("b.json", "bob/pump", 2)];
     let error = IssueImport::read(&two, None).expect_err("refused").to_string();
-    assert!(error.contains("b.json") && error.contains("--origin"), "{error}");
+    assert!(error.contains("b.json") && error.contains("one origin"), "{error}");
     assert_eq!(IssueImport::read(&two, Some("renamed")).expect("read").origin, "renamed");
     let silent = ImportInput { name: "dir/issues.jsonl".into(), bytes: br#"{"number":1,"title":"T"}"#.to_vec() };
     assert_eq!(IssueImport::read(&[silent], None).expect("read").origin, "issues.jsonl");

@@ -1,16 +1,17 @@
 //! What the store holds, to compare before and after.
 
-use tamis::{ImportSummary, Index};
+use tamis::Index;
+use tamis::import::ImportSummary;
 
 /// All that the store holds of every namespace, to the byte.
 pub fn listing(index: &Index) -> Vec<String> {
     let mut lines = Vec::new();
-    for namespace in index.store().namespaces().expect("namespaces") {
+    for namespace in index.contents().namespaces().expect("namespaces") {
         lines.push(format!("{namespace:?}"));
-        for document in index.store().documents(&namespace.name).expect("documents") {
-            let records = index.store().records(&[document.document]).expect("records");
-            let attributes = index.store().attributes(&[document.document]).expect("attributes");
-            let passages = index.store().document_passages(&namespace.name, &document.path).expect("passages");
+        for document in index.contents().documents(&namespace.name).expect("documents") {
+            let records = index.contents().records(&[document.document]).expect("records");
+            let attributes = index.contents().attributes(&[document.document]).expect("attributes");
+            let passages = index.contents().document_passages(&namespace.name, &document.path).expect("passages");
             lines.push(format!("{document:?} {records:?} {attributes:?} {passages:?}"));
         }
     }

@@ -1,5 +1,7 @@
 //! Imports: all or nothing, once, by time, and apart from the files of the tree.
 
+#![cfg(feature = "wiki")]
+
 #[path = "../support/mod.rs"]
 mod support;
 

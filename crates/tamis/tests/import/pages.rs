@@ -2,8 +2,9 @@
 
 use crate::listing::{counts, listing};
 use crate::support::notes_tree;
+use tamis::import::{ImportSummary, PageImport};
 use tamis::text::WikiDumpOptions;
-use tamis::{ImportSummary, Index, PageImport, RunOptions, SearchRequest};
+use tamis::{Index, RunOptions, SearchRequest};
 
 fn page(title: &str, revision: u64, day: u64, text: &str) -> String {
     format!(
@@ -34,7 +35,7 @@ fn read(dumps: &[(&str, &str)]) -> PageImport {
 }
 
 fn take_in(index: &Index, import: PageImport) -> ImportSummary {
-    index.import_pages(import, &()).expect("imported")
+    index.imports().pages(import, &()).expect("imported")
 }
 
 #[test]
@@ -50,7 +51,7 @@ fn a_section_of_a_page_is_found_and_the_same_dump_changes_nothing() {
         collections: vec!["wiki".into()],
         ..SearchRequest::new("unpack the newest archive with the key of the operators")
     };
-    let answer = index.search(&request, &Default::default()).expect("searched");
+    let answer = index.search(&request).expect("searched");
     let hit = &answer.results[0];
     assert_eq!(hit.path, "wiki:Backups");
     assert!(hit.title.as_deref().is_some_and(|title| title.contains("Restoring")), "{:?}", hit.title);
@@ -60,7 +61,7 @@ fn a_section_of_a_page_is_found_and_the_same_dump_changes_nothing() {
     let before = listing(&index);
     assert_eq!(counts(&take_in(&index, read(&[("dump.xml", &xml)]))), (0, 0, 2, 0));
     assert_eq!(listing(&index), before);
-    index.refresh(RunOptions { reread: true, ..RunOptions::WHOLE }, &()).expect("refreshed");
+    index.refresh_with(RunOptions { reread: true, ..RunOptions::WHOLE }, &()).expect("refreshed");
     assert!(index.get("wiki:Backups").is_ok(), "a run of the index leaves pages alone");
 }
 
@@ -86,7 +87,7 @@ fn a_dump_that_breaks_off_and_nothing_is_imported_unless_that_is_left_out() {
     let cut = &xml[..xml.find("There are").expect("there")];
     let import = read(&[("dump.xml", cut)]);
     let before = listing(&index);
-    let error = index.import_pages(import.clone(), &()).expect_err("refused").to_string();
+    let error = index.imports().pages(import.clone(), &()).expect_err("refused").to_string();
     assert!(error.contains("dump.xml: byte ") && error.contains("breaks off"), "{error}");
     assert_eq!(listing(&index), before);
     let dry = PageImport { skip_bad: true, dry_run: true, ..import.clone() };
@@ -109,8 +110,8 @@ fn a_page_of_another_wiki_is_not_overwritten() {
     let xml = dump(&[backups(9)]);
     other.read("other.xml", xml.as_bytes(), Some("elsewhere"), &WikiDumpOptions::default()).expect("read");
     let before = listing(&index);
-    let error = index.import_pages(other.clone(), &()).expect_err("refused").to_string();
-    assert!(error.contains("wiki.engine.test") && error.contains("--namespace NAME"), "{error}");
+    let error = index.imports().pages(other.clone(), &()).expect_err("refused").to_string();
+    assert!(error.contains("wiki.engine.test") && error.contains("namespace"), "{error}");
     assert_eq!(listing(&index), before);
     let apart = PageImport { namespace: Some("elsewhere".into()), ..other };
     assert_eq!(counts(&take_in(&index, apart)), (1, 0, 0, 0));

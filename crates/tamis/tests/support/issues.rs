@@ -1,12 +1,13 @@
 //! Issues in an index.
 
-use tamis::{Index, IssueImport, RunOptions};
+use tamis::import::IssueImport;
+use tamis::{Index, RunOptions};
 use tamis_text::{Issue, IssueComment, IssueState};
 
 /// Imports issues into the index's own namespace and embeds them.
 pub fn put(index: &Index, issues: &[Issue]) {
     let import = IssueImport { origin: "test".into(), issues: issues.to_vec(), ..IssueImport::default() };
-    index.import_issues(&import, &()).expect("imported");
+    index.imports().issues(&import, &()).expect("imported");
     index.complete(RunOptions::WHOLE, &()).expect("completed");
 }
 

@@ -5,7 +5,13 @@
 use std::fs;
 use std::path::Path;
 use tamis::config::{Config, Origins};
-use tamis::{Answer, Index, Location, RunOptions, RunReport, SearchRequest};
+use tamis::{Answer, Index, Location, RunReport, SearchRequest};
+use tamis_store::{Access, EmbeddedStore, Store};
+
+/// The store of an index, for what the library does not write.
+pub fn store(index: &Index) -> Box<dyn Store> {
+    Box::new(EmbeddedStore::open(&index.location().directory, Access::ReadWrite).expect("opened"))
+}
 
 pub struct Tree {
     pub directory: tempfile::TempDir,
@@ -34,16 +40,16 @@ impl Tree {
         let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
         let origins = Origins { flags: flags.collect(), ..Origins::default() };
         let config = Config::load(&origins, None).expect("a valid configuration");
-        Index::open(Location::at(self.root(), None), config).expect("opened")
+        Index::at(Location::at(self.root(), None), config).expect("opened")
     }
 }
 
 pub fn refresh(index: &Index) -> RunReport {
-    index.refresh(RunOptions::WHOLE, &()).expect("refreshed")
+    index.refresh().expect("refreshed")
 }
 
 pub fn search(index: &Index, request: SearchRequest) -> Answer {
-    index.search(&request, &Default::default()).expect("searched")
+    index.search(&request).expect("searched")
 }
 
 pub fn ask(index: &Index, query: &str) -> Answer {

@@ -16,15 +16,15 @@ use row::{Row, SCORE};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use tamis::Asked;
 use tamis::cut::{Cut, Gate, Orientation, Value};
+use tamis::search::TunedRule;
 
 /// Keeps the relevant lines of standard input.
 ///
 /// # Errors
 /// A malformed line, lines that are not best first, or an aim that the method has not.
 pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
-    let asked = Asked::new(arguments.method.as_ref(), arguments.aim.want(), &arguments.aim.aim());
+    let asked = TunedRule::new(arguments.method.as_ref(), arguments.aim.want(), &arguments.aim.aim());
     let asked = asked.map_err(|error| refused(error, "--method"))?;
     let sample = sample(arguments)?;
     let input = read(io::stdin().lock(), arguments.score.as_deref())?;
@@ -59,7 +59,7 @@ fn sample(arguments: &CutArguments) -> Result<Option<Input>> {
 }
 
 /// A budget needs to know what each line costs.
-fn check_lengths(rows: &[Row], asked: &Asked) -> Result<()> {
+fn check_lengths(rows: &[Row], asked: &TunedRule) -> Result<()> {
     match rows.iter().find(|row| row.values.tokens.is_none()) {
         Some(row) if asked.rule().reads_sizes() => bail!(
             "line {}: neither tokens, a number, nor text to count them in; without one of them no budget can be kept",
@@ -80,8 +80,8 @@ fn reading(arguments: &CutArguments, input: &Input) -> Result<Reading> {
     Ok(Reading { orientation, sort: arguments.sort, weight: arguments.fusion_weight })
 }
 
-/// The gate's answer where the rule decides by relevance, and otherwise the rule's.
-fn decide(candidates: &Candidates, asked: &Asked, no_gate: bool) -> Cut {
+/// The gate's answer where `auto` has evidence to ask it, and otherwise the rule's.
+fn decide(candidates: &Candidates, asked: &TunedRule, no_gate: bool) -> Cut {
     let Candidates { pool, evidence, values, .. } = candidates;
     let asks = asked.rule().reads_relevance() && !no_gate;
     let mut cut = if asks { Gate::default().cut(evidence, asked.rule(), pool) } else { asked.rule().cut(pool) };

@@ -1,6 +1,6 @@
 //! What is read of one line: its numbers, whatever form the line has.
 
-use tamis::estimate_tokens;
+use tamis::text::estimate_tokens;
 
 /// The field of a single score, where no other is named.
 pub const SCORE: &str = "score";

@@ -57,7 +57,7 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     };
     let report = evaluate(&collections, &options)?;
     if let Some(path) = &arguments.html {
-        tamis::write_bytes(path, report.html().as_bytes())?;
+        tamis::file::write_bytes(path, report.html().as_bytes())?;
         output.note(&format!("wrote {}", path.display()));
     }
     print(&report, arguments, output)?;

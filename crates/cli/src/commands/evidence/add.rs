@@ -5,7 +5,7 @@ use crate::commands::import::run_import;
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
-use tamis::EvidenceImport;
+use tamis::evidence::EvidenceImport;
 
 /// Adds a record, or replaces it, and has it found at once: an import of one.
 ///
@@ -22,6 +22,6 @@ pub fn run(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -
         global,
         output,
         |_| Ok(import),
-        |index, import, progress| index.import_evidence(&import, progress),
+        |index, import, progress| index.evidence().import(&import, progress),
     )
 }

@@ -19,10 +19,10 @@ pub fn run(arguments: &EvidenceExportArguments, global: &Global, output: &Output
     let namespace = arguments.namespace.as_deref();
     let Some(file) = &arguments.file else {
         let mut out = output.exact();
-        let records = index.export_evidence(namespace, &mut out)?;
+        let records = index.evidence().export(namespace, &mut out)?;
         return Ok(Exit::found(records > 0));
     };
-    let records = index.export_evidence_to(namespace, file)?;
+    let records = index.evidence().export_to(namespace, file)?;
     let mut out = output.plain();
     writeln!(out, "{} in {}", counted(records, "record"), label(&file.to_string_lossy()))?;
     out.flush()?;

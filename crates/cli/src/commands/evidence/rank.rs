@@ -8,7 +8,7 @@ use crate::print::evidence::ranked;
 use crate::session::{Session, setting};
 use anyhow::Result;
 use std::io::Write;
-use tamis::RankRequest;
+use tamis::evidence::RankRequest;
 
 /// Prints the fragments, and stores edges for them where that is asked for.
 ///
@@ -18,7 +18,7 @@ pub fn run(arguments: &EvidenceRankArguments, global: &Global, output: &Output) 
     let flags = setting("evidence.cut", "--cut", arguments.cut.as_deref());
     let session = Session::start(global, flags.into_iter().collect())?;
     let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let found = index.rank_evidence(&RankRequest {
+    let found = index.evidence().rank(&RankRequest {
         tasks: arguments.tasks.clone(),
         limit: arguments.limit,
         link: arguments.link,

@@ -8,7 +8,7 @@ use crate::print::evidence::matches;
 use crate::session::{Session, setting};
 use anyhow::{Context, Result};
 use std::io::Write;
-use tamis::VectorSearchRequest;
+use tamis::evidence::VectorSearchRequest;
 
 /// Prints what is like the text, or why nothing is.
 ///
@@ -20,7 +20,7 @@ pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output
     let cut = arguments.cut.as_deref().map(|cut| anyhow::Ok(session.config()?.cut(cut).context("--cut")?));
     let cut = cut.transpose()?;
     let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let found = index.vector_search(&VectorSearchRequest {
+    let found = index.evidence().vector_search(&VectorSearchRequest {
         target: arguments.target.parse()?,
         task: arguments.task.clone(),
         min_similarity: arguments.min_similarity,

@@ -5,8 +5,8 @@ use crate::args::{Global, ImportConversationsArguments, local_zone};
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
-use tamis::ConversationImport;
 use tamis::config::Config;
+use tamis::import::ConversationImport;
 
 /// Imports the sessions of logs.
 ///
@@ -22,6 +22,6 @@ pub fn run(arguments: &ImportConversationsArguments, global: &Global, output: &O
         Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
     run_import(flags.json, global, output, read, |index, import, progress| {
-        index.import_conversations(&import, progress)
+        index.imports().conversations(&import, progress)
     })
 }

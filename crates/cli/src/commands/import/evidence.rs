@@ -5,8 +5,8 @@ use crate::args::{Global, ImportEvidenceArguments};
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
-use tamis::EvidenceImport;
 use tamis::config::Config;
+use tamis::evidence::EvidenceImport;
 
 /// Imports the records of files.
 ///
@@ -19,5 +19,5 @@ pub fn run(arguments: &ImportEvidenceArguments, global: &Global, output: &Output
         let namespace = flags.namespace.clone();
         Ok(EvidenceImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    run_import(flags.json, global, output, read, |index, import, progress| index.import_evidence(&import, progress))
+    run_import(flags.json, global, output, read, |index, import, progress| index.evidence().import(&import, progress))
 }

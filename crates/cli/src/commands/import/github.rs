@@ -11,7 +11,7 @@ use crate::session::{Session, setting};
 use anyhow::{Result, anyhow};
 use jiff::Zoned;
 use std::io::Write;
-use tamis::{GithubAccess, GithubImport, Stopped, Token};
+use tamis::import::{GithubAccess, GithubImport, Stopped, Token};
 
 /// Imports the issues of a repository on GitHub.
 ///
@@ -37,7 +37,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
     interrupt::install()?;
     let report = {
         let progress = Progress::at_once(output);
-        index.import_github(&request, &access, &progress)?
+        index.imports().github(&request, &access, &progress)?
     };
     if arguments.json {
         output.json(&report)?;

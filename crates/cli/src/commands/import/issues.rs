@@ -5,8 +5,8 @@ use crate::args::{Global, ImportIssuesArguments};
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
-use tamis::IssueImport;
 use tamis::config::Config;
+use tamis::import::IssueImport;
 
 /// Imports the issues of files.
 ///
@@ -19,5 +19,5 @@ pub fn run(arguments: &ImportIssuesArguments, global: &Global, output: &Output) 
         let namespace = flags.namespace.clone();
         Ok(IssueImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    run_import(flags.json, global, output, read, |index, import, progress| index.import_issues(&import, progress))
+    run_import(flags.json, global, output, read, |index, import, progress| index.imports().issues(&import, progress))
 }

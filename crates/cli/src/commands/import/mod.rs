@@ -40,7 +40,7 @@ pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Res
 fn list(arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
-    let imported = session.open_existing(config)?.imported()?;
+    let imported = session.open_existing(config)?.imports().list()?;
     if arguments.json {
         output.json(&imported)?;
     } else if imported.is_empty() {
@@ -59,7 +59,7 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
     let config = session.config()?;
     let index = session.open_existing(config)?;
     let namespace = arguments.namespace.as_deref();
-    let found = index.imported_from(origin, namespace)?;
+    let found = index.imports().list_from(origin, namespace)?;
     if !arguments.json {
         let mut out = output.styled();
         import::list(&mut out, &found)?;
@@ -73,7 +73,7 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
         return Ok(Exit::Found);
     }
     interrupt::install()?;
-    let removed = index.remove_imported(origin, namespace, &Progress::at_once(output))?;
+    let removed = index.imports().remove(origin, namespace, &Progress::at_once(output))?;
     if arguments.json {
         output.json(&removed)?;
     } else {

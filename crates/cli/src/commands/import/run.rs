@@ -13,7 +13,8 @@ use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use tamis::config::Config;
-use tamis::{Error, ImportInput, ImportSummary, Index, RunOptions, RunReport};
+use tamis::import::{ImportInput, ImportSummary};
+use tamis::{Error, Index, RunOptions, RunReport};
 
 /// The name by which standard input is asked for.
 const STANDARD_INPUT: &str = "-";

@@ -6,8 +6,8 @@ use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
 use std::io;
-use tamis::PageImport;
 use tamis::config::Config;
+use tamis::import::PageImport;
 use tamis::text::WikiDumpOptions;
 
 /// Imports the pages of dumps.
@@ -34,5 +34,5 @@ pub fn run(arguments: &ImportWikiArguments, global: &Global, output: &Output) ->
         }
         Ok(import)
     };
-    run_import(flags.json, global, output, read, |index, import, progress| index.import_pages(import, progress))
+    run_import(flags.json, global, output, read, |index, import, progress| index.imports().pages(import, progress))
 }

@@ -4,7 +4,7 @@ use super::words::percent;
 use crate::print::text::count;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::{Bucket, Distribution};
+use tamis::telemetry::{Bucket, Distribution};
 
 /// The heights of a sparkline.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -11,7 +11,7 @@ use bars::{Line, histogram};
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::Stats;
+use tamis::telemetry::Stats;
 use words::{percent, plain};
 pub use words::{queries, searches};
 

@@ -6,7 +6,7 @@ use crate::print::table::Columns;
 use crate::print::text::{count, maybe};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
-use tamis::Replay;
+use tamis::telemetry::Replay;
 
 /// Columns of a cut's name and of a query's text.
 const NAME: usize = 26;

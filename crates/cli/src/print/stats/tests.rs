@@ -3,7 +3,7 @@
 use super::super::plain as printed;
 use super::*;
 use std::collections::BTreeMap;
-use tamis::{
+use tamis::telemetry::{
     Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, Replay, Share, Similarities, SlowQuery,
 };
 

@@ -3,7 +3,7 @@
 use crate::print::text::{count, visible};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tamis::{Bucket, Day};
+use tamis::telemetry::{Bucket, Day};
 
 /// Most columns of a sparkline.
 const COLUMNS: usize = 42;

@@ -1,9 +1,10 @@
-//! Addresses of one API, and no other: the only ones that the client can be given.
+//! Addresses of one API. The client takes no others.
 //!
 //! The token goes with every request, so an [`Address`] is made here alone, and only of the host that the user named.
 //! What the server itself says (a `Link`, a redirect) is an address like any other and held to the same rule.
 
-use super::{GithubError, Repository};
+use super::Repository;
+use crate::error::GithubError;
 use std::fmt;
 use std::net::IpAddr;
 use ureq::http::Uri;
@@ -49,7 +50,7 @@ impl Api {
         Ok(Api { host, path: uri.path().trim_end_matches('/').to_owned() })
     }
 
-    /// Whether it is on this machine.
+    /// Returns `true` if it is on this machine.
     pub(super) fn is_loopback(&self) -> bool {
         self.host.is_loopback()
     }

@@ -1,10 +1,12 @@
-//! Requests one after another: waited with at the limits, repeated while it makes sense, redirects within the host alone.
+//! Sends requests one after another. It waits at the limits, repeats failed requests, and follows redirects within the
+//! host only.
 
 use super::api::{Address, Api};
 use super::limits::{self, Verdict};
 use super::transport::{Response, Transport, Validators};
-use super::{Clock, GithubError, Repository, Token};
-use crate::index::{Observer, Stage};
+use super::{Clock, Repository, Token};
+use crate::error::GithubError;
+use crate::progress::{Observer, Stage};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::time::Duration;
@@ -15,13 +17,13 @@ const REPETITIONS: u32 = 5;
 /// How often in a row a request may meet a limit: a server whose limit never ends is not asked for ever.
 const LIMITED: u32 = 8;
 
-/// How many redirects in a row are followed.
+/// The most redirects followed in a row.
 const REDIRECTS: u32 = 3;
 
 /// How long Ctrl-C may wait during a long wait.
 const SLICE: Duration = Duration::from_millis(200);
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// Somebody wants to stop.
@@ -51,7 +53,7 @@ pub(super) enum Answer {
     Missing(Missing),
 }
 
-/// Why something is not there.
+/// The reason why something is not there.
 #[derive(Debug)]
 pub(super) struct Missing {
     pub(super) status: u16,
@@ -79,7 +81,7 @@ pub(super) struct Tally {
     pub(super) not_modified: u64,
     /// How long was waited at limits and after failures.
     pub(super) waited: Duration,
-    /// How many requests are left of the hour.
+    /// The number of requests that are left of the hour.
     pub(super) remaining: Option<u64>,
 }
 
@@ -220,7 +222,7 @@ impl<'a> Client<'a> {
                 reason: format!("status {} with a list expected", response.status),
             }
             .into()),
-            _ => Err(refused("see whether --api-url is the address of an API").into()),
+            _ => Err(refused("see whether that is the address of an API").into()),
         }
     }
 
@@ -335,7 +337,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Why a body that should be JSON ends before it does. One that is not JSON at all is no passing failure.
+/// Returns the reason why a body that should be JSON ends before it does. One that is not JSON at all is no passing failure.
 fn ends_early(body: &[u8]) -> Option<String> {
     match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
         Err(error) if error.is_eof() => Some(format!("the answer ends after {} bytes", body.len())),

@@ -1,4 +1,4 @@
-//! Time, waiting and chance, as the client is given them, so that tests neither wait nor differ.
+//! Time, waiting and chance behind a trait, so that tests neither wait nor differ.
 
 use jiff::Timestamp;
 use std::hash::{BuildHasher, RandomState};

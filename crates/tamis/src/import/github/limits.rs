@@ -1,4 +1,4 @@
-//! What an answer says about when to ask again: GitHub's two limits of requests, and servers that fail for a moment.
+//! Decides from an answer when to ask again: GitHub's two rate limits, and passing failures of the server.
 //!
 //! The primary limit counts requests by the hour and names the moment when it begins anew. The secondary one looks at how
 //! requests come and says it with 403 or 429, a `Retry-After` or a message; without a time, GitHub asks for at least a

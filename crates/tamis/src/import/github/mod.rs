@@ -11,22 +11,20 @@
 mod api;
 mod client;
 mod clock;
-mod error;
+mod import;
 mod limits;
 mod link;
-mod place;
 mod progress;
 mod report;
 mod repository;
 mod request;
-mod run;
+mod resumption;
 mod select;
 mod token;
 mod transport;
 
 pub use api::GITHUB_API;
 pub use clock::{Clock, SystemClock};
-pub use error::GithubError;
 pub use report::{GithubReport, Stopped};
 pub use repository::Repository;
 pub use request::{GithubAccess, GithubImport, IssueStates};

@@ -1,7 +1,7 @@
-//! How far the import of a repository is, as it is kept in the index between runs.
+//! The progress of an import, kept in the index between runs.
 
 use super::IssueStates;
-use super::place::Place;
+use super::resumption::Cursor;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ pub(super) struct Progress {
     version: u32,
     pub(super) scope: Scope,
     #[serde(default)]
-    pub(super) lists: BTreeMap<List, Place>,
+    pub(super) lists: BTreeMap<List, Cursor>,
     /// By the number of the issue.
     #[serde(default)]
     pub(super) details: BTreeMap<u64, Details>,

@@ -1,7 +1,8 @@
-//! What an import from GitHub did.
+//! The report of an import from GitHub.
 
-use crate::RunReport;
-use crate::import::{ImportSummary, UnreadableRecord};
+use crate::error::UnreadableRecord;
+use crate::import::ImportSummary;
+use crate::index::RunReport;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ pub struct GithubReport {
     pub namespace: String,
     /// The repository's name now, or its address, where it was renamed or moved.
     pub moved_to: Option<String>,
-    /// Why everything was read again, where that was not asked for and a run went before.
+    /// The reason why everything was read again, where that was not asked for and a run went before.
     pub anew: Option<String>,
     /// Issues and pull requests that are new.
     pub added: u64,
@@ -52,13 +53,13 @@ pub struct GithubReport {
     pub waited_seconds: f64,
     /// How long it all took, in milliseconds.
     pub elapsed_ms: f64,
-    /// Why the import ended before it was done; what was read is kept.
+    /// The reason why the import ended before it was done; what was read is kept.
     pub stopped: Option<Stopped>,
     /// What was published and embedded afterwards.
     pub run: RunReport,
 }
 
-/// Why an import ended before it was done.
+/// The reason why an import ended before it was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Stopped {
@@ -72,7 +73,7 @@ pub enum Stopped {
 }
 
 impl GithubReport {
-    /// Whether it changed anything.
+    /// Returns `true` if it changed anything.
     pub fn changed_anything(&self) -> bool {
         self.added + self.updated > 0
     }

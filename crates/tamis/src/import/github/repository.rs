@@ -1,6 +1,6 @@
-//! The name of a repository as people give it.
+//! The name of a repository, parsed from what people type.
 
-use super::GithubError;
+use crate::error::GithubError;
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,11 +10,11 @@ const LONGEST: usize = 100;
 /// A repository on GitHub: `OWNER/NAME`.
 ///
 /// ```
-/// use tamis::Repository;
+/// use tamis::import::Repository;
 ///
 /// let repository: Repository = "https://github.com/rust-lang/cargo.git".parse()?;
 /// assert_eq!(repository.to_string(), "rust-lang/cargo");
-/// # Ok::<(), tamis::GithubError>(())
+/// # Ok::<(), tamis::import::GithubError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {

@@ -1,4 +1,4 @@
-//! What is to be imported, and by whom it is asked for.
+//! The request for an import from GitHub, and how GitHub is reached.
 
 use super::{Clock, GITHUB_API, Repository, SystemClock, Token};
 use jiff::Timestamp;
@@ -61,9 +61,9 @@ pub struct GithubImport {
     pub since: Option<Timestamp>,
     /// Only what is in one of these states, unless it is in the index.
     pub states: IssueStates,
-    /// Whether pull requests are taken in.
+    /// True if pull requests are taken in.
     pub pulls: bool,
-    /// Whether reviews are asked for, a request for each pull request that changed, as far as `github.reviews` allows.
+    /// True if reviews are asked for, a request for each pull request that changed, as far as `github.reviews` allows.
     pub reviews: bool,
     /// Read everything again, whatever is known from before.
     pub full: bool,

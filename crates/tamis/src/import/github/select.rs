@@ -1,4 +1,4 @@
-//! Which entries of a page are taken in, and what else is to be asked for of them.
+//! Selects the entries of a page to import, and the details to ask for.
 
 use super::progress::{Details, List, Progress};
 use super::{IssueStates, progress::Scope};
@@ -16,7 +16,7 @@ pub(super) struct Selected {
     pub(super) entries: Vec<Value>,
     /// What is to be asked for of them.
     pub(super) wanted: Vec<(u64, Details)>,
-    /// How many the request leaves out.
+    /// The number of entries that the request leaves out.
     pub(super) left_out: u64,
 }
 

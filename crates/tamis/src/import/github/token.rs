@@ -1,6 +1,6 @@
-//! The secret that says who asks.
+//! The token that authorizes requests.
 
-use super::{GithubError, transport};
+use crate::error::GithubError;
 use std::fmt;
 
 /// The environment variables that hold a token, the first one set wins.
@@ -36,7 +36,7 @@ impl Token {
     /// It holds what no token can hold, such as a line break.
     pub fn new(token: &str, variable: &str) -> Result<Self, GithubError> {
         let token = token.trim();
-        transport::checked(token, variable)?;
+        checked(token, variable)?;
         Ok(Token { authorization: format!("{SCHEME}{token}"), variable: variable.to_owned() })
     }
 
@@ -53,6 +53,12 @@ impl Token {
     pub(super) fn taken_out_of(&self, message: &str) -> String {
         message.replace(self.authorization.trim_start_matches(SCHEME), "…")
     }
+}
+
+/// Checks what a token may be made of, so that it cannot change the request.
+fn checked(token: &str, variable: &str) -> Result<(), GithubError> {
+    let allowed = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    allowed.then_some(()).ok_or_else(|| GithubError::Token { variable: variable.to_owned() })
 }
 
 impl fmt::Debug for Token {

@@ -1,7 +1,7 @@
-//! One request over HTTP. There is no other method than GET, and no address but one of the API's host.
+//! One request over HTTP. The only method is GET, and every address is on the API's host.
 
+use super::Token;
 use super::api::{Address, Api};
-use super::{GithubError, Token};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use ureq::Agent;
@@ -81,7 +81,7 @@ impl Transport {
         })
     }
 
-    /// Why there is no answer.
+    /// Returns the reason why there is no answer.
     fn broken(&self, error: &ureq::Error) -> String {
         match error {
             ureq::Error::Timeout(phase) => format!("no answer in time ({phase})"),
@@ -145,10 +145,4 @@ impl Response {
         let validators = Validators { etag: text("etag"), last_modified: text("last-modified") };
         (validators != Validators::default()).then_some(validators)
     }
-}
-
-/// Checks what a token may be made of, so that it cannot change the request.
-pub(super) fn checked(token: &str, variable: &str) -> Result<(), GithubError> {
-    let allowed = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-    allowed.then_some(()).ok_or_else(|| GithubError::Token { variable: variable.to_owned() })
 }

@@ -1,0 +1,159 @@
+//! From the similarities of two kinds of pairs to a threshold. Pure.
+
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+use tamis_eval::{auroc, percentile};
+
+/// The lowest threshold that a calibration gives.
+const LOWEST: f64 = 0.30;
+
+/// The highest threshold that a calibration gives.
+const HIGHEST: f64 = 0.95;
+
+/// The separation from which on a threshold means something.
+const SEPARATES: f64 = 0.6;
+
+/// How a threshold is taken from the similarities of pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibrateMethod {
+    /// Half-way between the mean of same-file pairs and the mean of pairs of different files.
+    #[default]
+    Midpoint,
+    /// The 10th percentile of same-file pairs, interpolated between neighbours (definition 7 of Hyndman and Fan, 1996): nine
+    /// of ten same-file pairs reach it.
+    P10,
+}
+
+impl fmt::Display for CalibrateMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CalibrateMethod::Midpoint => "midpoint",
+            CalibrateMethod::P10 => "p10",
+        })
+    }
+}
+
+impl FromStr for CalibrateMethod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [CalibrateMethod::Midpoint, CalibrateMethod::P10]
+            .into_iter()
+            .find(|method| method.to_string() == text)
+            .ok_or_else(|| "must be midpoint or p10".to_owned())
+    }
+}
+
+/// What the similarities of two kinds of pairs say.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measurement {
+    /// The threshold, 0.30 to 0.95, to four decimals.
+    pub threshold: f64,
+    /// Mean similarity of symbols of the same file.
+    pub mean_same: f64,
+    /// Mean similarity of symbols of different files.
+    pub mean_different: f64,
+    /// How well the two kinds come apart: how often a same-file pair is the more similar one of two pairs, one of each kind,
+    /// ties counting half (AUROC). 0.5 is chance, 1 is perfect.
+    pub separation: f64,
+}
+
+impl Measurement {
+    /// The measurement of same-file pairs and pairs of different files; `None` where either are none or one is not finite.
+    pub(super) fn of(same: &[f64], different: &[f64], method: CalibrateMethod) -> Option<Self> {
+        if !same.iter().chain(different).all(|similarity| similarity.is_finite()) {
+            return None;
+        }
+        let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let (mean_same, mean_different) = (mean(same)?, mean(different)?);
+        let threshold = match method {
+            CalibrateMethod::Midpoint => (mean_same + mean_different) / 2.0,
+            CalibrateMethod::P10 => {
+                let mut ascending = same.to_vec();
+                ascending.sort_by(f64::total_cmp);
+                percentile(&ascending, 0.1)?
+            }
+        };
+        Some(Measurement {
+            threshold: (threshold.clamp(LOWEST, HIGHEST) * 1e4).round() / 1e4,
+            mean_same,
+            mean_different,
+            separation: auroc(same, different)?,
+        })
+    }
+
+    /// Returns `true` if a threshold between the two kinds of pairs means something: their separation is at least 0.6.
+    pub fn separates(&self) -> bool {
+        self.separation >= SEPARATES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use CalibrateMethod::{Midpoint, P10};
+    use proptest::prelude::*;
+
+    #[test]
+    fn by_hand() {
+        let (same, different) = ([0.9, 0.7, 0.5], [0.5, 0.1]);
+        let measured = Measurement::of(&same, &different, Midpoint).expect("both sides");
+        assert!((measured.mean_same - 0.7).abs() < 1e-12 && (measured.mean_different - 0.3).abs() < 1e-12);
+        assert_eq!(measured.threshold, 0.5);
+        // Of six comparisons five are in order and one is tied.
+        assert!((measured.separation - 5.5 / 6.0).abs() < 1e-12);
+        assert!(measured.separates());
+        // A tenth of the way over the two gaps: a fifth of the first one.
+        assert_eq!(Measurement::of(&same, &different, P10).expect("both sides").threshold, 0.54);
+    }
+
+    #[test]
+    fn a_threshold_stays_in_its_range() {
+        for (similarity, expected) in [(0.1, 0.30), (1.0, 0.95), (-1.0, 0.30)] {
+            for method in [Midpoint, P10] {
+                let measured = Measurement::of(&[similarity], &[similarity], method).expect("both sides");
+                assert_eq!(measured.threshold, expected);
+                assert!(!measured.separates(), "equal sides are chance: {}", measured.separation);
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_or_non_finite_side_gives_nothing() {
+        for (same, different) in
+            [(&[][..], &[0.5][..]), (&[0.5], &[]), (&[f64::NAN, 0.5], &[0.5]), (&[0.5], &[0.5, f64::INFINITY])]
+        {
+            assert_eq!(Measurement::of(same, different, Midpoint), None);
+        }
+    }
+
+    #[test]
+    fn methods_have_the_names_that_they_print() {
+        for method in [Midpoint, P10] {
+            assert_eq!(method.to_string().parse(), Ok(method));
+        }
+        assert!("median".parse::<CalibrateMethod>().is_err_and(|error| error.contains("midpoint or p10")));
+    }
+
+    proptest! {
+        #[test]
+        fn thresholds_are_in_range_and_the_order_of_pairs_is_nothing(
+            same in prop::collection::vec(-1.0f64..=1.0, 1..50),
+            different in prop::collection::vec(-1.0f64..=1.0, 1..50),
+            p10: bool,
+        ) {
+            let method = if p10 { P10 } else { Midpoint };
+            let measured = Measurement::of(&same, &different, method).expect("both sides");
+            prop_assert!((LOWEST..=HIGHEST).contains(&measured.threshold));
+            prop_assert!((0.0..=1.0).contains(&measured.separation));
+            let reversed = |values: &[f64]| values.iter().rev().copied().collect::<Vec<_>>();
+            let again = Measurement::of(&reversed(&same), &reversed(&different), method).expect("both sides");
+            prop_assert!((again.threshold - measured.threshold).abs() <= 1e-4);
+            prop_assert_eq!(again.separation, measured.separation);
+            let swapped = Measurement::of(&different, &same, method).expect("both sides");
+            prop_assert!((swapped.separation + measured.separation - 1.0).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! An issue's way to its duplicates: both legs propose, likeness orders, the floor and the configured cut end the list.
+
+use super::DuplicateFinder;
+use super::answer::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
+use super::likeness::{Weights, likeness, mean_similarity, nearness, words};
+use crate::Error;
+use crate::collections::ISSUES;
+use crate::config::DuplicatesConfig;
+use crate::search::{CutReport, FoundIssues, IssuePassages, IssueQuery, IssuesServed, SearchRequest, Stopwatch};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use tamis_cut::{Background, Pool};
+use tamis_store::{AttributeCondition, Filter};
+use tamis_text::Issue;
+
+/// What a search for duplicates is recorded under, unless its caller says otherwise.
+const ENTRY_POINT: &str = "duplicates";
+
+/// What the floor is called where cuts are named.
+const FLOOR: &str = "likeness_floor";
+
+/// The constant of the fusion that chooses which issues are compared; the order is that of their likeness.
+const RRF_K: f64 = 60.0;
+
+/// The part of an issue that is its body.
+const BODY: u32 = 0;
+
+impl DuplicateFinder<'_> {
+    /// Looks for issues that are likely the same as one. An issue is compared with issues, a pull request with pull
+    /// requests, in any state. None is an answer, with its reason. The index is searched as it is; see
+    /// [`Index::refresh_for_search`].
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use tamis::{Index, Location};
+    /// use tamis::config::Config;
+    /// use tamis::duplicates::{DuplicateQuestion, DuplicatesRequest};
+    ///
+    /// let index = Index::at(Location::at(std::path::Path::new("."), None), Config::built_in())?;
+    /// let found = index.duplicates().find(&DuplicatesRequest::new(DuplicateQuestion::Issue(12)))?;
+    /// for duplicate in &found.duplicates {
+    ///     println!("#{} {:.2} {}", duplicate.number, duplicate.likeness, duplicate.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// An issue or namespace that is not there, an empty text, a damaged index, or a model that fails.
+    pub fn find(&self, request: &DuplicatesRequest) -> Result<Duplicates, Error> {
+        let settings = self.index.config.triage.duplicates;
+        let mut clock = Stopwatch::start();
+        let mut search = SearchRequest {
+            namespace: request.namespace.clone(),
+            allowed_namespaces: request.allowed_namespaces.clone(),
+            ..SearchRequest::default()
+        };
+        let (asked, own) = match &request.question {
+            DuplicateQuestion::Issue(number) => {
+                let stored = self.index.searcher().issue(*number, &self.index.searcher().scope(&search)?)?;
+                (stored.issue, Some(stored.document))
+            }
+            DuplicateQuestion::Text { title, body } => {
+                if title.trim().is_empty() && body.trim().is_empty() {
+                    return Err(Error::argument("title", format!("{title:?}"), "a title, or a body"));
+                }
+                (Issue { body: body.clone(), ..Issue::new(0, title.trim()) }, None)
+            }
+        };
+        search.query = text_of(&asked);
+        let mut attributes = vec![AttributeCondition::new("type", [asked.kind.as_str()])];
+        if !request.states.is_empty() {
+            attributes.push(AttributeCondition::new("state", request.states.clone()));
+        }
+        let found = self.index.searcher().issues(
+            &IssueQuery {
+                request: &search,
+                filter: Filter { attributes, ..Filter::default() },
+                own,
+                candidates: settings.candidates,
+                rrf_k: RRF_K,
+            },
+            &mut clock,
+        )?;
+        let (order, considered) = self.compared(&found, &asked, &settings)?;
+        clock.lap("compare");
+        let cut = self.cut_duplicates(&found, &considered, &settings)?;
+        clock.lap("cut");
+        let served = IssuesServed {
+            entry_point: request.entry_point.as_deref().unwrap_or(ENTRY_POINT),
+            collections: &[ISSUES.to_owned()],
+            returned: cut.keep.min(settings.max_results),
+            top_k: settings.max_results,
+            rrf_k: RRF_K,
+            fallback_reason: found.fallback_reason(),
+        };
+        let query_id = self.index.searcher().record_issues(&found, &order, &cut, served, &clock);
+        clock.lap("record");
+        let limited = request.allowed_namespaces.is_some();
+        Ok(Duplicates {
+            issue: own.map(|_| asked.number),
+            title: asked.title,
+            query_id,
+            duplicates: considered.iter().take(cut.keep.min(settings.max_results)).cloned().collect(),
+            reason: cut.reason.clone(),
+            fallback_reason: found.fallback_reason(),
+            model: found.model(),
+            min_likeness: settings.min_likeness,
+            searched: found.searched(),
+            considered,
+            cut,
+            timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
+        })
+    }
+
+    /// The proposed issues by how alike they are, best first, and where each stands in `found`. Those whose similarity or
+    /// record is not known are left out.
+    fn compared(
+        &self,
+        found: &FoundIssues,
+        asked: &Issue,
+        settings: &DuplicatesConfig,
+    ) -> Result<(Vec<usize>, Vec<ConsideredDuplicate>), Error> {
+        let passages = self.index.searcher().issue_similarities(found)?;
+        let others = self.index.searcher().other_similarities(found, &passages)?;
+        // An empty body has a passage of its title; a body that has none is compared by what there is.
+        let of_body = |issue: &IssuePassages| issue.of_part(BODY).or_else(|| issue.best());
+        let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
+        let records = self.index.searcher().issue_records(&documents)?;
+        let own_words = words(&text_of(asked));
+        let mut texts: Vec<BTreeSet<String>> = records.iter().flatten().map(|issue| words(&text_of(issue))).collect();
+        texts.push(own_words.clone());
+        let weights = Weights::of(&texts);
+        let now = Timestamp::now();
+        let asked_at = asked.created_at.or((asked.number == 0).then_some(now));
+        let mut compared: Vec<(usize, ConsideredDuplicate)> = Vec::new();
+        let known = records.into_iter().enumerate().filter_map(|(at, record)| Some((at, record?)));
+        for ((at, issue), its_words) in known.zip(&texts) {
+            let Some(similarity) = of_body(&passages[at]) else { continue };
+            let views = others.iter().filter_map(|view| of_body(&view[at]));
+            let similarity = mean_similarity(similarity, views, settings.other_models_weight);
+            let shared_words = weights.shared(&own_words, its_words);
+            let likeness = likeness(similarity, shared_words, settings.words_weight);
+            let apart = asked_at.zip(issue.created_at).map(|(a, b)| a.duration_since(b).as_secs_f64() / 86_400.0);
+            let near = apart.map_or(0.0, |days| nearness(days, settings.nearness_half_life_days));
+            compared.push((
+                at,
+                ConsideredDuplicate {
+                    number: issue.number,
+                    namespace: found.issues[at].passage.namespace.clone(),
+                    title: issue.title,
+                    kind: issue.kind.to_string(),
+                    state: issue.state.to_string(),
+                    created_at: issue.created_at,
+                    url: issue.url,
+                    likeness,
+                    similarity,
+                    shared_words,
+                    score: likeness + settings.nearness_weight * near,
+                },
+            ));
+        }
+        compared.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then(a.1.number.cmp(&b.1.number)));
+        Ok(compared.into_iter().unzip())
+    }
+
+    /// Nothing where even the best is below the floor; else what the configured cut keeps of the scores, no more than are
+    /// above the floor and no fewer than a person compares at a glance.
+    fn cut_duplicates(
+        &self,
+        found: &FoundIssues,
+        considered: &[ConsideredDuplicate],
+        settings: &DuplicatesConfig,
+    ) -> Result<CutReport, Error> {
+        let floor = settings.min_likeness;
+        let best = considered.iter().max_by(|a, b| a.likeness.total_cmp(&b.likeness));
+        let nothing = |reason: String| CutReport {
+            method: FLOOR.to_owned(),
+            keep: 0,
+            threshold: Some(floor),
+            reason,
+            candidates: considered.len(),
+            dropped: considered.len(),
+            dropped_non_finite: 0,
+            diagnostics: [("threshold_on".to_owned(), "likeness".into())].into(),
+        };
+        let best = match best {
+            None if found.searched() == 0 => return Ok(nothing("there is no other issue to compare with".to_owned())),
+            None if found.model().is_none() => {
+                return Ok(nothing(
+                    "no similarity is known without a model that covers the issues, and words alone do not say whether two \
+                     issues are the same"
+                        .to_owned(),
+                ));
+            }
+            None => return Ok(nothing("no other issue shares a word or a meaning with it".to_owned())),
+            Some(best) if best.likeness < floor => {
+                return Ok(nothing(format!(
+                    "the nearest issue, #{}, has likeness {:.2}, below {floor:.2}",
+                    best.number, best.likeness
+                )));
+            }
+            Some(best) => best,
+        };
+        let wrong = |error: &dyn std::fmt::Display| Error::argument("pool", error.to_string(), "sorted and finite");
+        let mut pool = Pool::scores(considered.iter().map(|one| one.score)).map_err(|error| wrong(&error))?;
+        if let Some((mean, count)) = found.background() {
+            // What shares no word with the issue is as alike as its similarity says.
+            let background = Background { mean: likeness(mean, 0.0, settings.words_weight), deviation: 0.0, count };
+            pool = pool.with_background(background).map_err(|error| wrong(&error))?;
+        }
+        let mut cut = CutReport::from(self.index.config.search.cut.cut(&pool));
+        let nearest =
+            format!("the nearest issue, #{}, has likeness {:.2} of at least {floor:.2}", best.number, best.likeness);
+        // What is less like it than the floor is given only for a person to have a few to compare.
+        let alike_enough = considered.iter().rposition(|one| one.likeness >= floor).map_or(0, |last| last + 1);
+        cut.keep = cut.keep.min(alike_enough).max(settings.min_results).min(considered.len());
+        cut.dropped = considered.len() - cut.keep;
+        cut.reason = format!("{nearest}; {}", cut.reason.trim_end_matches('.'));
+        Ok(cut)
+    }
+}
+
+/// What an issue is about, as it is compared.
+fn text_of(issue: &Issue) -> String {
+    format!("{}\n\n{}", issue.title.trim(), issue.body.trim()).trim().to_owned()
+}

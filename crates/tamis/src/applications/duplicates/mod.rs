@@ -1,0 +1,25 @@
+//! Likely duplicates of an issue, which can be none.
+//!
+//! Both legs propose issues (`search::by_issue`), `likeness` measures the similarity of two, `finder` orders and cuts, and
+//! `answer` is the result. `docs/research/duplicates.md` says how the measure and its floor were chosen.
+
+mod answer;
+mod finder;
+mod likeness;
+
+pub use answer::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
+
+use crate::handle::Index;
+
+/// Finds likely duplicates of an issue. From [`Index::duplicates`].
+#[derive(Clone, Copy)]
+pub struct DuplicateFinder<'a> {
+    index: &'a Index,
+}
+
+impl Index {
+    /// Finds likely duplicates among the imported issues.
+    pub fn duplicates(&self) -> DuplicateFinder<'_> {
+        DuplicateFinder { index: self }
+    }
+}

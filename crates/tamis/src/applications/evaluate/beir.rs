@@ -1,0 +1,253 @@
+//! Test collections in BEIR's layout: `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv`.
+
+use super::EvaluationError;
+use super::error::text;
+use super::records::{self, Record};
+use crate::index::TextDocument;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use tamis_eval::{Qrels, QueryKind};
+
+/// The collection of the index that a corpus is put into.
+const COLLECTION: &str = "corpus";
+
+/// Documents, and queries whose answers are known.
+#[derive(Clone, Debug)]
+pub struct TestCollection {
+    /// Name in the tables: that of the directory.
+    pub name: String,
+    /// Where it was read from, absolute.
+    pub directory: PathBuf,
+    /// Every document. One without a text has its title for it, so that it can be found.
+    pub documents: Vec<TextDocument>,
+    /// The queries that can be measured, in the order of the file: judged ones and unanswerable ones.
+    pub queries: Vec<TestQuery>,
+    /// What people should know: judgements of queries or documents that are not there.
+    pub notes: Vec<String>,
+    /// BLAKE3 of the corpus file.
+    pub(super) digest: blake3::Hash,
+}
+
+/// A query and what is known of its answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestQuery {
+    /// Its identifier.
+    pub id: String,
+    /// The question.
+    pub text: String,
+    /// Whether it is answered here.
+    pub kind: QueryKind,
+    /// Its judgements: document to grade, above 0 is relevant. Empty for an unanswerable query.
+    pub judged: BTreeMap<String, i32>,
+}
+
+impl TestCollection {
+    /// Reads `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl` (`_id`, `text`, `metadata`) and
+    /// `qrels/SPLIT.tsv` (query, document, grade, with or without a header) of a directory.
+    ///
+    /// A query is unanswerable when its metadata says so (`answerable` is false, or `answerability` begins with
+    /// `"UNANSWERABLE"`) or when it is judged without any grade above 0. Queries that are neither judged nor unanswerable
+    /// are left out.
+    ///
+    /// # Errors
+    /// A file that is missing, a line that is malformed, with its number, or judgements that name no query or no document
+    /// of the collection.
+    pub fn read(directory: &Path, split: &str) -> Result<Self, EvaluationError> {
+        let directory = absolute(directory)?;
+        let path = directory.join("corpus.jsonl");
+        let corpus = text(&path)?;
+        let digest = blake3::hash(corpus.as_bytes());
+        let documents: Vec<TextDocument> = records::read(&path, &corpus)?.into_iter().map(document).collect();
+        let (queries, mut notes) = queries(&directory, split)?;
+
+        let known: HashSet<&str> = documents.iter().map(|document| document.id.as_str()).collect();
+        let judged: HashSet<&str> = queries.iter().flat_map(|query| query.judged.keys()).map(String::as_str).collect();
+        let missing = judged.difference(&known).count();
+        if missing > 0 && missing == judged.len() {
+            let reason = format!("none of the {missing} judged documents is in {}", path.display());
+            return Err(EvaluationError::path(&qrels_file(&directory, split), reason));
+        }
+        if missing > 0 {
+            notes.push(format!(
+                "judged documents that are not in the corpus and cannot be found: {missing} of {}",
+                judged.len()
+            ));
+        }
+        let name = directory.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned());
+        Ok(TestCollection { name, directory, documents, queries, notes, digest })
+    }
+}
+
+/// The first `count` answerable queries of a collection, to be asked of another one. Its corpus is not needed. Where the
+/// directory does not have the split, `test` stands in.
+///
+/// # Errors
+/// As [`TestCollection::read`], for the queries and judgements.
+pub fn foreign_queries(directory: &Path, split: &str, count: usize) -> Result<Vec<TestQuery>, EvaluationError> {
+    let directory = absolute(directory)?;
+    let split = if qrels_file(&directory, split).exists() { split } else { "test" };
+    let (queries, _) = queries(&directory, split)?;
+    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let answerable = queries.into_iter().filter(|query| query.kind == QueryKind::Judged);
+    let foreign = |query: TestQuery| TestQuery {
+        id: format!("{name}/{}", query.id),
+        kind: QueryKind::Foreign,
+        judged: BTreeMap::new(),
+        ..query
+    };
+    Ok(answerable.take(count).map(foreign).collect())
+}
+
+fn absolute(directory: &Path) -> Result<PathBuf, EvaluationError> {
+    dunce::canonicalize(directory).map_err(|error| EvaluationError::path(directory, error))
+}
+
+fn qrels_file(directory: &Path, split: &str) -> PathBuf {
+    directory.join("qrels").join(format!("{split}.tsv"))
+}
+
+fn document(record: Record) -> TextDocument {
+    let text = if record.text.trim().is_empty() { record.title.clone() } else { record.text };
+    TextDocument { id: record.id, collection: COLLECTION.into(), title: Some(record.title), text }
+}
+
+/// The queries that can be measured, and what people should know of the judgements. The corpus is not needed.
+pub(crate) fn queries(directory: &Path, split: &str) -> Result<(Vec<TestQuery>, Vec<String>), EvaluationError> {
+    let judgements = qrels_file(directory, split);
+    if !judgements.exists() {
+        return Err(EvaluationError::path(&judgements, format!("not there; {}", splits(directory))));
+    }
+    let qrels = Qrels::parse(&judgements.to_string_lossy(), &text(&judgements)?)?;
+    let path = directory.join("queries.jsonl");
+    let records = records::read(&path, &text(&path)?)?;
+
+    let known: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
+    let missing = qrels.iter().filter(|(id, _)| !known.contains(id)).count();
+    if missing == qrels.len() {
+        let reason = format!("none of the {missing} judged queries is in {}", path.display());
+        return Err(EvaluationError::path(&judgements, reason));
+    }
+    let note = (missing > 0)
+        .then(|| format!("judged queries that are not in queries.jsonl and left out: {missing} of {}", qrels.len()));
+
+    let mut queries = Vec::new();
+    for record in records {
+        let judged = qrels.query(&record.id).cloned().unwrap_or_default();
+        let relevant = judged.values().any(|&grade| grade > 0);
+        let kind = match (is_unanswerable(&record), relevant, judged.is_empty()) {
+            (true, _, _) | (false, false, false) => QueryKind::Unanswerable,
+            (false, true, _) => QueryKind::Judged,
+            (false, false, true) => continue,
+        };
+        if record.text.trim().is_empty() {
+            return Err(EvaluationError::path(&path, format!("query {:?} has no text", record.id)));
+        }
+        let judged = if kind == QueryKind::Judged { judged } else { BTreeMap::new() };
+        queries.push(TestQuery { id: record.id, text: record.text, kind, judged });
+    }
+    Ok((queries, note.into_iter().collect()))
+}
+
+fn is_unanswerable(record: &Record) -> bool {
+    record.metadata["answerable"] == false || record.metadata["answerability"][0] == "UNANSWERABLE"
+}
+
+/// Which splits a directory has, as the way out of having named another.
+fn splits(directory: &Path) -> String {
+    let entries = std::fs::read_dir(directory.join("qrels")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".tsv").map(str::to_owned))
+        .collect();
+    names.sort();
+    match names.as_slice() {
+        [] => "a directory in BEIR's layout has its judgements in qrels/SPLIT.tsv".into(),
+        names => format!("the splits here are {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const QUERIES: &str = r#"{"_id":"q1","text":"tides"}
+{"_id":"q2","text":"nothing relevant"}
+{"_id":"q3","text":"said to have no answer","metadata":{"answerable":false}}
+{"_id":"q4","text":"so here","metadata":{"answerability":["UNANSWERABLE"]}}
+{"_id":"q5","text":"not judged"}
+{"_id":"q6","text":"bread","metadata":{"answerable":true}}
+"#;
+
+    fn directory(qrels: &str) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let corpus = "{\"_id\":\"d1\",\"title\":\"Moon\",\"text\":\"two tides\"}\n{\"_id\":\"d2\",\"title\":\"Bread\",\"text\":\" \"}\n";
+        fs::write(directory.path().join("corpus.jsonl"), corpus).expect("written");
+        fs::write(directory.path().join("queries.jsonl"), QUERIES).expect("written");
+        fs::create_dir(directory.path().join("qrels")).expect("made");
+        fs::write(directory.path().join("qrels/test.tsv"), qrels).expect("written");
+        directory
+    }
+
+    #[test]
+    fn a_query_is_judged_unanswerable_or_left_out() {
+        let directory =
+            directory("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t0\nq4\td1\t1\nq6\td2\t1\n");
+        let test = TestCollection::read(directory.path(), "test").expect("read");
+        let kinds: Vec<(&str, QueryKind)> = test.queries.iter().map(|query| (query.id.as_str(), query.kind)).collect();
+        let (judged, unanswerable) = (QueryKind::Judged, QueryKind::Unanswerable);
+        assert_eq!(
+            kinds,
+            [("q1", judged), ("q2", unanswerable), ("q3", unanswerable), ("q4", unanswerable), ("q6", judged)]
+        );
+        assert_eq!(test.queries[0].judged.len(), 2);
+        assert!(test.queries[3].judged.is_empty());
+        assert_eq!(test.documents[1].text, "Bread", "the title stands for a text that is not there");
+        assert!(test.notes.is_empty(), "{:?}", test.notes);
+
+        let foreign = foreign_queries(directory.path(), "dev", 60).expect("test stands in");
+        let name = directory.path().file_name().expect("a name").to_string_lossy().into_owned();
+        assert_eq!(
+            foreign.iter().map(|query| query.id.clone()).collect::<Vec<_>>(),
+            [format!("{name}/q1"), format!("{name}/q6")]
+        );
+        assert!(foreign.iter().all(|query| query.kind == QueryKind::Foreign && query.judged.is_empty()));
+        assert_eq!(foreign_queries(directory.path(), "test", 1).expect("read").len(), 1);
+    }
+
+    #[test]
+    fn judgements_of_what_is_not_there_are_noted_and_none_else_is_an_error() {
+        let some = directory("q1\td1\t1\nq1\td9\t1\nq9\td1\t1\n");
+        let notes = TestCollection::read(some.path(), "test").expect("read").notes;
+        assert_eq!(
+            notes,
+            [
+                "judged queries that are not in queries.jsonl and left out: 1 of 2",
+                "judged documents that are not in the corpus and cannot be found: 1 of 2"
+            ]
+        );
+        let fails = |qrels, split| TestCollection::read(directory(qrels).path(), split).expect_err("fails").to_string();
+        assert!(fails("q1\td8\t1\nq1\td9\t1\n", "test").contains("none of the 2 judged documents"));
+        assert!(fails("q9\td1\t1\n", "test").contains("none of the 1 judged queries"));
+        assert!(fails("q1\td1\t1\n", "dev").contains("the splits here are test"));
+        assert!(fails("q1\td1\t1\nq1\td2\tgood\n", "test").contains("test.tsv, line 2: the grade is \"good\""));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let directory = directory("q1\td1\t1\n");
+        fs::remove_file(directory.path().join("queries.jsonl")).expect("removed");
+        let error = TestCollection::read(directory.path(), "test").expect_err("missing").to_string();
+        assert!(error.contains("queries.jsonl: "), "{error}");
+        let error = TestCollection::read(&directory.path().join("none"), "test").expect_err("missing").to_string();
+        assert!(error.contains("none: "), "{error}");
+    }
+
+    #[test]
+    fn text_that_is_not_utf_8_is_named_by_its_line() {
+        let directory = directory("q1\td1\t1\n");
+        fs::write(directory.path().join("corpus.jsonl"), b"{\"_id\":\"a\",\"text\":\"x\"}\n{\"_id\":\"\xff\"}\n")
+            .expect("written");
+        let error = TestCollection::read(directory.path(), "test").expect_err("malformed").to_string();
+        assert!(error.contains("corpus.jsonl, line 2: not UTF-8"), "{error}");
+    }
+}

@@ -1,0 +1,83 @@
+//! The indexes of test collections, kept between evaluations. One belongs to a content: the corpus, how it is divided
+//! into passages, and the models. A run that was stopped or killed is gone on with.
+
+use super::{EvaluationError, TestCollection};
+use crate::config::{Config, EmbeddingCacheConfig};
+use crate::handle::Index;
+use crate::index::{RunOptions, SPLITTER};
+use crate::location::Location;
+use crate::models::Models;
+use crate::progress::{Observer, Stage};
+use std::path::Path;
+use tamis_store::Store;
+
+/// Grows when what is put into an index changes.
+const LAYOUT: &str = "1";
+
+/// The name under which every corpus is stored.
+const NAMESPACE: &str = "corpus";
+
+/// The property that says how far an index is, and its values in their order.
+const STATE: &str = "evaluation";
+const WRITTEN: &str = "written";
+const COMPLETE: &str = "complete";
+
+/// Documents that are put at once.
+const BATCH: usize = 512;
+
+/// The index of a test collection, made or completed where it is not.
+pub(super) fn index(
+    test: &TestCollection,
+    config: &Config,
+    cache: &Path,
+    observer: &dyn Observer,
+) -> Result<Index, EvaluationError> {
+    let directory = cache.join(key(test, config)?);
+    let location = Location { namespace: NAMESPACE.into(), ..Location::at(&directory, Some(&directory)) };
+    // Texts of test collections are in no other index.
+    let mut config = config.clone();
+    config.index.embedding_cache = EmbeddingCacheConfig::default();
+    let index = Index::at(location, config)?;
+    let state = index.store.property(STATE).map_err(crate::Error::from)?;
+    if state.as_deref() == Some(COMPLETE) {
+        return Ok(index);
+    }
+    if state.as_deref() != Some(WRITTEN) {
+        write(test, &index, observer)?;
+        index.store.set_property(STATE, WRITTEN).map_err(crate::Error::from)?;
+    }
+    let report = index.complete(RunOptions::WHOLE, observer)?;
+    if report.interrupted || observer.cancelled() {
+        return Err(EvaluationError::Interrupted);
+    }
+    if let Some((model, reason)) = report.unusable.into_iter().next() {
+        return Err(crate::Error::Model { model, reason }.into());
+    }
+    index.store.set_property(STATE, COMPLETE).map_err(crate::Error::from)?;
+    Ok(index)
+}
+
+fn write(test: &TestCollection, index: &Index, observer: &dyn Observer) -> Result<(), EvaluationError> {
+    observer.stage(Stage::Read, test.documents.len() as u64);
+    for batch in test.documents.chunks(BATCH) {
+        if observer.cancelled() {
+            return Err(EvaluationError::Interrupted);
+        }
+        index.put_documents(batch)?;
+        observer.advance(batch.len() as u64);
+    }
+    Ok(())
+}
+
+/// The content's name.
+fn key(test: &TestCollection, config: &Config) -> Result<String, EvaluationError> {
+    let models = Models::new(config);
+    let mut hash = blake3::Hasher::new();
+    let tokens = config.index.passage_tokens.to_string();
+    let ids = config.index.models.iter().map(|name| models.id(name)).collect::<Result<Vec<_>, _>>()?;
+    let parts = [LAYOUT, SPLITTER, test.digest.to_hex().as_str(), &tokens].map(str::to_owned);
+    for part in parts.into_iter().chain(ids) {
+        hash.update(part.as_bytes()).update(b"\0");
+    }
+    Ok(hash.finalize().to_hex()[..32].to_owned())
+}

@@ -1,0 +1,479 @@
+//! What every cut keeps of every query, in documents: the search's own retrieval and decisions on a test collection.
+
+use super::cache;
+use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
+use crate::config::Config;
+use crate::handle::Index;
+use crate::progress::{Observer, Stage};
+use crate::search::PAST_QUERIES;
+use crate::search::{RelevancePrior, Candidates, CutReport, Ordered, OrderedPassage, SearchRequest};
+use rayon::prelude::*;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::path::Path;
+use tamis_cut::{Fixed, METHODS, Profile, Rule, Scale};
+use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
+
+/// A cut and its name in the tables.
+#[derive(Clone, Debug)]
+pub struct NamedCut {
+    /// As it was asked for.
+    pub name: String,
+    /// The rule.
+    pub rule: Box<dyn Rule>,
+}
+
+/// What to measure.
+#[derive(Clone, Debug, Default)]
+pub struct Measurement {
+    /// The cuts to compare.
+    pub cuts: Vec<NamedCut>,
+    /// How queries lead to the documents that they themselves are, which are left out of what is searched
+    /// ([`TestCollection::own_documents`]). `None`: nothing is left out.
+    pub own_id: Option<OwnId>,
+    /// Candidates a leg at which every cut also decides, for stability. Empty: none.
+    pub depths: Vec<usize>,
+    /// Only so many queries of the collection, the first ones. `None`: all.
+    pub limit: Option<usize>,
+    /// True if decisions are timed. Times differ from run to run.
+    pub timings: bool,
+    /// True if every query is decided as the first one that the index is ever asked, and not with what the queries before
+    /// it say of the collection.
+    pub cold: bool,
+}
+
+/// The cuts of these specifications (`METHOD[:PARAM=VALUE,…]`), with the configuration's parameters where they say none.
+/// Where none is given, every method that can read what the configured mode gathers.
+///
+/// # Errors
+/// An unknown method or parameter, a value out of range, or a specification given twice.
+pub fn cuts(config: &Config, specifications: &[String]) -> Result<Vec<NamedCut>, EvaluationError> {
+    let semantic = config.search.mode.semantic();
+    let readable = METHODS.iter().filter(|method| semantic || method.scale != Scale::Similarity);
+    let every: Vec<String> = readable.map(|method| method.name.to_owned()).collect();
+    let names = if specifications.is_empty() { &every } else { specifications };
+    let mut seen = HashSet::new();
+    let cut = |name: &String| {
+        let wrong = |problem: String| EvaluationError::Cut { specification: name.clone(), problem };
+        if !seen.insert(name.clone()) {
+            return Err(wrong("given twice; leave one out".into()));
+        }
+        let rule = config.cut(name).map_err(|error| wrong(error.to_string()))?;
+        Ok(NamedCut { name: name.clone(), rule })
+    };
+    names.iter().map(cut).collect()
+}
+
+/// Indexes the collection into `cache` unless it is there, gathers the candidates of every query and of the `foreign`
+/// ones, and lets every cut decide. Documents are ranked by their first passage, and a document is kept when one of its
+/// passages is.
+///
+/// Deterministic but for times. The index goes on where a stopped run left it. Queries are answered on all cores.
+///
+/// # Errors
+/// A cut that cannot read what the configured mode gathers, an index or model that fails, or an observer that stops it.
+pub fn measure(
+    test: &TestCollection,
+    foreign: &[TestQuery],
+    config: &Config,
+    cache: &Path,
+    measurement: &Measurement,
+    observer: &dyn Observer,
+) -> Result<Collection, EvaluationError> {
+    let own_documents = measurement.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
+    let index = cache::index(test, config, cache, observer)?;
+    for cut in &measurement.cuts {
+        index.searcher().check_rule(&*cut.rule, &SearchRequest::default())?;
+    }
+    let own = test.queries.iter().take(measurement.limit.unwrap_or(usize::MAX));
+    let queries: Vec<&TestQuery> = own.chain(foreign).collect();
+    observer.stage(Stage::Answer, queries.len() as u64);
+    let mut past: VecDeque<(Option<f64>, Option<f64>)> = VecDeque::new();
+    let mut answered: Vec<Option<(QueryPool, Vec<Decision>)>> = queries.iter().map(|_| None).collect();
+    for block in asking_order(&queries).chunks(BLOCK) {
+        let found = block.par_iter().map(|&at| {
+            if observer.cancelled() {
+                return Err(EvaluationError::Interrupted);
+            }
+            Found::of(&index, queries[at], measurement, &own_documents)
+        });
+        let found: Vec<Found> = found.collect::<Result<_, _>>()?;
+        let priors: Vec<RelevancePrior> = block
+            .iter()
+            .zip(&found)
+            .map(|(&at, found)| {
+                let prior = RelevancePrior::from(&Profile::of(past.iter().copied()));
+                if !measurement.cold && queries[at].kind != QueryKind::Foreign {
+                    past.push_back((found.coverage_drop, found.evidence));
+                    if past.len() > PAST_QUERIES {
+                        past.pop_front();
+                    }
+                }
+                prior
+            })
+            .collect();
+        let decided = block.par_iter().zip(found).zip(priors).map(|((&at, found), prior)| {
+            let decided = found.decide(queries[at], measurement, &prior);
+            observer.advance(1);
+            decided
+        });
+        let decided: Vec<(QueryPool, Vec<Decision>)> = decided.collect::<Result<_, _>>()?;
+        for (&at, decided) in block.iter().zip(decided) {
+            answered[at] = Some(decided);
+        }
+    }
+    let answered = answered.into_iter().flatten().collect();
+    let model = config.search.mode.semantic().then(|| config.search.model.clone());
+    Ok(assembled(test.name.clone(), model, &measurement.cuts, answered))
+}
+
+/// A collection for the metrics, from each query's pool and decisions.
+pub(super) fn assembled(
+    name: String,
+    model: Option<String>,
+    cuts: &[NamedCut],
+    answered: Vec<(QueryPool, Vec<Decision>)>,
+) -> Collection {
+    let mut methods: Vec<Method> = cuts
+        .iter()
+        .map(|cut| Method { name: cut.name.clone(), decisions: Vec::with_capacity(answered.len()) })
+        .collect();
+    let mut queries = Vec::with_capacity(answered.len());
+    for (pool, decisions) in answered {
+        queries.push(pool);
+        for (method, decision) in methods.iter_mut().zip(decisions) {
+            method.decisions.push(decision);
+        }
+    }
+    Collection { name, model, queries, methods }
+}
+
+/// Documents that the figures of the ranking look at: recall@100 is that of a hundred documents.
+const RANKED: usize = 100;
+
+/// Queries whose candidates are in memory together.
+const BLOCK: usize = 64;
+
+/// The order in which the queries are asked, as positions: the collection's own ones shuffled, since files list them by
+/// subject, and then the foreign ones, which say nothing of the collection.
+fn asking_order(queries: &[&TestQuery]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..queries.len()).collect();
+    let key = |at: usize| (queries[at].kind == QueryKind::Foreign, *blake3::hash(queries[at].id.as_bytes()).as_bytes());
+    order.sort_by_cached_key(|&at| key(at));
+    order
+}
+
+/// The candidates of a query, and what the query says of the collection.
+struct Found<'a> {
+    candidates: Candidates<'a>,
+    shallower: Vec<(usize, Candidates<'a>)>,
+    documents: Vec<PooledDocument>,
+    beyond: Vec<String>,
+    coverage_drop: Option<f64>,
+    evidence: Option<f64>,
+}
+
+impl<'a> Found<'a> {
+    fn of(
+        index: &'a Index,
+        query: &TestQuery,
+        measurement: &Measurement,
+        own: &OwnDocuments,
+    ) -> Result<Self, EvaluationError> {
+        let depth = index.config().search.pool;
+        let deepest = measurement.depths.iter().copied().fold(depth, usize::max);
+        let without = own.of(query);
+        let all = index.searcher().candidates(&query.text, deepest, without)?;
+        let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
+        let candidates = if deepest > depth { all.at_depth(depth) } else { all };
+        // The order of the search's own fusion, which every rule on the fused score shares.
+        let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
+        let documents = documents(ordered.passages);
+        let beyond = match query.kind {
+            QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
+            _ => Vec::new(),
+        };
+        Ok(Found {
+            candidates,
+            shallower,
+            documents,
+            beyond,
+            coverage_drop: ordered.coverage_drop,
+            evidence: ordered.evidence,
+        })
+    }
+
+    fn decide(
+        self,
+        query: &TestQuery,
+        measurement: &Measurement,
+        prior: &RelevancePrior,
+    ) -> Result<(QueryPool, Vec<Decision>), EvaluationError> {
+        let positions: HashMap<String, usize> =
+            self.documents.iter().enumerate().map(|(position, document)| (document.id.clone(), position)).collect();
+        let mut decisions = Vec::with_capacity(measurement.cuts.len());
+        for cut in &measurement.cuts {
+            let ordered = self.candidates.decide(&*cut.rule, prior)?;
+            let mut decision = decision(&ordered, &positions);
+            decision.microseconds = measurement.timings.then_some(ordered.microseconds);
+            for (depth, candidates) in &self.shallower {
+                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule, prior)?)));
+            }
+            decisions.push(decision);
+        }
+        let pool = QueryPool {
+            id: query.id.clone(),
+            kind: query.kind,
+            documents: self.documents,
+            judged: query.judged.clone(),
+            beyond: self.beyond,
+        };
+        Ok((pool, decisions))
+    }
+}
+
+/// The documents that follow those of the pool until there are [`RANKED`], from deeper retrieval: a pool is one of passages,
+/// which are of fewer documents.
+fn beyond(
+    index: &Index,
+    query: &TestQuery,
+    without: Option<&str>,
+    depth: usize,
+    pooled: &[PooledDocument],
+) -> Result<Vec<String>, EvaluationError> {
+    let known: HashSet<&str> = pooled.iter().map(|document| document.id.as_str()).collect();
+    let mut found: Vec<String> = Vec::new();
+    let mut passages = 0;
+    for deeper in [2, 4, 8, 16, 32].map(|times| depth.saturating_mul(times)) {
+        if known.len() + found.len() >= RANKED {
+            break;
+        }
+        let ordered = index
+            .searcher()
+            .candidates(&query.text, deeper, without)?
+            .decide(&Fixed::default(), &RelevancePrior::default())?;
+        // The whole collection was found before.
+        if ordered.passages.len() == passages {
+            break;
+        }
+        passages = ordered.passages.len();
+        let documents = documents(ordered.passages).into_iter().map(|document| document.id);
+        found = documents.filter(|document| !known.contains(document.as_str())).collect();
+    }
+    found.truncate(RANKED.saturating_sub(known.len()));
+    Ok(found)
+}
+
+/// Each document once, where its first passage stands.
+fn documents(passages: Vec<OrderedPassage>) -> Vec<PooledDocument> {
+    let mut seen = HashSet::new();
+    passages
+        .into_iter()
+        .filter(|passage| passage.score.is_finite() && seen.insert(passage.document.clone()))
+        .map(|passage| PooledDocument { id: passage.document, score: passage.score, characters: passage.characters })
+        .collect()
+}
+
+/// Returns the number of documents that have a passage among those kept.
+fn kept(ordered: &Ordered) -> usize {
+    let kept = ordered.passages.iter().take(ordered.cut.keep);
+    kept.map(|passage| passage.document.as_str()).collect::<HashSet<_>>().len()
+}
+
+/// A decision on passages as one on documents; `positions` says where each document of the pool stands.
+fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
+    let mut ranking = Vec::with_capacity(positions.len());
+    // A document is as likely to be relevant as its best passage.
+    let mut probabilities = vec![0.0_f64; positions.len()];
+    let mut seen = vec![false; positions.len()];
+    let mut keep = 0;
+    for (rank, passage) in ordered.passages.iter().enumerate() {
+        let Some(&position) = positions.get(&passage.document) else { continue };
+        let probability = ordered.probabilities.as_ref().and_then(|values| values.get(rank).copied());
+        probabilities[position] = probabilities[position].max(probability.unwrap_or(0.0));
+        if !std::mem::replace(&mut seen[position], true) {
+            ranking.push(position);
+            keep += usize::from(rank < ordered.cut.keep);
+        }
+    }
+    let own_order = ranking.iter().enumerate().any(|(rank, &position)| rank != position);
+    let ranking = own_order.then_some(ranking);
+    let probabilities = ordered.probabilities.as_ref().map(|_| probabilities);
+    Decision { keep, ranking, probabilities, evidence: evidence(&ordered.cut), ..Decision::default() }
+}
+
+/// The gate's evidence as a multiple of what it needs, so that 1 is where it opens whatever legs took part. Its figures have
+/// a prefix where a rule decided after it; no rule has figures of these names.
+fn evidence(cut: &CutReport) -> Option<f64> {
+    let figure = |name: &str| {
+        let value = cut.diagnostics.get(&format!("gate_{name}"));
+        value.or_else(|| cut.diagnostics.get(name))?.as_f64()
+    };
+    let (found, needed) = (figure("evidence")?, figure("needed")?);
+    Some(found / needed).filter(|ratio| ratio.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Origins;
+    use std::fs;
+    use tamis_eval::QueryKind;
+
+    const TEXTS: [(&str, &str); 8] = [
+        ("tide", "The moon raises two tides a day, highest at new and full moon."),
+        ("oven", "Heat the oven to 240 degrees and bake the bread for forty minutes."),
+        ("violin", "A violin is tuned in fifths and its bow is rubbed with rosin."),
+        ("hive", "The beekeeper opens the hive in spring to look for the queen."),
+        ("ledger", "Every entry in a ledger has a debit and a credit."),
+        ("glass", "Molten glass is gathered on a pipe, blown, and cooled slowly."),
+        ("chain", "A bicycle chain lasts longer when it is cleaned and oiled."),
+        ("pruning", "Apple trees are pruned in late winter before the buds open."),
+    ];
+
+    struct Place {
+        directory: tempfile::TempDir,
+        test: TestCollection,
+        config: Config,
+    }
+
+    /// A collection in which one document is long enough for several passages.
+    fn place() -> Place {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = directory.path().join("notes");
+        let mut corpus: String =
+            TEXTS.iter().map(|(id, text)| format!("{{\"_id\":\"{id}\",\"text\":\"{text}\"}}\n")).collect();
+        let long = TEXTS.map(|(_, text)| [text; 12].join(" ")).join("\\n\\n");
+        corpus.push_str(&format!("{{\"_id\":\"almanac\",\"title\":\"Almanac\",\"text\":\"{long}\"}}\n"));
+        fs::create_dir_all(root.join("qrels")).expect("made");
+        fs::write(root.join("corpus.jsonl"), corpus).expect("written");
+        let queries = "{\"_id\":\"tide\",\"text\":\"tides and the moon\"}\n{\"_id\":\"q2\",\"text\":\"how hot is the oven for the queen of the trees in winter\"}\n";
+        fs::write(root.join("queries.jsonl"), queries).expect("written");
+        fs::write(root.join("qrels/test.tsv"), "tide\ttide\t1\ntide\talmanac\t1\nq2\toven\t1\n").expect("written");
+        let test = TestCollection::read(&root, "test").expect("read");
+        let flags = ["index.models", "search.model"].map(|key| (key.into(), "static".into(), "test".into())).to_vec();
+        let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
+        Place { directory, test, config }
+    }
+
+    fn measured(place: &Place, measurement: &Measurement) -> Collection {
+        let cache = place.directory.path().join("cache");
+        let foreign = TestQuery {
+            id: "other/1".into(),
+            text: "capital gains tax of a limited partnership".into(),
+            kind: QueryKind::Foreign,
+            judged: Default::default(),
+        };
+        let collection = measure(&place.test, &[foreign], &place.config, &cache, measurement, &()).expect("measured");
+        collection.check().expect("it fits together");
+        collection
+    }
+
+    fn named(place: &Place, names: &[&str]) -> Vec<NamedCut> {
+        cuts(&place.config, &names.iter().map(ToString::to_string).collect::<Vec<_>>()).expect("cuts")
+    }
+
+    fn ids(pool: &QueryPool) -> Vec<&str> {
+        pool.documents.iter().map(|document| document.id.as_str()).collect()
+    }
+
+    #[test]
+    fn passages_become_documents_each_once_and_rules_have_their_own_order() {
+        let place = place();
+        let cuts = named(&place, &["fixed:k=3", "max_gap", "background"]);
+        let collection = measured(&place, &Measurement { cuts, ..Measurement::default() });
+        assert_eq!((collection.name.as_str(), collection.model.as_deref()), ("notes", Some("static")));
+        let pool = &collection.queries[0];
+        assert_eq!(pool.documents.len(), TEXTS.len() + 1, "every document once: {:?}", ids(pool));
+        assert!(ids(pool)[..2].contains(&"tide") && ids(pool)[..2].contains(&"almanac"), "{:?}", ids(pool));
+        assert!(pool.documents.iter().all(|document| document.characters > 0));
+        let fixed = &collection.methods[0].decisions[0];
+        assert!(fixed.keep >= 2 && fixed.keep <= 3 && fixed.ranking.is_none(), "{fixed:?}");
+        let own = |decision: &Decision| decision.ranking.is_some();
+        assert!(collection.methods[1].decisions.iter().any(own), "similarity orders otherwise than the fused score");
+        assert!(fixed.evidence.is_some_and(|evidence| evidence > 1.0), "the gate opened: {fixed:?}");
+        let foreign = &collection.methods[2].decisions[2];
+        assert_eq!(foreign.keep, 0, "nothing here answers it");
+        assert!(foreign.evidence.is_some_and(|evidence| evidence < 1.0), "{foreign:?}");
+    }
+
+    #[test]
+    fn decisions_are_those_of_the_search() {
+        let place = place();
+        let cuts = named(&place, &["auto", "background", "top_score"]);
+        let measurement = Measurement { cuts, cold: true, ..Measurement::default() };
+        let collection = measured(&place, &measurement);
+        let index =
+            cache::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("cached");
+        for (at, query) in place.test.queries.iter().enumerate() {
+            for (cut, method) in measurement.cuts.iter().zip(&collection.methods) {
+                let request = SearchRequest {
+                    cut: Some(cut.rule.clone()),
+                    limit: Some(1000),
+                    ..SearchRequest::new(query.text.as_str())
+                };
+                let answer = index.search(&request).expect("searched");
+                let mut found: Vec<&str> = Vec::new();
+                for hit in &answer.results {
+                    if !found.contains(&hit.path.as_str()) {
+                        found.push(&hit.path);
+                    }
+                }
+                let decision = &method.decisions[at];
+                let order =
+                    decision.ranking.clone().unwrap_or_else(|| (0..collection.queries[at].documents.len()).collect());
+                let kept: Vec<&str> =
+                    order[..decision.keep].iter().map(|&rank| ids(&collection.queries[at])[rank]).collect();
+                assert_eq!(kept, found, "{} on {}", cut.name, query.id);
+            }
+        }
+    }
+
+    #[test]
+    fn the_own_document_depths_and_limits_are_as_asked_for() {
+        let place = place();
+        let measurement = Measurement {
+            cuts: named(&place, &["fixed:k=9"]),
+            own_id: Some(OwnId::default()),
+            depths: vec![1, 4],
+            limit: Some(1),
+            timings: true,
+            cold: false,
+        };
+        let collection = measured(&place, &measurement);
+        assert_eq!(collection.queries.len(), 2, "one of its own, one foreign");
+        assert!(!ids(&collection.queries[0]).contains(&"tide"));
+        let decision = &collection.methods[0].decisions[0];
+        let [(1, shallow), (4, deep)] = decision.keep_at_depth[..] else { panic!("{:?}", decision.keep_at_depth) };
+        assert!((1..=2).contains(&shallow) && shallow < deep && deep <= 8, "{:?}", decision.keep_at_depth);
+        assert!(decision.microseconds.is_some_and(|time| time > 0.0));
+    }
+
+    #[test]
+    fn a_stopped_evaluation_goes_on() {
+        struct Stop;
+        impl Observer for Stop {
+            fn cancelled(&self) -> bool {
+                true
+            }
+        }
+        let place = place();
+        let cache = place.directory.path().join("cache");
+        let measurement = Measurement { cuts: named(&place, &["fixed"]), ..Measurement::default() };
+        let stopped = measure(&place.test, &[], &place.config, &cache, &measurement, &Stop);
+        assert!(matches!(stopped, Err(EvaluationError::Interrupted)), "{stopped:?}");
+        assert_eq!(measured(&place, &measurement).queries.len(), 3);
+    }
+
+    #[test]
+    fn cuts_that_are_not_there_are_named() {
+        let config = Config::built_in();
+        let fails = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            cuts(&config, &names).expect_err("refused").to_string()
+        };
+        assert!(fails(&["otsuu"]).contains("cut \"otsuu\": "), "{}", fails(&["otsuu"]));
+        assert!(fails(&["fixed:k=0"]).contains("from 1 to"));
+        assert!(fails(&["otsu", "otsu"]).contains("given twice"));
+        assert_eq!(cuts(&config, &[]).expect("all").len(), METHODS.len());
+    }
+}

@@ -1,0 +1,326 @@
+//! Evidence into the index: each record checked, all of them held together, and committed with their documents.
+
+use super::EvidenceGraph;
+use super::check::checked;
+use super::document::Documented;
+use super::lines::read_lines;
+use crate::Error;
+use crate::error::UnreadableRecord;
+use crate::handle::Index;
+use crate::import::commit::{Content, Outcome, Target};
+use crate::import::destination::{namespace, origin};
+use crate::import::input::{ImportInput, file_name};
+use crate::import::summary::{ImportSummary, RecordCounts, refuse};
+use crate::progress::{Observer, Stage};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::Instant;
+use tamis_store::{Change, EVIDENCE_COLLECTION, EdgeKind, EvidenceKey, EvidenceRecord, Page};
+
+/// Documents that are divided before the observer is asked again.
+const DOCUMENTS_A_BATCH: usize = 1024;
+
+/// Evidence to be imported.
+#[derive(Clone, Debug, Default)]
+pub struct EvidenceImport {
+    /// Where it comes from, by which it can be taken out again.
+    pub origin: String,
+    /// The namespace it goes to, which need not be there yet; `None`: the one that the index is used in.
+    pub namespace: Option<String>,
+    /// The records, in any order. A record may refer to one that comes later, or that is stored.
+    pub lines: Vec<EvidenceLine>,
+    /// Lines of the input that could not be read.
+    pub bad: Vec<UnreadableRecord>,
+    /// Leave out what could not be read, and what refers to it, in place of importing nothing.
+    pub skip_bad: bool,
+    /// Change nothing; say what would change.
+    pub dry_run: bool,
+}
+
+/// A record and where it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvidenceLine {
+    /// Where, for messages: `graph.jsonl: line 3`.
+    pub position: String,
+    /// The record.
+    pub record: EvidenceRecord,
+}
+
+impl EvidenceImport {
+    /// Records that a program made.
+    pub fn new(origin: impl Into<String>, records: impl IntoIterator<Item = EvidenceRecord>) -> EvidenceImport {
+        let line = |(at, record): (usize, _)| EvidenceLine { position: format!("record {}", at + 1), record };
+        let lines = records.into_iter().enumerate().map(line).collect();
+        EvidenceImport { origin: origin.into(), lines, ..EvidenceImport::default() }
+    }
+
+    /// Reads JSON Lines. `origin` is where they come from; `None`: the name of the first input.
+    pub fn read(inputs: &[ImportInput], origin: Option<&str>) -> EvidenceImport {
+        let first = || inputs.first().map(|input| file_name(&input.name)).unwrap_or_default();
+        let mut import =
+            EvidenceImport { origin: origin.map_or_else(first, str::to_owned), ..EvidenceImport::default() };
+        for input in inputs {
+            let lines = &mut import.lines;
+            read_lines(input, |position, record| lines.push(EvidenceLine { position, record }), &mut import.bad);
+        }
+        import
+    }
+}
+
+impl EvidenceGraph<'_> {
+    /// Imports evidence: all or nothing, in one transaction. A record takes the place of the one with the same key, whole;
+    /// one that is as it was is not written. Fragments and claims are documents, `fragment:ID` and `claim:ID`, which searches
+    /// find after the next [`Index::complete`].
+    ///
+    /// ```
+    /// use tamis::{Index, Location};
+    /// use tamis::config::Config;
+    /// use tamis::evidence::{EvidenceImport, EvidenceRecord};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// let index = Index::at(Location::at(directory.path(), None), Config::built_in())?;
+    /// let task: EvidenceRecord =
+    ///     serde_json::from_str(r#"{"record": "task", "id": "t1", "question": "Do sieves wear out?"}"#)?;
+    /// let import = EvidenceImport::new("notes", [task]);
+    /// assert_eq!(index.evidence().import(&import, &())?.added, 1);
+    /// assert_eq!(index.evidence().import(&import, &())?.unchanged, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Records that are not allowed, contradict each other or refer to what is not there, unless they are to be left out; a
+    /// namespace that must be named; another process that is still writing.
+    pub fn import(&self, import: &EvidenceImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
+        let origin = origin(&import.origin)?;
+        let namespace = namespace(self.index, import.namespace.as_deref())?;
+        let target = Target::new(self.index, &namespace, EVIDENCE_COLLECTION, origin);
+        let _writing = if import.dry_run { None } else { Some(self.index.wait_to_write(observer)?) };
+        let started = Instant::now();
+        let mut bad = import.bad.clone();
+        let lines = sound(&import.lines, &mut bad);
+        let lines = held(self.index, &namespace, lines, import.skip_bad, &mut bad)?;
+        let bad = refuse(bad, import.skip_bad)?;
+        let mut summary = ImportSummary { bad, ..target.summary(import.dry_run) };
+        let given = Given::of(self.index, &namespace, &lines)?;
+        summary.time("compare", started);
+
+        let started = Instant::now();
+        observer.stage(Stage::Import, lines.len() as u64);
+        let mut changes = Vec::new();
+        let mut divided: HashSet<EvidenceKey> = HashSet::new();
+        for part in given.documents(self.index, &namespace)?.chunks(DOCUMENTS_A_BATCH) {
+            if observer.cancelled() {
+                return Ok(summary.stopped());
+            }
+            let outcomes: Result<Vec<Outcome>, Error> =
+                part.par_iter().map(|one| given.outcome(self.index, &target, one)).collect();
+            for (one, outcome) in part.iter().zip(outcomes?) {
+                if let Outcome::Added(document) | Outcome::Updated(document) = outcome {
+                    summary.passages += document.passages.len() as u64;
+                    divided.insert(one.key());
+                    changes.push(Change::Put(*document));
+                }
+            }
+            observer.advance(part.len() as u64);
+        }
+        summary.time("split", started);
+
+        let mut records = Vec::new();
+        for (key, line) in &given.lines {
+            let counts = summary.records.entry(kind(&line.record).to_owned()).or_default();
+            let is_changed = given.is_changed(key, &line.record);
+            count(counts, given.stored.contains_key(*key), is_changed || divided.contains(*key));
+            if is_changed {
+                records.push(line.record.clone());
+            }
+        }
+        summary.added = summary.records.values().map(|counts| counts.added).sum();
+        summary.updated = summary.records.values().map(|counts| counts.updated).sum();
+        summary.unchanged = summary.records.values().map(|counts| counts.unchanged).sum();
+        if observer.cancelled() {
+            return Ok(summary.stopped());
+        }
+        let nothing = records.is_empty() && changes.is_empty();
+        if !import.dry_run && !nothing {
+            let started = Instant::now();
+            self.index.store.apply_evidence(&namespace, origin, &records, &changes)?;
+            summary.time("commit", started);
+        }
+        Ok(summary)
+    }
+}
+
+/// What a record is called in its own form.
+fn kind(record: &EvidenceRecord) -> &'static str {
+    match record {
+        EvidenceRecord::Task(_) => "task",
+        EvidenceRecord::Work(_) => "work",
+        EvidenceRecord::Page(_) => "page",
+        EvidenceRecord::Fragment(_) => "fragment",
+        EvidenceRecord::Claim(_) => "claim",
+        EvidenceRecord::Edge(_) => "edge",
+    }
+}
+
+fn count(counts: &mut RecordCounts, known: bool, changed: bool) {
+    match (known, changed) {
+        (false, _) => counts.added += 1,
+        (true, true) => counts.updated += 1,
+        (true, false) => counts.unchanged += 1,
+    }
+}
+
+/// The records whose values are allowed and that are given once. One that comes again as it was is passed over.
+fn sound<'i>(lines: &'i [EvidenceLine], bad: &mut Vec<UnreadableRecord>) -> Vec<(EvidenceKey, &'i EvidenceLine)> {
+    let mut first: HashMap<EvidenceKey, &EvidenceLine> = HashMap::with_capacity(lines.len());
+    let mut sound = Vec::with_capacity(lines.len());
+    for line in lines {
+        let mut refuse = |reason: String| bad.push(UnreadableRecord { position: line.position.clone(), reason });
+        if let Err(reason) = checked(&line.record) {
+            refuse(reason);
+            continue;
+        }
+        let key = line.record.key();
+        match first.entry(key.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(line);
+                sound.push((key, line));
+            }
+            Entry::Occupied(known) if known.get().record == line.record => {}
+            Entry::Occupied(known) => refuse(contradiction(&key, known.get())),
+        }
+    }
+    sound
+}
+
+/// Returns the reason why a record cannot stand beside the first one of its key.
+fn contradiction(key: &EvidenceKey, first: &EvidenceLine) -> String {
+    match (key, &first.record) {
+        (EvidenceKey::Edge { kind: EdgeKind::Stance, .. }, EvidenceRecord::Edge(edge)) => format!(
+            "{key} is given twice, and {} says {} otherwise; a fragment takes one stand on a claim",
+            first.position, edge.relation
+        ),
+        _ => format!("{key} is given twice, and otherwise in {}; keep one of the two", first.position),
+    }
+}
+
+/// The records that refer to nothing but what is given or stored. With `skip`, those that are left out are not there for
+/// others; without it nothing will be imported, and a line that is bad itself is not told again by all that refer to it.
+fn held<'i>(
+    index: &Index,
+    namespace: &str,
+    mut lines: Vec<(EvidenceKey, &'i EvidenceLine)>,
+    skip: bool,
+    bad: &mut Vec<UnreadableRecord>,
+) -> Result<Vec<(EvidenceKey, &'i EvidenceLine)>, Error> {
+    let mut given: HashSet<EvidenceKey> = lines.iter().map(|(key, _)| key.clone()).collect();
+    let outside: BTreeSet<EvidenceKey> = lines.iter().flat_map(|(_, line)| line.record.refers_to()).collect();
+    let outside = Vec::from_iter(outside);
+    let stored = index.store.evidence_at(namespace, &outside)?;
+    let stored: HashSet<EvidenceKey> =
+        outside.into_iter().zip(stored).filter_map(|(key, record)| record.map(|_| key)).collect();
+    loop {
+        let mut left_out = Vec::new();
+        let mut refused = Vec::new();
+        lines.retain(|(key, line)| {
+            let lacking = line.record.refers_to().into_iter().find(|key| !given.contains(key) && !stored.contains(key));
+            let Some(lacking) = lacking else { return true };
+            let reason = format!("refers to {lacking}, which is neither in the input nor stored");
+            refused.push(UnreadableRecord { position: line.position.clone(), reason });
+            left_out.push(key.clone());
+            false
+        });
+        bad.extend(refused);
+        if left_out.is_empty() || !skip {
+            return Ok(lines);
+        }
+        for key in &left_out {
+            given.remove(key);
+        }
+    }
+}
+
+/// What is given, beside what is stored of the same keys.
+struct Given<'i> {
+    lines: Vec<(&'i EvidenceKey, &'i EvidenceLine)>,
+    stored: HashMap<&'i EvidenceKey, EvidenceRecord>,
+    /// The pages given, and those stored of fragments given.
+    pages: HashMap<String, Page>,
+}
+
+impl<'i> Given<'i> {
+    fn of(index: &Index, namespace: &str, lines: &'i [(EvidenceKey, &'i EvidenceLine)]) -> Result<Self, Error> {
+        let keys: Vec<EvidenceKey> = lines.iter().map(|(key, _)| key.clone()).collect();
+        let stored = index.store.evidence_at(namespace, &keys)?;
+        let stored = lines.iter().zip(stored).filter_map(|((key, _), record)| Some((key, record?))).collect();
+        let mut pages = HashMap::new();
+        let mut elsewhere = BTreeSet::new();
+        for (_, line) in lines {
+            match &line.record {
+                EvidenceRecord::Page(page) => drop(pages.insert(page.id.clone(), page.clone())),
+                EvidenceRecord::Fragment(fragment) => drop(elsewhere.insert(fragment.page_id.clone())),
+                _ => {}
+            }
+        }
+        elsewhere.retain(|id| !pages.contains_key(id));
+        let keys: Vec<EvidenceKey> = elsewhere.into_iter().map(EvidenceKey::Page).collect();
+        for record in index.store.evidence_at(namespace, &keys)? {
+            if let Some(EvidenceRecord::Page(page)) = record {
+                pages.insert(page.id.clone(), page);
+            }
+        }
+        Ok(Given { lines: lines.iter().map(|(key, line)| (key, *line)).collect(), stored, pages })
+    }
+
+    fn is_changed(&self, key: &EvidenceKey, record: &EvidenceRecord) -> bool {
+        self.stored.get(key) != Some(record)
+    }
+
+    /// The fragments and claims given, and the stored fragments of pages that are others now, whose documents say so too.
+    fn documents(&self, index: &Index, namespace: &str) -> Result<Vec<Documented<'_>>, Error> {
+        let mut documents = Vec::new();
+        let mut fragments: HashSet<&str> = HashSet::new();
+        for (_, line) in &self.lines {
+            match &line.record {
+                EvidenceRecord::Fragment(fragment) => {
+                    fragments.insert(&fragment.id);
+                    let page = self.pages.get(&fragment.page_id);
+                    documents.extend(page.map(|page| Documented::Fragment(Cow::Borrowed(fragment), page)));
+                }
+                EvidenceRecord::Claim(claim) => documents.push(Documented::Claim(claim)),
+                _ => {}
+            }
+        }
+        for (key, line) in &self.lines {
+            let EvidenceRecord::Page(page) = &line.record else { continue };
+            if !self.stored.contains_key(*key) || !self.is_changed(key, &line.record) {
+                continue;
+            }
+            let of_page = index.store.fragments_of(namespace, &page.id)?.into_iter();
+            let others = of_page.filter(|fragment| !fragments.contains(fragment.id.as_str()));
+            documents.extend(others.map(|fragment| Documented::Fragment(Cow::Owned(fragment), page)));
+        }
+        Ok(documents)
+    }
+
+    /// What becomes of a document. One whose record stays as it is keeps its origin.
+    fn outcome(&self, index: &Index, target: &Target<'_>, one: &Documented<'_>) -> Result<Outcome, Error> {
+        let (key, path) = (one.key(), one.path());
+        let known = index.store.document(target.namespace, &path)?;
+        let record = match one {
+            Documented::Fragment(Cow::Borrowed(fragment), _) => Some(EvidenceRecord::Fragment((*fragment).clone())),
+            // Not given, but of a page that is.
+            Documented::Fragment(Cow::Owned(_), _) => None,
+            Documented::Claim(claim) => Some(EvidenceRecord::Claim((*claim).clone())),
+        };
+        let stays = record.is_none_or(|record| !self.is_changed(&key, &record));
+        let origin = known.as_ref().and_then(|known| known.origin.as_deref()).filter(|_| stays);
+        let target = Target { origin: origin.unwrap_or(target.origin), ..target.clone() };
+        let content = Content::text(one.content());
+        Ok(target.outcome(path, content, known.as_ref(), |options| one.document(options)))
+    }
+}

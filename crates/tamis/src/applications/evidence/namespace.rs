@@ -1,0 +1,28 @@
+//! Whose evidence a call is about: always one namespace.
+
+use super::EvidenceGraph;
+use crate::Error;
+
+impl EvidenceGraph<'_> {
+    /// The namespace of a call: the one named, or the own one. `allowed`: what the caller may read; `None`: everything.
+    ///
+    /// # Errors
+    /// One that is not there or may not be read, which are told alike, or none named where there is no own one.
+    pub(crate) fn namespace(&self, named: Option<&str>, allowed: Option<&[String]>) -> Result<String, Error> {
+        let mut names = self.index.namespace_names()?;
+        names.retain(|name| allowed.is_none_or(|allowed| allowed.contains(name)));
+        let wanted = match (named, self.index.own_namespace(), names.as_slice()) {
+            (Some(named), _, _) => Some(named),
+            (None, Some(own), _) if names.iter().any(|name| name == own) => Some(own),
+            (None, _, [only]) => Some(only.as_str()),
+            _ => None,
+        };
+        match wanted.filter(|wanted| names.iter().any(|name| name == wanted)) {
+            Some(wanted) => Ok(wanted.to_owned()),
+            None => {
+                let value = named.map_or_else(|| "none".to_owned(), |named| format!("{named:?}"));
+                Err(Error::argument("namespace", value, format!("one of {}", names.join(", "))))
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The fragments that have to do with a claim: words propose, similarity orders, a cut ends the list.
+
+use super::EvidenceGraph;
+use super::vector_search::{EvidenceTarget, filter, record_id};
+use crate::Error;
+use crate::config::Mode;
+use crate::config::nearest;
+use crate::search::{CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use tamis_cut::Rule;
+use tamis_store::{Claim, Edge, EvidenceKey, EvidenceRecord, NodeType, Relation};
+
+/// What edges that a ranking stores come from.
+const ORIGIN: &str = "rank";
+
+/// A claim that fragments are looked for. [`RankRequest::new`] asks with the configuration's settings.
+#[derive(Clone, Debug, Default)]
+pub struct RankRequest {
+    /// The claim's identifier.
+    pub claim: String,
+    /// Only fragments with an edge to a claim of one of these tasks; empty: all.
+    pub tasks: Vec<String>,
+    /// Where the fragments end. `None`: `evidence.cut`.
+    pub cut: Option<Box<dyn Rule>>,
+    /// Most fragments given; it only shortens what the cut has decided.
+    pub limit: Option<usize>,
+    /// Whether an edge `neutral` is stored for each fragment given that has none to the claim yet.
+    pub link: bool,
+    /// The namespace whose graph is asked. `None`: the index's own.
+    pub namespace: Option<String>,
+    /// The namespaces that the caller may read. `None`: all.
+    pub allowed_namespaces: Option<Vec<String>>,
+    /// When stored edges were drawn. `None`: now.
+    pub now: Option<Timestamp>,
+    /// Where the call comes from, as it is recorded; `None`: `rank`.
+    pub entry_point: Option<String>,
+}
+
+impl RankRequest {
+    /// The fragments of a claim.
+    pub fn new(claim: impl Into<String>) -> Self {
+        RankRequest { claim: claim.into(), ..RankRequest::default() }
+    }
+}
+
+/// The fragments that have to do with a claim.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RankedEvidence {
+    /// The claim.
+    pub claim: RankedClaim,
+    /// The namespace whose graph was asked.
+    pub namespace: String,
+    /// Most similar first, shortened to the limit.
+    pub fragments: Vec<RankedFragment>,
+    /// How many have to do with the claim, and why.
+    pub cut: CutReport,
+    /// Whether anything there stands out for the claim, as the gate of every search sees it. The cut keeps some fragments
+    /// even where nothing does.
+    pub stands_out: bool,
+    /// Why, in one sentence.
+    pub stands_out_reason: String,
+    /// Fragments for which an edge was stored.
+    pub linked: usize,
+    /// Fragments that words proposed and that have a vector.
+    pub proposed: usize,
+    /// Passages that were searched.
+    pub searched: u64,
+    /// The model that compared.
+    pub model: String,
+    /// Why that is not the best one configured.
+    pub fallback_reason: Option<String>,
+    /// What did not go as it should.
+    pub warnings: Vec<String>,
+    /// The identifier under which the search is recorded; null where it is not.
+    pub query_id: Option<String>,
+    /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
+    pub timings_ms: BTreeMap<String, f64>,
+}
+
+/// A claim that fragments were looked for.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RankedClaim {
+    /// Which one.
+    pub id: String,
+    /// Its task.
+    pub task_id: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// A fragment that has to do with a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RankedFragment {
+    /// Its place, from 1.
+    pub rank: usize,
+    /// Which one.
+    pub id: String,
+    /// The page that it is on.
+    pub page_id: String,
+    /// The headings that it stands under.
+    pub heading: Option<String>,
+    /// The cosine similarity of its most similar passage and the claim, in [-1, 1], which orders.
+    pub similarity: f64,
+    /// Its place among what words proposed, from 1, which does not.
+    pub proposed_rank: usize,
+    /// The BM25 value that gave it that place.
+    pub bm25: f64,
+    /// What it is to the claim already: `supports`, `refutes` or `neutral`, else `origin`; null: nothing.
+    pub relation: Option<Relation>,
+    /// Whether the claim was taken from it.
+    pub is_origin: bool,
+    /// Whether an edge was stored for it now.
+    pub linked: bool,
+    /// Its most similar passage.
+    pub text: String,
+}
+
+impl EvidenceGraph<'_> {
+    /// The fragments that have to do with a claim. The claim's words propose `evidence.candidates` of them, their similarity
+    /// to it orders them, and `evidence.cut` ends the list. With [`RankRequest::link`] an edge `neutral` without confidence is
+    /// stored for each one given that the graph has nothing of yet, all or none.
+    ///
+    /// # Errors
+    /// A claim or a namespace that is not there, a value out of its range, nothing that has vectors, or edges that cannot be
+    /// stored.
+    pub fn rank(&self, request: &RankRequest) -> Result<RankedEvidence, Error> {
+        let clock = Stopwatch::start();
+        let namespace = self.namespace(request.namespace.as_deref(), request.allowed_namespaces.as_deref())?;
+        if request.limit == Some(0) {
+            return Err(Error::argument("limit", "0", "1 or more"));
+        }
+        let claim = self.claim(&namespace, &request.claim)?;
+        let rule: &dyn Rule = request.cut.as_deref().unwrap_or(&*self.index.config.evidence.cut);
+        let search = SearchRequest {
+            mode: Some(Mode::Hybrid),
+            namespaces: vec![namespace.clone()],
+            allowed_namespaces: request.allowed_namespaces.clone(),
+            ..SearchRequest::new(&claim.text)
+        };
+        let limit = request.limit.unwrap_or(usize::MAX);
+        let query = EvidenceQuery {
+            request: &search,
+            filter: filter(EvidenceTarget::Fragments, &request.tasks),
+            candidates: self.index.config.evidence.candidates,
+            end: End::RuleAlone(rule),
+            limit,
+            entry_point: request.entry_point.as_deref().unwrap_or("rank"),
+        };
+        let found = self.index.searcher().similar_evidence(&query, clock)?;
+        let proposed = found.records.len();
+        let kept: Vec<FoundRecord> = found.records.into_iter().take(found.cut.keep.min(limit)).collect();
+        let mut fragments = self.ranked_fragments(&namespace, &claim.id, kept)?;
+        let linked = match request.link {
+            true => self.link(&namespace, &claim.id, &mut fragments, &found.model, request.now)?,
+            false => 0,
+        };
+        Ok(RankedEvidence {
+            claim: RankedClaim { id: claim.id, task_id: claim.task_id, text: claim.text },
+            namespace,
+            fragments,
+            cut: found.cut,
+            stands_out: !found.verdict.empty,
+            stands_out_reason: found.verdict.reason,
+            linked,
+            proposed,
+            searched: found.searched,
+            model: found.model,
+            fallback_reason: found.fallback_reason,
+            warnings: found.warnings,
+            query_id: found.query_id,
+            timings_ms: found.timings_ms,
+        })
+    }
+
+    fn claim(&self, namespace: &str, id: &str) -> Result<Claim, Error> {
+        let key = EvidenceKey::Claim(id.to_owned());
+        if let Some(Some(EvidenceRecord::Claim(claim))) = self.index.store.evidence_at(namespace, &[key])?.pop() {
+            return Ok(claim);
+        }
+        let claims = self.index.store.evidence(namespace)?.into_iter().filter_map(|record| match record {
+            EvidenceRecord::Claim(claim) => Some(claim.id),
+            _ => None,
+        });
+        let claims: Vec<String> = claims.collect();
+        let near = nearest(id, claims.iter().map(String::as_str)).map(str::to_owned);
+        Err(Error::NotFound { wanted: format!("claim {id}"), nearest: near })
+    }
+
+    /// What the graph knows of the fragments found.
+    fn ranked_fragments(
+        &self,
+        namespace: &str,
+        claim: &str,
+        found: Vec<FoundRecord>,
+    ) -> Result<Vec<RankedFragment>, Error> {
+        let mut stands: HashMap<String, Relation> = HashMap::new();
+        let mut origins: HashMap<String, Relation> = HashMap::new();
+        for edge in self.index.store.edges_to(namespace, NodeType::Claim, claim)? {
+            let known = if edge.relation.is_stance() { &mut stands } else { &mut origins };
+            known.insert(edge.source_id, edge.relation);
+        }
+        let ids: Vec<&str> = found.iter().map(|found| record_id(&found.passage.path)).collect();
+        let keys: Vec<EvidenceKey> = ids.iter().map(|id| EvidenceKey::Fragment((*id).to_owned())).collect();
+        let records = self.index.store.evidence_at(namespace, &keys)?;
+        let fragments = found.iter().zip(ids).zip(records).filter_map(|((found, id), record)| {
+            // One that is gone by now is no evidence.
+            let EvidenceRecord::Fragment(fragment) = record? else { return None };
+            let (proposed_rank, bm25) = found.proposed.unwrap_or_default();
+            Some(RankedFragment {
+                rank: 0,
+                page_id: fragment.page_id,
+                heading: fragment.heading,
+                similarity: found.similarity,
+                proposed_rank,
+                bm25,
+                relation: stands.get(id).or(origins.get(id)).copied(),
+                is_origin: origins.contains_key(id),
+                linked: false,
+                text: found.passage.text.clone(),
+                id: id.to_owned(),
+            })
+        });
+        let mut fragments: Vec<RankedFragment> = fragments.collect();
+        fragments.iter_mut().zip(1..).for_each(|(fragment, rank)| fragment.rank = rank);
+        Ok(fragments)
+    }
+
+    /// Stores a neutral edge for each fragment that the graph has nothing of yet, in one transaction.
+    fn link(
+        &self,
+        namespace: &str,
+        claim: &str,
+        fragments: &mut [RankedFragment],
+        model: &str,
+        now: Option<Timestamp>,
+    ) -> Result<usize, Error> {
+        let now = now.unwrap_or_else(Timestamp::now).to_string();
+        let _writing = self.index.wait_to_write(&())?;
+        // Somebody may have judged one of them since.
+        let known = self.index.store.edges_to(namespace, NodeType::Claim, claim)?;
+        let new = fragments.iter_mut().filter(|fragment| !known.iter().any(|edge| edge.source_id == fragment.id));
+        let edges = new.map(|fragment| {
+            fragment.linked = true;
+            fragment.relation = Some(Relation::Neutral);
+            EvidenceRecord::Edge(Edge {
+                source_type: NodeType::Fragment,
+                source_id: fragment.id.clone(),
+                target_type: NodeType::Claim,
+                target_id: claim.to_owned(),
+                relation: Relation::Neutral,
+                nli_edge_confidence: None,
+                note: Some(format!("proposed by ranking, not judged: similarity {:.4} ({model})", fragment.similarity)),
+                created_at: Some(now.clone()),
+            })
+        });
+        let edges: Vec<EvidenceRecord> = edges.collect();
+        if !edges.is_empty() {
+            self.index.store.apply_evidence(namespace, ORIGIN, &edges, &[])?;
+        }
+        Ok(edges.len())
+    }
+}

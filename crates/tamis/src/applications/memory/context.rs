@@ -1,0 +1,64 @@
+//! What was said around a turn of a conversation.
+
+use super::Notes;
+use crate::Error;
+use crate::search::{Answer, Hit};
+use jiff::tz::TimeZone;
+use std::collections::HashMap;
+use tamis_text::{Conversation, Kind};
+
+impl Notes<'_> {
+    /// Widens the snippet of each result that is of a conversation to whole turns: those that the snippet touches, and
+    /// `around` of them on each side, from the whole session. Other results stay as they are.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn with_turns(&self, answer: &mut Answer, around: usize) -> Result<(), Error> {
+        let mut sessions: HashMap<(String, String), Option<Conversation>> = HashMap::new();
+        for hit in answer.results.iter_mut().filter(|hit| hit.kind == Kind::Turns.as_str()) {
+            let place = (hit.namespace.clone(), hit.path.clone());
+            if !sessions.contains_key(&place) {
+                let session = self.session(&place.0, &place.1)?;
+                sessions.insert(place.clone(), session);
+            }
+            if let Some(session) = sessions.get(&place).and_then(Option::as_ref) {
+                widen(hit, session, around);
+            }
+        }
+        Ok(())
+    }
+
+    /// The session at a path, as it was imported.
+    fn session(&self, namespace: &str, path: &str) -> Result<Option<Conversation>, Error> {
+        let Some(document) = self.index.store.document(namespace, path)? else { return Ok(None) };
+        let records = self.index.store.records(&[document.document])?;
+        let record = records.into_iter().flatten().next();
+        // A record of another form has no turns to show.
+        Ok(record.and_then(|record| serde_json::from_str(&record).ok()))
+    }
+}
+
+fn widen(hit: &mut Hit, session: &Conversation, around: usize) {
+    let last = hit.snippet_line.saturating_add(u32::try_from(hit.snippet.matches('\n').count()).unwrap_or(u32::MAX));
+    let touched = session.turns_at(hit.snippet_line, last);
+    let turns = touched.start.saturating_sub(around)..touched.end.saturating_add(around).min(session.turns.len());
+    let lines = session.turn_lines();
+    let (Some((first, _)), Some((_, end))) =
+        (lines.get(turns.start), turns.end.checked_sub(1).and_then(|at| lines.get(at)))
+    else {
+        return;
+    };
+    let rendered = session.rendered(&TimeZone::system());
+    let wide: Vec<&str> = rendered.lines().skip(*first as usize - 1).take((end - first + 1) as usize).collect();
+    let wide = wide.join("\n");
+    // The snippet stands as many lines further down as it began later.
+    let before = hit.snippet_line.saturating_sub(*first) as usize;
+    let offset: usize = wide.split_inclusive('\n').take(before).map(str::len).sum();
+    match wide.get(offset..).is_some_and(|rest| rest.starts_with(&hit.snippet)) {
+        true => hit.highlights.iter_mut().for_each(|range| *range = range.start + offset..range.end + offset),
+        // Imported in another time zone: the terms stand elsewhere.
+        false => hit.highlights.clear(),
+    }
+    hit.snippet = wide;
+    hit.snippet_line = *first;
+}

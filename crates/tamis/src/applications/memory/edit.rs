@@ -1,0 +1,311 @@
+//! Changes of a note's text: an entry added, marked as forgotten, remembered again, or taken out. Pure.
+
+use super::item;
+use super::outline::{Section, sections};
+use jiff::civil::Date;
+use std::ops::Range;
+use tamis_text::{Entry, entries, forgotten_mark};
+
+/// An entry to be added.
+#[derive(Clone, Debug)]
+pub(super) struct NewEntry<'a> {
+    /// What it begins with: its time, and its day where the file does not say it.
+    pub stamp: &'a str,
+    /// Checked text.
+    pub text: &'a str,
+    /// The heading of level 2 that it stands under, which is added where there is none; `None`: before all of those.
+    pub topic: Option<&'a str>,
+}
+
+/// A note after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edited {
+    /// The whole text.
+    pub text: String,
+    /// Lines of what changed, from 1; after something was taken out, the line that it began on.
+    pub lines: Range<u32>,
+}
+
+/// The level of the headings that topics stand under.
+const TOPIC_LEVEL: usize = 2;
+
+/// A note with an entry at the end of its topic, or `None` where it could not stand there as an entry of its own: after an
+/// open block of code, for example.
+pub(super) fn append(note: &str, entry: &NewEntry<'_>) -> Option<Edited> {
+    let sections = sections(note);
+    let own = |section: &&Section| {
+        let same = |topic: &str| section.title.to_lowercase() == topic.to_lowercase();
+        section.level == TOPIC_LEVEL && entry.topic.is_some_and(same)
+    };
+    let topic = sections.iter().find(own);
+    // Without a topic it stands under the title, or before the first heading where that is none.
+    let title = sections.iter().take(2).rfind(|section| section.level <= 1);
+    let section = if entry.topic.is_some() { topic } else { title };
+    let lines: Vec<&str> = note.lines().collect();
+    let blank = |at: usize| lines.get(at).is_none_or(|line| line.trim().is_empty());
+    let mut block = item::lines(entry.stamp, entry.text);
+    let lines_of_item = block.len();
+    let mut before = 0;
+    let at = match section {
+        Some(section) => (section.lines.clone()).rfind(|at| !blank(*at)).map_or(section.lines.start, |last| last + 1),
+        None => (0..lines.len()).rfind(|at| !blank(*at)).map_or(0, |last| last + 1),
+    };
+    if let (None, Some(topic)) = (section, entry.topic) {
+        block.splice(0..0, [format!("## {topic}"), String::new()]);
+        before += 2;
+    }
+    if at > 0 && !(section.is_some() && ends_a_list(note, at)) {
+        block.insert(0, String::new());
+        before += 1;
+    }
+    if at < lines.len() && !blank(at) {
+        block.push(String::new());
+    }
+    let text = with_lines(note, at, &block);
+    let first = number(at + before + 1);
+    let edited = Edited { text, lines: first..first + number(lines_of_item) };
+    stands_alone(note, &edited).then_some(edited)
+}
+
+/// Returns `true` if the lines before `at` end with an item of a list that a further item can follow at once.
+fn ends_a_list(note: &str, at: usize) -> bool {
+    let item = |entry: &Entry| {
+        let first = entry.text.trim_start();
+        entry.end_line as usize == at && ["- ", "* ", "+ "].iter().any(|mark| first.starts_with(mark))
+    };
+    entries(note).iter().any(item)
+}
+
+/// A note with further lines before the line `at` (from 0), in its own line ends.
+fn with_lines(note: &str, at: usize, block: &[String]) -> String {
+    let line_end =
+        if note.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let offset: usize = note.split_inclusive('\n').take(at).map(str::len).sum();
+    let (before, after) = note.split_at(offset);
+    let mut text = String::with_capacity(note.len() + block.iter().map(|line| line.len() + 2).sum::<usize>() + 2);
+    text.push_str(before);
+    if !before.is_empty() && !before.ends_with('\n') {
+        text.push_str(line_end);
+    }
+    for line in block {
+        text.push_str(line);
+        text.push_str(line_end);
+    }
+    text.push_str(after);
+    text
+}
+
+/// Returns `true` if exactly one entry more is there, on the lines that changed, and all others are as they were.
+fn stands_alone(note: &str, edited: &Edited) -> bool {
+    let (old, mut new) = (entries(note), entries(&edited.text));
+    let added = new.iter().position(|entry| entry.start_line == edited.lines.start);
+    let Some(entry) = added.map(|at| new.remove(at)) else { return false };
+    !entry.forgotten && entry.end_line < edited.lines.end && told(&old) == told(&new)
+}
+
+fn told(entries: &[Entry]) -> Vec<(&str, bool)> {
+    entries.iter().map(|entry| (entry.text.as_str(), entry.forgotten)).collect()
+}
+
+/// What is done to an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Marked as forgotten on a day.
+    Mark(Date),
+    /// The mark taken away.
+    Unmark,
+    /// Its lines taken out.
+    Delete,
+}
+
+/// A note with the entry that begins on a line changed, or `None` where there is no such entry, or the change would touch
+/// others.
+pub(super) fn change(note: &str, start_line: u32, change: Change) -> Option<Edited> {
+    let all = entries(note);
+    let at = all.iter().position(|entry| entry.start_line == start_line)?;
+    let entry = &all[at];
+    let lines = entry.start_line..entry.end_line + 1;
+    let whole = |text: String| Edited { text, lines: lines.clone() };
+    let candidates: Vec<Edited> = match change {
+        Change::Mark(_) if entry.forgotten => vec![whole(note.to_owned())],
+        Change::Mark(day) => marked(note, entry, day).into_iter().map(whole).collect(),
+        Change::Unmark => {
+            let mut text = note.to_owned();
+            if let Some(mark) = &entry.mark {
+                text.replace_range(mark.clone(), "");
+            }
+            vec![whole(text)]
+        }
+        Change::Delete => vec![Edited { text: deleted(note, entry), lines: start_line..start_line }],
+    };
+    let mut expected = told(&all);
+    match change {
+        Change::Mark(_) => expected[at].1 = true,
+        Change::Unmark => expected[at].1 = false,
+        Change::Delete => drop(expected.remove(at)),
+    }
+    candidates.into_iter().find(|edited| told(&entries(&edited.text)) == expected)
+}
+
+/// The forms of a note in which an entry is marked, the best first: at the end of its last line, or on a line of its own after
+/// that. A line that ends a block of code must end as it does.
+fn marked(note: &str, entry: &Entry, day: Date) -> Vec<String> {
+    let mark = forgotten_mark(day);
+    let line_end = if note[..entry.range.end].contains("\r\n") { "\r\n" } else { "\n" };
+    let with = |what: String| {
+        let mut text = note.to_owned();
+        text.insert_str(entry.range.end, &what);
+        text
+    };
+    let last = note[entry.range.clone()].lines().next_back().unwrap_or_default();
+    let mut forms = vec![with(format!("{line_end}  {mark}")), with(format!("{line_end}{mark}"))];
+    if item::fence(last).is_none() {
+        forms.insert(0, with(format!(" {mark}")));
+    }
+    forms
+}
+
+/// A note without an entry, and without the second of two gaps where it stood between them.
+fn deleted(note: &str, entry: &Entry) -> String {
+    let end = note[entry.range.end..].find('\n').map_or(note.len(), |at| entry.range.end + at + 1);
+    let (before, mut after) = (&note[..entry.range.start], &note[end..]);
+    let gap_before = before.is_empty() || before.ends_with("\n\n") || before.ends_with("\n\r\n");
+    if gap_before {
+        after = after.strip_prefix("\r\n").or_else(|| after.strip_prefix('\n')).unwrap_or(after);
+    }
+    let text = format!("{before}{after}");
+    // Nothing but the gap before it is left at the end.
+    match after.trim().is_empty() {
+        true if text.trim().is_empty() => String::new(),
+        true => {
+            let kept = text.trim_end().len();
+            let line_end = if text[kept..].starts_with("\r\n") { "\r\n" } else { "\n" };
+            format!("{}{line_end}", &text[..kept])
+        }
+        false => text,
+    }
+}
+
+fn number(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    fn add(note: &str, text: &str, topic: Option<&str>) -> Edited {
+        append(note, &NewEntry { stamp: "14:05", text, topic }).expect("it stands alone")
+    }
+
+    #[test]
+    fn entries_follow_each_other_and_topics_are_found_again() {
+        let mut note = "# 2026-11-22\n".to_owned();
+        for (text, topic, lines) in [
+            ("first", None, 3..4),
+            ("second\nof two lines", None, 4..6),
+            ("backups run at night", Some("Backups"), 9..10),
+            ("third", None, 6..7),
+            ("they take an hour", Some("backups"), 11..12),
+            ("ask the office", Some("Travel"), 15..16),
+            ("kept for a year", Some("BACKUPS"), 12..13),
+        ] {
+            let edited = add(&note, text, topic);
+            assert_eq!(edited.lines, lines, "{text}\n{}", edited.text);
+            note = edited.text;
+        }
+        assert_eq!(
+            note,
+            "# 2026-11-22\n\n- 14:05 first\n- 14:05 second\n  of two lines\n- 14:05 third\n\n## Backups\n\n- 14:05 backups run at night\n\
+             - 14:05 they take an hour\n- 14:05 kept for a year\n\n## Travel\n\n- 14:05 ask the office\n"
+        );
+    }
+
+    #[test]
+    fn what_people_wrote_around_it_stays_as_it_is() {
+        for (note, topic, expected) in [
+            ("", None, "- 14:05 x\n"),
+            ("A paragraph", None, "A paragraph\n\n- 14:05 x\n"),
+            ("- a\r\n- b\r\n", None, "- a\r\n- b\r\n- 14:05 x\r\n"),
+            ("---\ndate: 2026-01-01\n---\n## T\n- a\n", None, "---\ndate: 2026-01-01\n---\n\n- 14:05 x\n\n## T\n- a\n"),
+            ("# M\n## T\n- a\n\n\n## U\n- b\n", Some("t"), "# M\n## T\n- a\n- 14:05 x\n\n\n## U\n- b\n"),
+            ("# M\n## T\n### Deeper\n- a\n", Some("T"), "# M\n## T\n\n- 14:05 x\n\n### Deeper\n- a\n"),
+            ("## T\n- a\n", None, "- 14:05 x\n\n## T\n- a\n"),
+            ("# M\n\n- a\n\n# N\n\n- b\n", None, "# M\n\n- a\n- 14:05 x\n\n# N\n\n- b\n"),
+            ("1. one\n2. two\n", None, "1. one\n2. two\n\n- 14:05 x\n"),
+            ("- a\n\n\n", None, "- a\n- 14:05 x\n\n\n"),
+        ] {
+            assert_eq!(add(note, "x", topic).text, expected, "{note:?}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_would_be_swallowed_is_not_added() {
+        for note in ["```\nopen code\n", "# M\n\n<!-- open comment\n", "<script>\n"] {
+            assert_eq!(append(note, &NewEntry { stamp: "14:05", text: "x", topic: None }), None, "{note}");
+        }
+    }
+
+    #[test]
+    fn entries_are_marked_at_their_end_and_remembered_again() {
+        let day = date(2026, 11, 23);
+        for (note, line, expected) in [
+            ("- a\n- b\n", 1, "- a <!-- forgotten 2026-11-23 -->\n- b\n"),
+            ("- a\n  more\r\n- b", 1, "- a\n  more <!-- forgotten 2026-11-23 -->\r\n- b"),
+            ("One.\n\nTwo.\n", 3, "One.\n\nTwo. <!-- forgotten 2026-11-23 -->\n"),
+            ("- a\n  ```\n  x\n  ```\n- b\n", 1, "- a\n  ```\n  x\n  ```\n  <!-- forgotten 2026-11-23 -->\n- b\n"),
+            ("```\nx\n```\n", 1, "```\nx\n```\n  <!-- forgotten 2026-11-23 -->\n"),
+        ] {
+            let marked = change(note, line, Change::Mark(day)).expect(note);
+            assert_eq!(marked.text, expected);
+            assert_eq!(change(&marked.text, line, Change::Mark(day)).expect("marked").text, expected, "once is enough");
+            assert_eq!(change(&marked.text, line, Change::Unmark).expect("remembered").text, note);
+        }
+        assert_eq!(change("- a\n- b\n", 3, Change::Mark(day)), None);
+        assert_eq!(change("# a\n", 1, Change::Delete), None, "a heading is no entry");
+    }
+
+    #[test]
+    fn what_is_deleted_leaves_no_gap() {
+        for (note, line, expected) in [
+            ("# D\n\n- a\n- b\n", 3, "# D\n\n- b\n"),
+            ("# D\n\n- a\n- b\n", 4, "# D\n\n- a\n"),
+            ("# D\n\n- a\n", 3, "# D\n"),
+            ("# D\n\nOne.\n\nTwo.\n\nThree.\n", 5, "# D\n\nOne.\n\nThree.\n"),
+            ("- a\n", 1, ""),
+            ("- a\n  b <!-- forgotten 2026-11-23 -->\r\n\r\n- c\r\n", 1, "- c\r\n"),
+        ] {
+            assert_eq!(change(note, line, Change::Delete).expect(note).text, expected, "{note:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_note_only_ever_changes_where_it_is_asked_to(
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "- a\n", "- b\n  c\n", "\n", "text\n", "## T\n", "# D\n", "## U ##\n", "```\n", "> q\n", "1. x\n", "| a |\n|---|\n", "---\n", "\tx\n", "é", "\r\n",
+                "- z <!-- forgotten 2026-11-22 -->\n", "<!-- c -->\n", "T\n===\n",
+            ]), 0..20),
+            topic in prop::option::of(prop::sample::select(vec!["T", "u", "new"])),
+            line in 1_u32..30,
+        ) {
+            let note = parts.concat();
+            if let Some(added) = append(&note, &NewEntry { stamp: "14:05", text: "fresh\nand more", topic }) {
+                let found = entries(&added.text).into_iter().find(|entry| entry.start_line == added.lines.start);
+                let text = found.map(|entry| entry.text.replace('\r', ""));
+                prop_assert_eq!(text.as_deref(), Some("- 14:05 fresh\n  and more"));
+                let gone = change(&added.text, added.lines.start, Change::Delete);
+                prop_assert!(gone.is_none_or(|gone| told(&entries(&gone.text)) == told(&entries(&note))));
+            }
+            let day = date(2026, 11, 23);
+            if let Some(marked) = change(&note, line, Change::Mark(day)) {
+                let back = change(&marked.text, line, Change::Unmark).expect("what is marked can be remembered");
+                if !entries(&note).iter().any(|entry| entry.start_line == line && entry.forgotten) {
+                    prop_assert_eq!(back.text, note);
+                }
+            }
+        }
+    }
+}

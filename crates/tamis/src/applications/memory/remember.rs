@@ -1,0 +1,168 @@
+//! Adding a note.
+
+use super::Notes;
+use super::edit::{NewEntry, append};
+use super::item::{checked, checked_topic};
+use super::note_file::NoteFile;
+use crate::Error;
+use crate::file::{DirectoryLock, create, edit};
+use crate::index::RunOptions;
+use crate::progress::Observer;
+use jiff::Zoned;
+use jiff::civil::DateTime;
+use serde::Serialize;
+use std::fs;
+
+/// A note to be added.
+#[derive(Clone, Debug, Default)]
+pub struct RememberRequest {
+    /// What it says.
+    pub text: String,
+    /// What it is about: the heading that it stands under.
+    pub topic: Option<String>,
+    /// A file of notes, from the root of the source; `None`: that of the day, in `memory.directory`.
+    pub file: Option<String>,
+    /// The source it belongs to; `None`: the one that the index was looked for in, or the only one.
+    pub namespace: Option<String>,
+    /// When it was written; `None`: now, by the clock and the time zone of the system.
+    pub at: Option<DateTime>,
+}
+
+/// Where a note stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Remembered {
+    /// The source it belongs to.
+    pub namespace: String,
+    /// The file, from the root of the source.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
+    /// True if the file is new.
+    pub created: bool,
+    /// Why it is not found yet, where that is so. The note is kept, and the next search or run that can write finds it.
+    pub not_indexed: Option<String>,
+}
+
+impl Notes<'_> {
+    /// Adds a note to a file of notes and indexes that file. The file is changed as a whole or not at all, and those who
+    /// add notes at the same time wait for each other.
+    ///
+    /// # Errors
+    /// A text, topic or file that is not allowed; several sources of which none is meant; an index or a directory that
+    /// cannot be written; a file in which the note could not stand as an entry of its own.
+    pub fn remember(&self, request: &RememberRequest, observer: &dyn Observer) -> Result<Remembered, Error> {
+        let text = checked(&request.text, self.index.config().notes.max_characters)?;
+        let topic = request.topic.as_deref().map(checked_topic).transpose()?;
+        let at = request.at.unwrap_or_else(|| Zoned::now().datetime());
+        let day = at.date().to_string();
+        self.check_writable()?;
+        let source = self.note_source(request.namespace.as_deref())?;
+        let path = match &request.file {
+            Some(file) => file.clone(),
+            None => match self.index.config().notes.directory.as_str() {
+                "" => format!("{day}.md"),
+                directory => format!("{directory}/{day}.md"),
+            },
+        };
+        let place = self.note_place(source, &path)?;
+        // A file that is called by its day need not say it again.
+        let of_the_day = place.path.rsplit('/').next().is_some_and(|name| name.starts_with(&day));
+        let stamp = if of_the_day { at.strftime("%H:%M") } else { at.strftime("%Y-%m-%d %H:%M") }.to_string();
+        let entry = NewEntry { stamp: &stamp, text: &text, topic: topic.as_deref() };
+
+        let made = place.missing_directories();
+        fs::create_dir_all(place.directory())
+            .map_err(|error| Error::path(place.directory(), format!("cannot be made: {error}")))?;
+        let lock = DirectoryLock::take(place.directory())?;
+        // Between the look at the path and the lock, a link could have come.
+        let place = self.note_place(source, &place.path)?;
+        let created = create(&place.whole, &format!("# {}\n", place.stem()))?;
+        let lines = self.check_indexed(&place).and_then(|()| {
+            edit(&place.whole, |note| {
+                let edited = append(note, &entry).ok_or_else(|| swallowed(&place))?;
+                self.check_size(&place, edited.text.len())?;
+                Ok((edited.text, edited.lines))
+            })
+        });
+        if created && lines.is_err() {
+            // Nothing but the heading is in it; the lock says that nobody else has written there.
+            let _ = fs::remove_file(&place.whole);
+        }
+        drop(lock);
+        if lines.is_err() {
+            // Those that are not empty stay.
+            made.iter().for_each(|directory| drop(fs::remove_dir(directory)));
+        }
+        let lines = lines?;
+        Ok(Remembered {
+            namespace: source.namespace.clone(),
+            path: place.path.clone(),
+            start_line: lines.start,
+            end_line: lines.end - 1,
+            created,
+            not_indexed: self.index_note(&place, observer),
+        })
+    }
+
+    /// Has what was written found at once. Returns why it is not, where another process keeps writing the index or a model
+    /// fails: the file is written by then.
+    pub(super) fn index_note(&self, place: &NoteFile<'_>, observer: &dyn Observer) -> Option<String> {
+        let options = RunOptions { embed_at_most: self.index.config().search.refresh_embed as u64, reread: false };
+        self.index.refresh_file(place.source, &place.path, options, observer).err().map(|error| error.to_string())
+    }
+
+    /// # Errors
+    /// The index was opened for reading: what is written would not be found.
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
+        if self.index.is_writable() {
+            return Ok(());
+        }
+        let reason = "not writable, so that a note would not be found";
+        Err(Error::index_directory(&self.index.location().directory, reason))
+    }
+
+    /// # Errors
+    /// A run would leave the file out.
+    fn check_indexed(&self, place: &NoteFile<'_>) -> Result<(), Error> {
+        if self.index.would_index(place.source, &place.path)? {
+            return Ok(());
+        }
+        let reason = "left out of the index by an ignore file or setting, so a note in it would not be found; allow it with a \
+                      line such as !/memory/ in .tamisignore, or choose another file";
+        Err(Error::path(&place.whole, reason))
+    }
+
+    /// # Errors
+    /// With the note, the file would be too large to be indexed.
+    fn check_size(&self, place: &NoteFile<'_>, bytes: usize) -> Result<(), Error> {
+        let most = self.index.config().index.max_file_bytes;
+        if bytes as u64 <= most {
+            return Ok(());
+        }
+        let reason =
+            format!("would have {bytes} bytes, more than the {most} of index.max_file_bytes; choose another file");
+        Err(Error::path(&place.whole, reason))
+    }
+}
+
+impl NoteFile<'_> {
+    /// Its name without the ending, which is the title of a new file.
+    fn stem(&self) -> String {
+        self.whole.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The directories that have to be made for it, the innermost first.
+    fn missing_directories(&self) -> Vec<std::path::PathBuf> {
+        let missing = self.directory().ancestors().take_while(|directory| !directory.exists());
+        missing.map(std::path::Path::to_owned).collect()
+    }
+}
+
+fn swallowed(place: &NoteFile<'_>) -> Error {
+    let reason = "the note could not stand there as an entry of its own: a block of code or a comment before it is not closed, or \
+                  its topic is no plain line; mend the file or choose another";
+    Error::path(&place.whole, reason)
+}

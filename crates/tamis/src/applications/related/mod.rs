@@ -1,0 +1,303 @@
+//! From a passage to what is similar, what it uses and what uses it.
+//!
+//! Similarity goes by vectors (`search::near_passage`). The other two go by names: the syntax tree gives the names that a piece
+//! of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among several
+//! definitions as far as possible without types, with `imports` for what a file knows of others. `definitions` looks names
+//! up, `references` goes from a passage to what it uses, and `referrers` the other way.
+
+mod definitions;
+mod imports;
+mod names;
+mod references;
+mod referrers;
+mod use_site;
+
+use crate::Error;
+use crate::handle::Index;
+use crate::lookup::Named;
+use crate::search::{CutReport, MetadataFilter, SimilarPassages};
+use definitions::Definitions;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+use tamis_store::{PassageId, StoredPassage};
+
+/// By what passages are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RelatedBy {
+    /// By meaning: the nearest vectors.
+    Vector,
+    /// By names: what it uses, and what uses it.
+    Reference,
+}
+
+impl RelatedBy {
+    /// Both by name.
+    pub const NAMES: [&str; 2] = ["vector", "reference"];
+}
+
+impl fmt::Display for RelatedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            RelatedBy::Vector => "vector",
+            RelatedBy::Reference => "reference",
+        })
+    }
+}
+
+impl FromStr for RelatedBy {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "vector" => Ok(RelatedBy::Vector),
+            "reference" => Ok(RelatedBy::Reference),
+            other => Err(Error::argument("by", format!("{other:?}"), "vector or reference")),
+        }
+    }
+}
+
+/// To what related passages are looked for, and how many. [`RelatedRequest::new`] asks for all with the configuration's
+/// own limit.
+#[derive(Clone, Debug, Default)]
+pub struct RelatedRequest {
+    /// The passage: its identifier or the beginning of it, or a place in it as `PATH:LINE`, as [`Index::get`] takes them.
+    pub wanted: String,
+    /// By what; `None`: by everything.
+    pub by: Option<RelatedBy>,
+    /// Most entries of each list, 1 to 1000. `None`: `search.top_k`.
+    pub limit: Option<usize>,
+    /// Of what is like it, only what these conditions leave. What it uses and what uses it goes by names alone.
+    pub metadata: MetadataFilter,
+    /// The namespaces that the caller may read; nothing of others is touched. `None`: all.
+    pub allowed_namespaces: Option<Vec<String>>,
+}
+
+impl RelatedRequest {
+    /// Everything that is related to `wanted`.
+    pub fn new(wanted: impl Into<String>) -> Self {
+        RelatedRequest { wanted: wanted.into(), ..RelatedRequest::default() }
+    }
+}
+
+/// What is related to a passage.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Related {
+    /// The passage.
+    pub passage: RelatedPassage,
+    /// The model whose vectors were compared; null where none were.
+    pub model: Option<String>,
+    /// What is like it, best first (tests and the like come later than they are similar), as many as the configured cut
+    /// keeps. Its own other pieces are left out.
+    pub similar: Vec<SimilarPassage>,
+    /// How many are like it, and why; null where no vectors were compared.
+    pub cut: Option<CutReport>,
+    /// The names that it refers to and that are defined in the index, in the order of its text; where there are too many,
+    /// those that are told least surely are left out.
+    pub references: Vec<NameReference>,
+    /// What refers to it: nearest files first, tests last.
+    pub referenced_by: Vec<Referrer>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+impl Related {
+    /// Whether nothing is related.
+    pub fn is_empty(&self) -> bool {
+        self.similar.is_empty() && self.references.is_empty() && self.referenced_by.is_empty()
+    }
+}
+
+/// A passage by its place and name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RelatedPassage {
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path of the document under the root, with forward slashes.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
+    /// Qualified name of the symbol.
+    pub symbol: Option<String>,
+    /// Title of the document, or the path of headings above the passage.
+    pub title: Option<String>,
+    /// What it is: `function`, `type`, `section`, …
+    pub kind: String,
+    /// Canonical name of the language.
+    pub language: Option<String>,
+}
+
+impl From<&StoredPassage> for RelatedPassage {
+    fn from(passage: &StoredPassage) -> Self {
+        RelatedPassage {
+            id: passage.id.clone(),
+            namespace: passage.namespace.clone(),
+            path: passage.path.clone(),
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            symbol: passage.symbol.clone(),
+            title: passage.heading.clone().or_else(|| passage.title.clone()),
+            kind: passage.kind.clone(),
+            language: passage.language.clone(),
+        }
+    }
+}
+
+/// A passage that is like another.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SimilarPassage {
+    /// The passage.
+    #[serde(flatten)]
+    pub passage: RelatedPassage,
+    /// Cosine similarity of the two, in [-1, 1].
+    pub similarity: f64,
+}
+
+/// A name that a passage refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NameReference {
+    /// The name, without qualifiers.
+    pub name: String,
+    /// How it is referred to: `call`, `type` or `implementation`.
+    pub kind: String,
+    /// The lines of the document that do so, ascending.
+    pub lines: Vec<u32>,
+    /// What it can mean. More than one: nothing that is known tells them apart.
+    pub definitions: Vec<RelatedPassage>,
+}
+
+/// A passage that refers to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Referrer {
+    /// The passage.
+    #[serde(flatten)]
+    pub passage: RelatedPassage,
+    /// The name that it uses, without qualifiers.
+    pub name: String,
+    /// The lines of its document that use it, ascending.
+    pub lines: Vec<u32>,
+    /// How many definitions the name can mean there, this one among them; 1: this one.
+    pub definitions: usize,
+}
+
+/// A passage with the others of its document.
+struct Subject {
+    passage: StoredPassage,
+    /// All passages of its document, in their order.
+    document: Vec<StoredPassage>,
+    /// The pieces that it is divided into, itself among them.
+    pieces: HashSet<PassageId>,
+}
+
+/// Finds what is similar to a passage, what it uses and what uses it. From [`Index::related`].
+#[derive(Clone, Copy)]
+pub struct RelatedFinder<'a> {
+    index: &'a Index,
+}
+
+impl Index {
+    /// Continues from one passage: what is similar, what it uses, what uses it.
+    pub fn related(&self) -> RelatedFinder<'_> {
+        RelatedFinder { index: self }
+    }
+}
+
+impl RelatedFinder<'_> {
+    /// What is related to a passage: what is like it, what it uses and what uses it. At most 200 files are parsed.
+    ///
+    /// Uses are told by names and their surroundings, not by types: where a name has several definitions that nothing tells
+    /// apart they are all given, and where it has more than six it is left out with a note.
+    ///
+    /// # Errors
+    /// The passage is not there or may not be read, the limit is out of range, a condition is not allowed, or the index or a model
+    /// fails.
+    pub fn find(&self, request: &RelatedRequest) -> Result<Related, Error> {
+        let limit = request.limit.unwrap_or(self.index.config.search.top_k);
+        if !(1..=1000).contains(&limit) {
+            return Err(Error::argument("limit", limit.to_string(), "1 to 1000"));
+        }
+        request.metadata.check()?;
+        let allowed = request.allowed_namespaces.as_deref();
+        let subject = self.subject(&request.wanted, allowed)?;
+        let scope = self.index.searcher().scope_around(&subject.passage.namespace, allowed)?;
+        let mut notes = Vec::new();
+
+        let mut similar = SimilarPassages::default();
+        if request.by != Some(RelatedBy::Reference) {
+            similar =
+                self.index.searcher().similar(subject.passage.passage, &subject.pieces, &scope, &request.metadata)?;
+            notes.extend(similar.remark.take());
+        }
+        let kept = similar.cut.as_ref().map_or(0, |cut| cut.keep).min(limit);
+        let similar_passages = similar.passages.iter().take(kept);
+
+        let (mut references, mut referenced_by) = (Vec::new(), Vec::new());
+        if request.by != Some(RelatedBy::Vector) {
+            let known = Definitions::new(self.index, &scope);
+            references = references::of(&known, &subject, limit, &mut notes)?;
+            referenced_by = referrers::of(self.index, &known, &subject, limit, &mut notes)?;
+        }
+        Ok(Related {
+            passage: RelatedPassage::from(&subject.passage),
+            model: similar.model,
+            similar: similar_passages
+                .map(|(passage, similarity)| SimilarPassage { passage: passage.into(), similarity: *similarity })
+                .collect(),
+            cut: similar.cut,
+            references,
+            referenced_by,
+            notes,
+        })
+    }
+
+    /// The passage that is meant.
+    fn subject(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Subject, Error> {
+        // What may not be read is as if it were not there.
+        let hidden = || Error::NotFound { wanted: wanted.to_owned(), nearest: None };
+        let (passage, document) = match self.index.meant_by(wanted, allowed)? {
+            Named::Passage(passage) => {
+                let document = self.index.store.document_passages(&passage.namespace, &passage.path)?;
+                (*passage, document)
+            }
+            Named::Lines(place, lines) => {
+                let document = self.index.store.document_passages(&place.namespace, &place.path)?;
+                let passage = match (lines, document.as_slice()) {
+                    (None, [only]) => only.clone(),
+                    (None, _) => {
+                        let allowed = format!("{wanted}:LINE, a line of the passage that is meant, or its id");
+                        return Err(Error::argument("passage", format!("{wanted:?}"), allowed));
+                    }
+                    (Some((line, _)), passages) => at_line(passages, line).cloned().ok_or_else(hidden)?,
+                };
+                (passage, document)
+            }
+        };
+        let pieces = pieces(&passage, &document);
+        Ok(Subject { passage, document, pieces })
+    }
+}
+
+/// The passage that holds a line, else the next one after it: blank lines are in none.
+fn at_line(passages: &[StoredPassage], line: u32) -> Option<&StoredPassage> {
+    let holding = passages.iter().filter(|one| (one.start_line..=one.end_line).contains(&line));
+    let holding = holding.min_by_key(|one| one.end_line - one.start_line);
+    holding.or_else(|| passages.iter().filter(|one| one.start_line > line).min_by_key(|one| one.start_line))
+}
+
+/// The passages into which what `passage` is a piece of was divided, itself among them.
+fn pieces(passage: &StoredPassage, document: &[StoredPassage]) -> HashSet<PassageId> {
+    let same = |other: &&StoredPassage| match (&passage.symbol, &passage.heading) {
+        (None, None) => false,
+        _ => (&other.symbol, &other.heading, &other.kind) == (&passage.symbol, &passage.heading, &passage.kind),
+    };
+    let mut pieces: HashSet<PassageId> = document.iter().filter(same).map(|other| other.passage).collect();
+    pieces.insert(passage.passage);
+    pieces
+}

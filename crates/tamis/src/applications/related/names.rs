@@ -1,0 +1,362 @@
+//! Which definitions a name can mean where it is used. Pure: names, places and the text of a line, nothing else.
+//!
+//! Nothing here knows types. What tells definitions of one name apart is what stands before the name, what kind of thing
+//! each defines, and how near each lies; where that leaves several, all of them are given.
+
+use super::imports::Imports;
+use super::use_site::{Before, Defined, Nearness, Site};
+use tamis_text::{Language, ReferenceKind, Relation};
+
+/// What stands between the parts of a qualified name, in one language or another.
+const SEPARATORS: [&str; 4] = ["::", ".", "#", "/"];
+
+/// What stands between the symbols that share a passage.
+pub(super) const LIST_SEPARATOR: &str = ", ";
+
+/// Names of methods that the standard libraries of most languages have. On a value of unknown type they say nothing.
+#[rustfmt::skip]
+const EVERYWHERE: [&str; 96] = [
+    "add", "all", "and_then", "any", "append", "apply", "as_ref", "as_str", "bind", "call", "catch", "chain", "clear",
+    "clone", "close", "cmp", "collect", "contains", "copy", "count", "default", "delete", "drop", "ends_with", "entry", "eq",
+    "equals", "every", "execute", "exists", "expect", "extend", "filter", "find", "first", "flush", "fmt", "fold", "forEach",
+    "format", "from", "get", "hash", "has", "index", "insert", "into", "is_empty", "items", "iter", "join", "keys", "last",
+    "len", "length", "lock", "log", "map", "matches", "max", "min", "name", "new", "next", "open", "parse", "path", "pop",
+    "position", "prepare", "print", "push", "put", "read", "recv", "remove", "replace", "reverse", "run", "send", "set", "size",
+    "skip", "slice", "sort", "split", "start", "stop", "sum", "take", "then", "to_owned", "toString", "update", "values", "write",
+];
+
+/// Languages in which a point also stands between a module and what it holds.
+const DOTTED: [&str; 9] = ["python", "go", "typescript", "tsx", "javascript", "jsx", "csharp", "kotlin", "swift"];
+
+/// The last part of a qualified name, and the part before it, both without type arguments.
+pub(super) fn last_parts(symbol: &str) -> (&str, Option<&str>) {
+    let (outer, last) = split(symbol);
+    (bare(last), outer.map(|outer| bare(split(outer).1)).filter(|outer| !outer.is_empty()))
+}
+
+fn split(symbol: &str) -> (Option<&str>, &str) {
+    let end = bare_end(symbol);
+    let found = SEPARATORS.iter().filter_map(|separator| Some((symbol[..end].rfind(separator)?, separator.len())));
+    match found.max() {
+        Some((at, length)) => (Some(&symbol[..at]), &symbol[at + length..]),
+        None => (None, symbol),
+    }
+}
+
+/// Without type arguments at the end.
+fn bare(name: &str) -> &str {
+    name[..bare_end(name)].trim_start_matches(['&', '*', '@'])
+}
+
+/// Where the type arguments at the end of a name begin; its length where it has none.
+fn bare_end(name: &str) -> usize {
+    if !name.ends_with('>') {
+        return name.len();
+    }
+    let mut depth = 0usize;
+    for (at, character) in name.char_indices().rev() {
+        match character {
+            '>' => depth += 1,
+            '<' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    name.len()
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_alphanumeric() || character == '_' || character == '$'
+}
+
+/// What stands before each occurrence of a name in a line, each once; where it is called on that line, of its calls alone.
+pub(super) fn before<'a>(line: &'a str, name: &str) -> Vec<Before<'a>> {
+    if name.is_empty() {
+        return Vec::new();
+    }
+    let (mut called, mut mentioned) = (Vec::new(), Vec::new());
+    for (at, _) in line.match_indices(name) {
+        let (front, back) = (&line[..at], &line[at + name.len()..]);
+        if front.ends_with(is_of_name) || back.starts_with(is_of_name) {
+            continue;
+        }
+        let is_called = back.trim_start().starts_with(['(', '!']) || back.starts_with("::<");
+        let found = if is_called { &mut called } else { &mut mentioned };
+        let before = front_of(front);
+        if !found.contains(&before) {
+            found.push(before);
+        }
+    }
+    if called.is_empty() { mentioned } else { called }
+}
+
+fn front_of(front: &str) -> Before<'_> {
+    let separator = ["::", "?.", "!.", "->", ".", "\\"].into_iter().find(|separator| front.ends_with(separator));
+    let Some(front) = separator.and_then(|separator| front.strip_suffix(separator)) else { return Before::Nothing };
+    let front = front.trim_end_matches(['?', '!']);
+    let plain = front[..bare_end(front)].trim_end_matches("::");
+    let start = plain
+        .rfind(|character| !is_of_name(character))
+        .map_or(0, |at| at + plain[at..].chars().next().map_or(1, char::len_utf8));
+    match &plain[start..] {
+        "" => Before::Value,
+        "self" | "this" | "Self" | "cls" | "static" | "$this" | "me" => Before::Own,
+        "crate" => Before::Root,
+        "super" if separator == Some("::") => Before::Root,
+        "super" | "parent" | "base" => Before::Value,
+        number if number.starts_with(|first: char| first.is_ascii_digit()) => Before::Value,
+        path if matches!(separator, Some("::" | "\\")) => Before::Path(path),
+        named => Before::Named(named.trim_start_matches('$')),
+    }
+}
+
+/// The definitions, by their places in `defined`, that `name` can mean where it is used, and how near they lie: the
+/// nearest of those that fit. All of `defined` define something of that name.
+pub(super) fn meant(
+    name: &str,
+    kind: ReferenceKind,
+    before: Before<'_>,
+    site: &Site<'_>,
+    imports: &Imports,
+    defined: &[Defined<'_>],
+) -> Option<(Nearness, Vec<usize>)> {
+    let known = |one: &Defined<'_>| imports.allow(name, before, one, site, nearness(site, one));
+    let fitting = (0..defined.len()).filter(|&at| fits(kind, site, &defined[at]) && known(&defined[at])).collect();
+    let fitting = qualified(name, kind, before, site, defined, fitting);
+    let nearest = fitting.iter().map(|&at| nearness(site, &defined[at])).min()?;
+    Some((nearest, fitting.into_iter().filter(|&at| nearness(site, &defined[at]) == nearest).collect()))
+}
+
+/// Returns `true` if code in the site's language can mean a definition of that kind and language at all.
+fn fits(kind: ReferenceKind, site: &Site<'_>, defined: &Defined<'_>) -> bool {
+    let related = match (site.language, defined.language) {
+        (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
+        _ => false,
+    };
+    related && (kind == ReferenceKind::Call || !is_called(defined.kind))
+}
+
+fn is_called(kind: &str) -> bool {
+    matches!(kind, "function" | "method" | "macro")
+}
+
+fn is_method(defined: &Defined<'_>) -> bool {
+    defined.kind == "method"
+}
+
+/// Those that what stands before the name leaves.
+fn qualified(
+    name: &str,
+    kind: ReferenceKind,
+    before: Before<'_>,
+    site: &Site<'_>,
+    defined: &[Defined<'_>],
+    fitting: Vec<usize>,
+) -> Vec<usize> {
+    let only = |keep: &dyn Fn(&Defined<'_>) -> bool| -> Vec<usize> {
+        fitting.iter().copied().filter(|&at| keep(&defined[at])).collect()
+    };
+    let held_by = |defined: &Defined<'_>, holder: &str| holders(defined, name).any(|known| known == holder);
+    let own = |defined: &Defined<'_>| site.owner.is_some_and(|owner| held_by(defined, owner));
+    let methods = || if EVERYWHERE.contains(&name) { Vec::new() } else { only(&is_method) };
+    let dotted = site.language.is_some_and(|language| DOTTED.contains(&language));
+    match before {
+        // A method is called by its bare name where it belongs to what the code belongs to.
+        Before::Nothing | Before::Root if kind == ReferenceKind::Call => {
+            first([only(&|one| !is_method(one)), only(&own)])
+        }
+        Before::Nothing | Before::Root => fitting,
+        Before::Own => first([only(&own), methods()]),
+        Before::Value => methods(),
+        // A type that defines no such thing here is somebody else's.
+        Before::Path(holder) => first([only(&|one| held_by(one, holder)), only(&|one| is_module_of(one, holder))]),
+        Before::Named(holder) => {
+            let module = only(&|one| dotted && is_module_of(one, holder));
+            let held = first([only(&|one| held_by(one, holder)), module]);
+            if holder.starts_with(char::is_uppercase) {
+                return held;
+            }
+            // A variable is often called like its type, or like the end of it.
+            let plain = holder.replace('_', "").to_lowercase();
+            let like = |one: &Defined<'_>| holders(one, name).any(|known| known.to_lowercase().ends_with(&plain));
+            first([held, only(&|one| is_method(one) && like(one)), methods()])
+        }
+    }
+}
+
+/// The first that is not empty.
+fn first<const N: usize>(choices: [Vec<usize>; N]) -> Vec<usize> {
+    choices.into_iter().find(|choice| !choice.is_empty()).unwrap_or_default()
+}
+
+/// What the symbols of that name belong to.
+fn holders<'a>(defined: &Defined<'a>, name: &str) -> impl Iterator<Item = &'a str> {
+    let name = name.to_owned();
+    defined.symbol.split(LIST_SEPARATOR).filter_map(move |symbol| {
+        let (last, holder) = last_parts(symbol);
+        holder.filter(|_| last == name)
+    })
+}
+
+/// Returns `true` if something is defined in the module of that name: a file that is called so, or a directory.
+fn is_module_of(defined: &Defined<'_>, name: &str) -> bool {
+    let (directory, file) = defined.path.rsplit_once('/').unwrap_or(("", defined.path));
+    !is_method(defined) && (file.split('.').next() == Some(name) || directory.rsplit('/').next() == Some(name))
+}
+
+fn nearness(site: &Site<'_>, defined: &Defined<'_>) -> Nearness {
+    let directory = |path: &str| path.rsplit_once('/').map_or(String::new(), |(directory, _)| directory.to_owned());
+    match site.namespace == defined.namespace {
+        true if site.path == defined.path => Nearness::File,
+        true if directory(site.path) == directory(defined.path) => Nearness::Directory,
+        _ => Nearness::Elsewhere,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ReferenceKind::{Call, Type};
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_last_two_parts_of_a_name() {
+        for (symbol, expected) in [
+            ("open", ("open", None)),
+            ("Store::open", ("open", Some("Store"))),
+            ("a::Store<K, V>::open", ("open", Some("Store"))),
+            ("Store::open<T: Into<Path>>", ("open", Some("Store"))),
+            ("pkg.Door.open", ("open", Some("Door"))),
+            ("Door#open", ("open", Some("Door"))),
+            ("Map<K, V>", ("Map", None)),
+            ("", ("", None)),
+        ] {
+            assert_eq!(last_parts(symbol), expected, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn what_stands_before_a_name() {
+        for (line, expected) in [
+            ("    open(path)", Before::Nothing),
+            ("let x = Store::open(path)?;", Before::Path("Store")),
+            ("Vec::<T>::open()", Before::Path("Vec")),
+            ("self.open()", Before::Own),
+            ("$this->open()", Before::Own),
+            ("self.store.open()", Before::Named("store")),
+            ("$store->open()", Before::Named("store")),
+            ("store?.open()", Before::Named("store")),
+            ("    .open()", Before::Value),
+            ("stores[0].open()", Before::Value),
+            ("make().open()", Before::Value),
+            ("crate::open()", Before::Root),
+            ("super::open()", Before::Root),
+            ("super.open()", Before::Value),
+            ("let open = door.open();", Before::Named("door")),
+            ("größe.open()", Before::Named("größe")),
+        ] {
+            assert_eq!(before(line, "open"), [expected], "{line}");
+        }
+        assert_eq!(before("reopen(open_all)", "open"), []);
+        assert_eq!(before("Door::open(self.open())", "open"), [Before::Path("Door"), Before::Own]);
+        assert_eq!(before("x", ""), []);
+    }
+
+    fn defined<'a>(symbol: &'a str, kind: &'a str, path: &'a str) -> Defined<'a> {
+        Defined { symbol, kind, namespace: "n", path, language: Some("rust") }
+    }
+
+    const SITE: Site<'static> = Site { namespace: "n", path: "src/a.rs", language: Some("rust"), owner: Some("Own") };
+
+    fn found(name: &str, kind: ReferenceKind, before: Before<'_>, defined: &[Defined<'_>]) -> Vec<usize> {
+        meant(name, kind, before, &SITE, &Imports::default(), defined).map(|(_, found)| found).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_nearest_definition_is_meant_and_equals_are_all_given() {
+        let all = [
+            defined("load", "function", "far/c.rs"),
+            defined("load", "function", "src/b.rs"),
+            defined("load", "function", "src/a.rs"),
+        ];
+        assert_eq!(
+            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &all),
+            Some((Nearness::File, vec![2]))
+        );
+        assert_eq!(
+            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &all[..2]),
+            Some((Nearness::Directory, vec![1]))
+        );
+        let far = [all[0], defined("load", "function", "other/d.rs")];
+        assert_eq!(
+            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &far),
+            Some((Nearness::Elsewhere, vec![0, 1]))
+        );
+        let elsewhere = [Defined { namespace: "m", ..all[2] }];
+        assert_eq!(
+            meant("load", Call, Before::Nothing, &SITE, &Imports::default(), &elsewhere),
+            Some((Nearness::Elsewhere, vec![0]))
+        );
+    }
+
+    #[test]
+    fn a_qualifier_tells_definitions_apart() {
+        let all = [
+            defined("Door::shut", "method", "src/b.rs"),
+            defined("Window::shut", "method", "src/b.rs"),
+            defined("Own::shut", "method", "src/a.rs"),
+            defined("shut", "function", "src/gate.rs"),
+        ];
+        assert_eq!(found("shut", Call, Before::Named("Window"), &all), [1]);
+        assert_eq!(found("shut", Call, Before::Named("Lid"), &all), [] as [usize; 0], "somebody else's type");
+        assert_eq!(found("shut", Call, Before::Path("gate"), &all), [3], "a module");
+        assert_eq!(found("shut", Call, Before::Named("gate"), &all), [2], "a variable, in Rust");
+        assert_eq!(found("shut", Call, Before::Named("front_door"), &all[..2]), [0, 1], "no type is called so");
+        assert_eq!(found("shut", Call, Before::Named("door"), &all), [0], "a variable called like its type");
+        assert_eq!(found("shut", Call, Before::Own, &all), [2]);
+        assert_eq!(found("shut", Call, Before::Nothing, &all), [3], "no method is called by its bare name");
+        assert_eq!(found("shut", Call, Before::Nothing, &all[..3]), [2], "but one's own, in many languages");
+        assert_eq!(found("shut", Call, Before::Value, &all[..2]), [0, 1]);
+    }
+
+    #[test]
+    fn a_name_that_every_language_has_means_nothing_on_an_unknown_value() {
+        let all = [defined("Queue::push", "method", "src/a.rs"), defined("push", "function", "src/a.rs")];
+        assert_eq!(found("push", Call, Before::Value, &all), [] as [usize; 0]);
+        assert_eq!(found("push", Call, Before::Named("items"), &all), [] as [usize; 0]);
+        assert_eq!(found("push", Call, Before::Named("queue"), &all), [0]);
+        assert_eq!(found("push", Call, Before::Named("Queue"), &all), [0]);
+    }
+
+    #[test]
+    fn a_type_is_no_function_and_other_languages_are_others() {
+        let all = [defined("Door", "type", "src/b.rs"), defined("Door", "function", "src/a.rs")];
+        assert_eq!(found("Door", Type, Before::Nothing, &all), [0]);
+        let python = [Defined { language: Some("python"), ..all[0] }, Defined { language: None, ..all[0] }];
+        assert_eq!(found("Door", Type, Before::Nothing, &python), [] as [usize; 0]);
+        let typescript = Site { language: Some("typescript"), ..SITE };
+        let javascript = [Defined { language: Some("javascript"), ..all[0] }];
+        assert!(
+            meant("Door", Type, Before::Nothing, &typescript, &Imports::default(), &javascript).is_some(),
+            "related"
+        );
+    }
+
+    #[test]
+    fn common_names_are_each_there_once() {
+        let mut sorted = EVERYWHERE.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), EVERYWHERE.len());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(line in "\\PC{0,40}", name in "[a-z<>:.]{0,5}", symbol in "\\PC{0,20}") {
+            before(&line, &name);
+            last_parts(&symbol);
+        }
+    }
+}

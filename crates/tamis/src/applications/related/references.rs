@@ -1,0 +1,157 @@
+//! From a passage to what it uses.
+
+use super::definitions::{Definitions, MOST_DEFINITIONS, defined};
+use super::imports::Imports;
+use super::names::{LIST_SEPARATOR, before, last_parts, meant};
+use super::use_site::{Before, Defined, Nearness, Site};
+use super::{NameReference, RelatedPassage, Subject};
+use crate::Error;
+use crate::lookup::by_line;
+use std::collections::{BTreeMap, HashSet};
+use tamis_store::StoredPassage;
+use tamis_text::{Language, Reference};
+
+/// A document's text, put together again, and what it refers to.
+pub(super) struct Parsed {
+    lines: BTreeMap<u32, String>,
+    pub(super) references: Vec<Reference>,
+    pub(super) imports: Imports,
+}
+
+impl Parsed {
+    /// Parses the document that these passages are of.
+    pub(super) fn of(document: &[StoredPassage]) -> Parsed {
+        let lines: BTreeMap<u32, String> = by_line(document).into_iter().collect();
+        let mut text = String::new();
+        let mut at = 1;
+        for (line, content) in &lines {
+            // Blank lines between passages are in none of them.
+            while at < *line {
+                text.push('\n');
+                at += 1;
+            }
+            text.push_str(content);
+            text.push('\n');
+            at = line + 1;
+        }
+        let references = document.first().map_or(Vec::new(), |first| {
+            let named = first.language.as_deref().unwrap_or_default();
+            let by_path = Language::of(&first.path, &text).is_some();
+            tamis_text::references(if by_path { &first.path } else { named }, &text)
+        });
+        let language = document.first().and_then(|first| first.language.as_deref());
+        let imports = Imports::of(language, lines.values().map(String::as_str));
+        Parsed { lines, references, imports }
+    }
+
+    /// What stands before a name that is referred to.
+    pub(super) fn before(&self, reference: &Reference) -> Vec<Before<'_>> {
+        let line = self.lines.get(&reference.line).map_or("", String::as_str);
+        match before(line, &reference.name) {
+            // It is spelled otherwise than it is called.
+            found if found.is_empty() => vec![Before::Value],
+            found => found,
+        }
+    }
+}
+
+/// A passage as the place of a use.
+pub(super) fn site(passage: &StoredPassage) -> Site<'_> {
+    let symbol = passage.symbol.as_deref().and_then(|symbols| symbols.split(LIST_SEPARATOR).next());
+    let owner = symbol.and_then(|symbol| match (passage.kind.as_str(), last_parts(symbol)) {
+        ("type" | "trait", (name, _)) => Some(name),
+        (_, (_, owner)) => owner,
+    });
+    Site { namespace: &passage.namespace, path: &passage.path, language: passage.language.as_deref(), owner }
+}
+
+/// What a name can mean, while it is put together from all its uses.
+struct Found<'k> {
+    reference: NameReference,
+    nearness: Nearness,
+    definitions: Vec<&'k StoredPassage>,
+}
+
+/// The names that the subject refers to and that are defined, at most `limit`, in the order of its text.
+pub(super) fn of(
+    known: &Definitions<'_>,
+    subject: &Subject,
+    limit: usize,
+    notes: &mut Vec<String>,
+) -> Result<Vec<NameReference>, Error> {
+    let parsed = Parsed::of(&subject.document);
+    let within = |line: u32| (subject.passage.start_line..=subject.passage.end_line).contains(&line);
+    let site = site(&subject.passage);
+    // The type that a method belongs to is known already.
+    let is_new = |name: &str| site.owner != Some(name);
+    let own = parsed.references.iter().filter(|reference| within(reference.line) && is_new(&reference.name));
+    let own: Vec<&Reference> = own.collect();
+    let names: HashSet<String> = own.iter().map(|reference| reference.name.clone()).collect();
+    let known = known.of(&names)?;
+    if known.cut_short {
+        notes.push("the names it uses have so many definitions that not all of them were looked at".to_owned());
+    }
+    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut common: BTreeMap<&str, usize> = BTreeMap::new();
+    for reference in own {
+        let passages = known.named(&reference.name);
+        let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
+        for before in parsed.before(reference) {
+            let Some((nearness, meant)) = meant(&reference.name, reference.kind, before, &site, &parsed.imports, &all)
+            else {
+                continue;
+            };
+            if meant.len() > MOST_DEFINITIONS {
+                common.insert(&reference.name, meant.len());
+                continue;
+            }
+            let meant = meant.into_iter().map(|at| passages[at]);
+            let meant: Vec<&StoredPassage> = meant.filter(|one| !subject.pieces.contains(&one.passage)).collect();
+            if !meant.is_empty() {
+                take(&mut found, reference, nearness, meant);
+            }
+        }
+    }
+    if !common.is_empty() {
+        let names = common.iter().map(|(name, count)| format!("{name} ({count})"));
+        notes.push(format!("names with too many definitions: {}", names.collect::<Vec<_>>().join(", ")));
+    }
+    let left_out = found.len().saturating_sub(limit);
+    if left_out > 0 {
+        notes.push(format!("not shown: {left_out} more of the names it uses"));
+        found.sort_by_key(|one| (one.definitions.len() > 1, one.nearness, one.reference.lines[0]));
+        found.truncate(limit);
+        found.sort_by_key(|one| one.reference.lines[0]);
+    }
+    Ok(found
+        .into_iter()
+        .map(|Found { reference, definitions, .. }| NameReference {
+            definitions: definitions.into_iter().map(RelatedPassage::from).collect(),
+            ..reference
+        })
+        .collect())
+}
+
+/// Adds a use: to the uses of the same name that mean the same, or as the first one.
+fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, nearness: Nearness, meant: Vec<&'k StoredPassage>) {
+    let ids = |all: &[&StoredPassage]| all.iter().map(|one| one.passage).collect::<Vec<_>>();
+    let same =
+        found.iter_mut().find(|one| one.reference.name == reference.name && ids(&one.definitions) == ids(&meant));
+    match same {
+        Some(same) => {
+            if same.reference.lines.last() != Some(&reference.line) {
+                same.reference.lines.push(reference.line);
+            }
+        }
+        None => found.push(Found {
+            reference: NameReference {
+                name: reference.name.clone(),
+                kind: reference.kind.to_string(),
+                lines: vec![reference.line],
+                definitions: Vec::new(),
+            },
+            nearness,
+            definitions: meant,
+        }),
+    }
+}

@@ -1,0 +1,176 @@
+//! From a passage to what uses it: the words of the index say where its name may stand, the syntax tree says whether it
+//! does.
+
+use super::definitions::{Definitions, MOST_DEFINITIONS, defined};
+use super::names::{LIST_SEPARATOR, last_parts, meant};
+use super::references::{Parsed, site};
+use super::use_site::Defined;
+use super::{Referrer, RelatedPassage, Subject, at_line};
+use crate::Error;
+use crate::handle::Index;
+use rayon::prelude::*;
+use std::collections::HashSet;
+use tamis_store::{Filter, LexicalQuery, PassageId, StoredPassage};
+use tamis_text::{Language, Relation};
+
+/// Files that are parsed.
+const MOST_FILES: usize = 200;
+
+/// Passages that the words of the index give.
+const MOST_CANDIDATES: usize = 2000;
+
+/// Names of one passage that are looked for: a group of small declarations has many.
+const MOST_NAMES: usize = 4;
+
+/// A use that was found.
+struct Use {
+    passage: StoredPassage,
+    name: String,
+    line: u32,
+    /// The number of definitions that it can mean.
+    definitions: usize,
+}
+
+/// What refers to the subject, at most `limit`.
+pub(super) fn of(
+    index: &Index,
+    known: &Definitions<'_>,
+    subject: &Subject,
+    limit: usize,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Referrer>, Error> {
+    let Some(symbols) = &subject.passage.symbol else { return Ok(Vec::new()) };
+    let parts = symbols.split(LIST_SEPARATOR).map(last_parts).filter(|(name, _)| !name.is_empty()).take(MOST_NAMES);
+    let names: HashSet<String> = parts.clone().map(|(name, _)| name.to_owned()).collect();
+    // The owner's name brings those first that can be told to mean it.
+    let words: HashSet<&str> = parts.flat_map(|(name, owner)| owner.into_iter().chain([name])).collect();
+    let words: Vec<&str> = words.into_iter().collect();
+    let files = files(index, known, subject, &words.join(" "), notes)?;
+    let known = known.of(&names)?;
+
+    let used: Vec<Vec<Use>> = files
+        .par_iter()
+        .map(|(namespace, path)| {
+            let document = index.store.document_passages(namespace, path)?;
+            let holds = |passage: &StoredPassage| names.iter().any(|name| passage.text.contains(name.as_str()));
+            if !document.iter().any(holds) {
+                return Ok(Vec::new());
+            }
+            Ok::<_, Error>(uses(&document, subject, &names, |name| known.named(name)))
+        })
+        .collect::<Result<_, Error>>()?;
+
+    let mut common = 0;
+    let mut found: Vec<Referrer> = Vec::new();
+    let mut roles: Vec<bool> = Vec::new();
+    let mut last: Option<PassageId> = None;
+    for used in used.into_iter().flatten() {
+        if used.definitions > MOST_DEFINITIONS {
+            common += 1;
+            continue;
+        }
+        let same = found.last_mut().filter(|one| last == Some(used.passage.passage) && one.name == used.name);
+        match same {
+            Some(same) => {
+                same.lines.push(used.line);
+                same.lines.dedup();
+                same.definitions = same.definitions.min(used.definitions);
+            }
+            None => {
+                last = Some(used.passage.passage);
+                roles.push(used.passage.role == "test");
+                found.push(Referrer {
+                    passage: RelatedPassage::from(&used.passage),
+                    name: used.name,
+                    lines: vec![used.line],
+                    definitions: used.definitions,
+                });
+            }
+        }
+    }
+    if common > 0 {
+        notes.push(format!(
+            "{common} uses of {symbols} by name are left out: too many definitions are called so to tell which is meant"
+        ));
+    }
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    // Files come nearest first already.
+    order.sort_by_key(|&at| (roles[at], found[at].definitions > 1));
+    if found.len() > limit {
+        notes.push(format!("not shown: {} more uses of it", found.len() - limit));
+    }
+    let mut found: Vec<Option<Referrer>> = found.into_iter().map(Some).collect();
+    Ok(order.into_iter().take(limit).filter_map(|at| found[at].take()).collect())
+}
+
+/// The files in which a name may stand, nearest first: the own one, those beside it, and then as the words rank them.
+fn files(
+    index: &Index,
+    known: &Definitions<'_>,
+    subject: &Subject,
+    words: &str,
+    notes: &mut Vec<String>,
+) -> Result<Vec<(String, String)>, Error> {
+    let filter = known.scope.of_all(&Filter::default());
+    let hits = index.store.lexical(&LexicalQuery::new(words), &filter, MOST_CANDIDATES)?.hits;
+    let ids: Vec<PassageId> = hits.iter().map(|hit| hit.passage).collect();
+    let own = (subject.passage.namespace.clone(), subject.passage.path.clone());
+    let mut seen = HashSet::from([own.clone()]);
+    let mut files = vec![own];
+    for passage in index.store.passages(&ids)? {
+        let related = match (passage.language.as_deref(), subject.passage.language.as_deref()) {
+            (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
+            _ => false,
+        };
+        let place = (passage.namespace, passage.path);
+        if related && seen.insert(place.clone()) {
+            files.push(place);
+        }
+    }
+    let directory = |path: &str| path.rsplit_once('/').map_or(String::new(), |(directory, _)| directory.to_owned());
+    let beside = directory(&subject.passage.path);
+    let namespace = &subject.passage.namespace;
+    files[1..].sort_by_key(|(other, path)| (other != namespace, directory(path) != beside));
+    if files.len() > MOST_FILES {
+        let left_out = files.len() - MOST_FILES;
+        notes.push(format!("{left_out} more files hold the name and were not looked into"));
+        files.truncate(MOST_FILES);
+    }
+    Ok(files)
+}
+
+/// The uses of the subject in one document, in the order of its lines.
+fn uses<'k>(
+    document: &[StoredPassage],
+    subject: &Subject,
+    names: &HashSet<String>,
+    definitions: impl Fn(&str) -> Vec<&'k StoredPassage>,
+) -> Vec<Use> {
+    let parsed = Parsed::of(document);
+    let mut found = Vec::new();
+    for reference in parsed.references.iter().filter(|reference| names.contains(&reference.name)) {
+        let Some(passage) = at_line(document, reference.line) else { continue };
+        if subject.pieces.contains(&passage.passage) {
+            continue;
+        }
+        let passages = definitions(&reference.name);
+        let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
+        let is_subject = |at: &usize| {
+            let one = passages[*at];
+            let (symbol, kind) = (&subject.passage.symbol, &subject.passage.kind);
+            (one.document, &one.symbol, &one.kind) == (subject.passage.document, symbol, kind)
+        };
+        let fewest = parsed
+            .before(reference)
+            .into_iter()
+            .filter_map(|before| meant(&reference.name, reference.kind, before, &site(passage), &parsed.imports, &all))
+            .filter(|(_, meant)| meant.iter().any(is_subject))
+            .map(|(_, meant)| meant.len())
+            .min();
+        if let Some(definitions) = fewest {
+            let name = reference.name.clone();
+            found.push(Use { passage: passage.clone(), name, line: reference.line, definitions });
+        }
+    }
+    found
+}

@@ -1,0 +1,98 @@
+//! How well queries are served: recorded for every query, summarized for people, and replayed with other cuts. Nothing
+//! leaves the machine.
+//!
+//! The search writes one row per query (`search::quality_row`). [`Statistics::summarize`] puts the rows of a period together
+//! (`stats`, with `days`, `distribution` and `drift`). [`Statistics::replay`] decides the recorded searches again with other
+//! cuts, by the gate and rules of a search (`search::replayed`), and compares them (`comparison`). Everything but the reading
+//! is pure.
+
+mod comparison;
+mod days;
+mod distribution;
+mod drift;
+mod replay;
+mod stats;
+
+pub use comparison::{Comparison, CutSummary, Example, Replay};
+pub use days::Day;
+pub use distribution::{Bucket, Distribution, Latency};
+pub use drift::{Drift, Similarities};
+pub use replay::{REPLAYED, ReplayRequest};
+pub use stats::{Share, SlowQuery, Stats, StatsRequest};
+
+use crate::Error;
+use crate::handle::Index;
+use std::collections::BTreeMap;
+pub use tamis_store::Purged;
+use tamis_store::Store;
+
+/// How well past queries were served. From [`Index::statistics`].
+#[derive(Clone, Copy)]
+pub struct Statistics<'a> {
+    index: &'a Index,
+}
+
+impl Index {
+    /// Summarizes past queries, and replays them with other cuts.
+    pub fn statistics(&self) -> Statistics<'_> {
+        Statistics { index: self }
+    }
+}
+
+impl Statistics<'_> {
+    /// Summarizes the queries of a period and how they were served. [`Stats::queries`] is 0 if none was recorded.
+    ///
+    /// ```
+    /// use tamis::Index;
+    /// use tamis::telemetry::{ReplayRequest, StatsRequest};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
+    /// let index = Index::builder(directory.path()).set("index.models", "static").open()?;
+    /// index.refresh()?;
+    /// index.search("how hot should the oven be")?;
+    ///
+    /// let stats = index.statistics().summarize(&StatsRequest::default())?;
+    /// assert_eq!((stats.queries, stats.empty), (1, 0));
+    ///
+    /// // What another cut would have kept of the same search.
+    /// let replay = index.statistics().replay(&ReplayRequest::new(vec!["fixed:k=1".into()]))?;
+    /// assert_eq!(replay.cuts[1].kept_mean, 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn summarize(&self, request: &StatsRequest) -> Result<Stats, Error> {
+        let mut rows = self.index.usage.log()?.quality(request.since_ms, request.until_ms, usize::MAX)?;
+        if let Some(namespace) = &request.namespace {
+            rows.retain(|row| row.namespace == *namespace);
+        }
+        let known = match &request.calibrated_at_ms {
+            Some(given) => given.clone(),
+            None => self.calibrated_at_ms(),
+        };
+        Ok(Stats::of(&rows, request, &known))
+    }
+
+    /// When each model was last calibrated. What is not known is no reason to show nothing.
+    fn calibrated_at_ms(&self) -> BTreeMap<String, i64> {
+        let mut latest: BTreeMap<String, i64> = BTreeMap::new();
+        for calibration in self.index.store.calibrations().unwrap_or_default() {
+            let at_ms = latest.entry(calibration.model).or_insert(calibration.calibrated_at_ms);
+            *at_ms = calibration.calibrated_at_ms.max(*at_ms);
+        }
+        latest
+    }
+
+    /// Deletes what was taken down of queries: how they were served, and the searches with their candidates. Searches that
+    /// people judged stay unless `judged` is set, since guarantees are calibrated on them.
+    ///
+    /// # Errors
+    /// The log cannot be written, or another process keeps it for seconds.
+    pub fn purge(&self, judged: bool) -> Result<Purged, Error> {
+        Ok(self.index.usage.log()?.purge_telemetry(judged)?)
+    }
+}

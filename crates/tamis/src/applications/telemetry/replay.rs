@@ -1,0 +1,192 @@
+//! The recorded searches decided again with other cuts, and how the cuts compare on them.
+//!
+//! A replay reads what was taken down of each candidate and decides with the present configuration: fusion, gate, and for
+//! the cut `auto` what past queries and judgements have taught it. It cannot know what the recorded candidates do not hold: the lengths of
+//! passages (so a budget of tokens cannot be replayed), the threshold of each candidate's language, what language and age
+//! moved under another cut (what they made of the recorded value is carried over as a factor), and whatever a deeper pool
+//! or another model would have found.
+
+use super::Statistics;
+use super::comparison::{Compared, Outcome, Replay, Said};
+use crate::Error;
+use crate::config::Mode;
+use crate::handle::Index;
+use crate::models;
+use crate::search::{RelevancePrior, Configured, ReplayGrounds, TunedRule, replayed, scoring_under};
+use std::collections::HashMap;
+use tamis_cut::Rule;
+use tamis_embed::{Embedder, MiniLm, ModelInfo, StaticModel};
+use tamis_rank::Fusion;
+use tamis_store::{Judgement, RecordedSearch, ScoringKey};
+
+/// How many of the last searches are replayed unless more are asked for.
+pub const REPLAYED: usize = 2_000;
+
+/// The name of what was kept at the time.
+const RECORDED: &str = "recorded";
+
+/// Which searches to decide again, and how.
+#[derive(Clone, Debug)]
+pub struct ReplayRequest {
+    /// The cuts, each as `METHOD[:PARAM=VALUE,…]`; parameters that are not given come from the configuration.
+    pub cuts: Vec<String>,
+    /// Only searches at or after this moment, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Only searches before this moment.
+    pub until_ms: Option<i64>,
+    /// Only those of this namespace.
+    pub namespace: Option<String>,
+    /// At most so many, the last ones.
+    pub limit: usize,
+}
+
+impl ReplayRequest {
+    /// The last [`REPLAYED`] searches with these cuts.
+    pub fn new(cuts: Vec<String>) -> Self {
+        ReplayRequest { cuts, since_ms: None, until_ms: None, namespace: None, limit: REPLAYED }
+    }
+}
+
+/// A cut to replay.
+struct Named {
+    name: String,
+    rule: Box<dyn Rule>,
+}
+
+impl Statistics<'_> {
+    /// Decides recorded searches again with each of the cuts, by the gate and the rules of a search, and compares what they
+    /// keep with what was kept at the time and with each other. Nothing is searched and nothing is recorded.
+    ///
+    /// # Errors
+    /// A cut that there is not or that needs what is not recorded, no cut at all, or a log that cannot be read.
+    pub fn replay(&self, request: &ReplayRequest) -> Result<Replay, Error> {
+        let cuts = self.named(&request.cuts)?;
+        let log = self.index.usage.log()?;
+        let ids = log.search_ids(request.since_ms, request.until_ms, request.limit)?;
+        let names = std::iter::once(RECORDED.to_owned()).chain(cuts.iter().map(|cut| cut.name.clone())).collect();
+        let mut compared = Compared::new(names);
+        let mut grounds = Grounds::new(self.index);
+        let mut unreadable = 0;
+        for id in ids {
+            // Another process may have deleted it, and one damaged record is no reason to show nothing.
+            let Ok(Some(search)) = log.search(&id) else {
+                unreadable += 1;
+                continue;
+            };
+            if request.namespace.as_ref().is_some_and(|namespace| search.namespace != *namespace) {
+                continue;
+            }
+            let judgements = log.judgements(&id)?;
+            let mut outcomes = vec![Outcome::new((0..search.kept as usize).collect(), &search.method)];
+            for cut in &cuts {
+                outcomes.push(grounds.outcome(&search, cut.rule.as_ref())?);
+            }
+            compared.add(&search, &said(&search, &judgements), outcomes);
+        }
+        let auto = cuts.iter().any(|cut| cut.rule.name() == "auto");
+        let tables =
+            |cut: &Named| self.index.config.source_tables(cut.rule.as_ref()).is_ok_and(|tables| !tables.is_empty());
+        let notes = notes(&cuts, auto && compared.judged() > 0, cuts.iter().any(tables), unreadable);
+        Ok(compared.finish(unreadable, notes))
+    }
+
+    /// The cuts as a search would ask them.
+    fn named(&self, specifications: &[String]) -> Result<Vec<Named>, Error> {
+        if specifications.is_empty() {
+            return Err(Error::argument("replay", "\"\"", "one cut or several, such as max_gap,auto"));
+        }
+        let named = |specification: &String| {
+            let refused = |reason: String| Error::argument("replay", format!("{specification:?}"), reason);
+            let rule = self.index.config.cut(specification).map_err(|error| refused(format!("a cut: {error}")))?;
+            let asked = TunedRule::new(rule.as_ref(), self.index.config.search.want, &Default::default())?;
+            if asked.rule().reads_sizes() {
+                return Err(refused("without a budget of tokens: how long passages were is not recorded".into()));
+            }
+            Ok(Named { name: specification.clone(), rule: asked.rule().boxed() })
+        };
+        specifications.iter().map(named).collect()
+    }
+}
+
+/// What was said of each candidate in its place, and of passages that were none.
+fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
+    let by_passage: HashMap<&str, bool> =
+        judgements.iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
+    let candidates: Vec<Option<bool>> =
+        search.candidates.iter().map(|candidate| by_passage.get(candidate.passage.as_str()).copied()).collect();
+    let outside = judgements.iter().filter(|judgement| judgement.relevant && !judgement.in_pool).count();
+    Said { candidates, outside }
+}
+
+fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if cuts.iter().any(|cut| cut.rule.reads_relevance()) {
+        notes.push("auto decides by what it knows of the collection now, not by what it knew then".to_owned());
+    }
+    if learnt {
+        notes.push(
+            "auto has learnt from these judgements, so its precision and recall on them are a little too good"
+                .to_owned(),
+        );
+    }
+    if cuts.iter().any(|cut| cut.rule.reads_thresholds()) {
+        notes.push(
+            "the thresholds of languages are not recorded: language is replayed with its default alone".to_owned(),
+        );
+    }
+    if tables {
+        notes.push("what collection a passage is of is not recorded: top_score is replayed with one table".to_owned());
+    }
+    if unreadable > 0 {
+        notes.push(format!("{unreadable} searches were left out: their records cannot be read"));
+    }
+    notes
+}
+
+/// The grounds of decisions, made once for searches that share them.
+struct Grounds<'a> {
+    index: &'a Index,
+    built_in: [ModelInfo; 2],
+    priors: HashMap<PriorKey, RelevancePrior>,
+}
+
+/// The key of a prior: namespace, model, mode and scoring.
+type PriorKey = (String, Option<String>, String, ScoringKey);
+
+impl<'a> Grounds<'a> {
+    fn new(index: &'a Index) -> Self {
+        let built_in = [StaticModel::built_in().model().clone(), MiniLm::info()];
+        Grounds { index, built_in, priors: HashMap::new() }
+    }
+
+    /// What a rule keeps of a search.
+    fn outcome(&mut self, search: &RecordedSearch, rule: &dyn Rule) -> Result<Outcome, Error> {
+        let index = self.index;
+        let mode: Mode = search.mode.parse()?;
+        // Without vectors a rule that reads similarities is replaced, as in a search.
+        let replacement = index.searcher().replacement(rule, mode)?;
+        let rule = replacement.as_deref().unwrap_or(rule);
+
+        let model = self.built_in.iter().find(|model| search.model.as_ref() == Some(&model.id));
+        let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
+        let settings = &index.config.search;
+        let weight = settings.fusion_weight.unwrap_or(own);
+        let fusion = Fusion::named(&settings.fusion, weight)
+            .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
+        let reference = model.and_then(models::reference);
+        let configured = Configured { fusion, weight, memory_weight: index.config.memory.fusion_weight };
+        let prior = self.prior(search, mode, scoring_under(search, rule, configured));
+        let gate = settings.gate.then_some(&index.config.gate);
+        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, prior })?;
+        Ok(Outcome::new(decided.kept, &decided.method))
+    }
+
+    fn prior(&mut self, search: &RecordedSearch, mode: Mode, scoring: ScoringKey) -> RelevancePrior {
+        let index = self.index;
+        let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scoring);
+        let believed = |(namespace, model, _, scoring): &PriorKey| {
+            index.searcher().relevance_prior(namespace, model.as_deref(), mode, scoring)
+        };
+        *self.priors.entry(key).or_insert_with_key(believed)
+    }
+}

@@ -1,0 +1,315 @@
+//! What was asked in a period and how it was served, put together from the rows of its queries.
+
+use super::days::{Day, by_day, moment};
+use super::distribution::{Distribution, Latency, mean};
+use super::drift::{Drift, drifts};
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+use tamis_store::QueryQuality;
+
+/// Where the ranges of a histogram of kept candidates begin.
+const KEPT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0];
+
+/// Where the ranges of a histogram of gaps begin.
+const GAPS: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
+
+/// How many of the slowest queries are named.
+const SLOWEST: usize = 5;
+
+/// The stages of a search in their order; others follow by name, and `total` is last.
+const STAGES: [&str; 10] =
+    ["query", "embed", "gather", "rank", "rerank", "relevance_prior", "cut", "guarantee", "present", "total"];
+
+/// Which queries to look at.
+#[derive(Clone, Debug, Default)]
+pub struct StatsRequest {
+    /// Only those at or after this moment, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Only those before this moment.
+    pub until_ms: Option<i64>,
+    /// Only those of this namespace.
+    pub namespace: Option<String>,
+    /// The time zone whose days are counted; `None`: UTC.
+    pub time_zone: Option<TimeZone>,
+    /// When each model was last calibrated, by its identifier, in milliseconds since 1970; `None`: as the index says.
+    pub calibrated_at_ms: Option<BTreeMap<String, i64>>,
+}
+
+/// What was asked in a period and how it was served. Times are UTC in RFC 3339; dates are days of the request's time zone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stats {
+    /// The first query; `None`: there is none.
+    pub from: Option<String>,
+    /// The last query.
+    pub to: Option<String>,
+    /// The number of queries.
+    pub queries: u64,
+    /// The number of different queries, by their text.
+    pub distinct_queries: u64,
+    /// The number of queries that found nothing.
+    pub empty: u64,
+    /// Their share, in [0, 1]; 0 without queries.
+    pub empty_rate: f64,
+    /// The number of queries with more relevant candidates than the limit let through.
+    pub shortened: u64,
+    /// Mean number of candidates that the lexical leg found, where it took part.
+    pub lexical_candidates: Option<f64>,
+    /// Mean number of candidates that the semantic leg found, where it took part.
+    pub semantic_candidates: Option<f64>,
+    /// Mean number of candidates in all.
+    pub candidates: Option<f64>,
+    /// Mean share of the kept candidates in the language hinted at, over the queries with a hint that kept something.
+    pub language_match_ratio: Option<f64>,
+    /// Mean of the queries' mean distances of kept candidates, 1 − similarity.
+    pub mean_kept_distance: Option<f64>,
+    /// Day by day, those without queries included.
+    pub days: Vec<Day>,
+    /// The number of candidates that the cut kept.
+    pub kept: Option<Distribution>,
+    /// What set the threshold, most frequent first: a cut, the way that a cut found it, or the gate.
+    pub methods: Vec<Share>,
+    /// The largest difference of neighbours, of the cuts that look for one.
+    pub gaps: Option<Distribution>,
+    /// Milliseconds by stage in their order, the total last.
+    pub latency: Vec<Latency>,
+    /// Where the queries came from, most frequent first.
+    pub entry_points: Vec<Share>,
+    /// The legs that took part, most frequent first.
+    pub modes: Vec<Share>,
+    /// What was searched: collections, most frequent first.
+    pub corpora: Vec<Share>,
+    /// Why another model or fewer legs answered than were asked for, most frequent first; every number in a reason reads `N`.
+    pub fallbacks: Vec<Share>,
+    /// The slowest queries, the slowest first.
+    pub slowest: Vec<SlowQuery>,
+    /// How the similarities of each model moved since it was calibrated.
+    pub drift: Vec<Drift>,
+}
+
+/// The queries that have something in common.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// What they have in common.
+    pub name: String,
+    /// The count.
+    pub queries: u64,
+    /// How many of them found nothing.
+    pub empty: u64,
+    /// Mean number of candidates that the cut kept for them.
+    pub mean_kept: f64,
+}
+
+/// A query that took long.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SlowQuery {
+    /// When it was asked.
+    pub at: String,
+    /// How long it took.
+    pub total_ms: f64,
+    /// The stage that took longest, and how long.
+    pub stage: Option<(String, f64)>,
+    /// The identifier of its search, as `tamis feedback` takes it.
+    pub search_id: Option<String>,
+    /// Its text, where that was recorded.
+    pub text: Option<String>,
+}
+
+impl Stats {
+    /// Of these queries, the earliest first.
+    pub(super) fn of(rows: &[QueryQuality], request: &StatsRequest, calibrated_at_ms: &BTreeMap<String, i64>) -> Self {
+        let at = |row: &QueryQuality| moment(row.at_ms).to_string();
+        let empty = rows.iter().filter(|row| row.kept == 0).count() as u64;
+        let average = |of: fn(&QueryQuality) -> Option<u32>| mean(rows.iter().filter_map(of).map(f64::from));
+        Stats {
+            from: rows.first().map(at),
+            to: rows.last().map(at),
+            queries: rows.len() as u64,
+            distinct_queries: rows.iter().map(|row| row.query_hash).collect::<HashSet<_>>().len() as u64,
+            empty,
+            empty_rate: if rows.is_empty() { 0.0 } else { empty as f64 / rows.len() as f64 },
+            shortened: rows.iter().filter(|row| row.returned < row.kept).count() as u64,
+            lexical_candidates: average(|row| row.lexical_candidates),
+            semantic_candidates: average(|row| row.semantic_candidates),
+            candidates: average(|row| Some(row.candidates)),
+            language_match_ratio: mean(rows.iter().filter_map(|row| row.language_match_ratio)),
+            mean_kept_distance: mean(rows.iter().filter_map(|row| row.mean_kept_distance)),
+            days: by_day(rows, request.time_zone.as_ref().unwrap_or(&TimeZone::UTC)),
+            kept: Distribution::of(rows.iter().map(|row| f64::from(row.kept)), &KEPT),
+            methods: shares(rows, |row| Some(row.threshold_method.clone())),
+            gaps: Distribution::of(rows.iter().filter_map(|row| row.gap_size), &GAPS),
+            latency: latency(rows),
+            entry_points: shares(rows, |row| Some(row.entry_point.clone())),
+            modes: shares(rows, |row| Some(row.mode.clone())),
+            corpora: shares(rows, |row| Some(row.corpus.clone())),
+            fallbacks: shares(rows, |row| row.fallback_reason.as_deref().map(without_numbers)),
+            slowest: slowest(rows),
+            drift: drifts(rows, calibrated_at_ms),
+        }
+    }
+}
+
+/// The queries by what `name` says of them, most frequent first.
+fn shares(rows: &[QueryQuality], name: impl Fn(&QueryQuality) -> Option<String>) -> Vec<Share> {
+    let mut groups: BTreeMap<String, Vec<&QueryQuality>> = BTreeMap::new();
+    for row in rows {
+        if let Some(name) = name(row) {
+            groups.entry(name).or_default().push(row);
+        }
+    }
+    let share = |(name, rows): (String, Vec<&QueryQuality>)| Share {
+        name,
+        queries: rows.len() as u64,
+        empty: rows.iter().filter(|row| row.kept == 0).count() as u64,
+        mean_kept: mean(rows.iter().map(|row| f64::from(row.kept))).unwrap_or_default(),
+    };
+    let mut shares: Vec<Share> = groups.into_iter().map(share).collect();
+    shares.sort_by_key(|share| std::cmp::Reverse(share.queries));
+    shares
+}
+
+/// The reason with `N` for each number that stands alone, so that two that differ in their counts are one. A number that is
+/// part of a name stays.
+fn without_numbers(reason: &str) -> String {
+    let plain = |word: &str| {
+        let number = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || ",.".contains(c));
+        if digits { word.replacen(number, "N", 1) } else { word.to_owned() }
+    };
+    reason.split(' ').map(plain).collect::<Vec<_>>().join(" ")
+}
+
+/// The name of a stage. Older logs have another name for one of them.
+fn stage_name(stage: &str) -> &str {
+    if stage == "beliefs" { "relevance_prior" } else { stage }
+}
+
+fn latency(rows: &[QueryQuality]) -> Vec<Latency> {
+    let mut stages: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        for (stage, &milliseconds) in &row.milliseconds {
+            stages.entry(stage_name(stage)).or_default().push(milliseconds);
+        }
+        stages.entry("total").or_default().push(row.total_ms);
+    }
+    let last = STAGES.len() - 1;
+    let place = |stage: &str| match STAGES.iter().position(|known| *known == stage) {
+        Some(place) if place == last => last + 1,
+        place => place.unwrap_or(last),
+    };
+    let mut latency: Vec<Latency> =
+        stages.into_iter().filter_map(|(stage, milliseconds)| Latency::of(stage, milliseconds)).collect();
+    latency.sort_by_key(|latency| place(&latency.stage));
+    latency
+}
+
+fn slowest(rows: &[QueryQuality]) -> Vec<SlowQuery> {
+    let mut slow: Vec<&QueryQuality> = rows.iter().collect();
+    slow.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
+    let query = |row: &QueryQuality| SlowQuery {
+        at: moment(row.at_ms).to_string(),
+        total_ms: row.total_ms,
+        stage: row
+            .milliseconds
+            .iter()
+            .max_by(|a, b| a.1.total_cmp(b.1))
+            .map(|(stage, &ms)| (stage_name(stage).to_owned(), ms)),
+        search_id: row.search_id.clone(),
+        text: row.query_text.clone(),
+    };
+    slow.into_iter().take(SLOWEST).map(query).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(at_ms: i64, method: &str, kept: u32, total_ms: f64) -> QueryQuality {
+        QueryQuality {
+            at_ms,
+            query_hash: [(at_ms % 3) as u8; 32],
+            threshold_method: method.into(),
+            entry_point: "cli".into(),
+            mode: "hybrid".into(),
+            corpus: "all".into(),
+            candidates: 10,
+            kept,
+            returned: kept.min(4),
+            milliseconds: [("gather".to_owned(), total_ms / 2.0), ("cut".to_owned(), 0.5), ("odd".to_owned(), 0.1)]
+                .into(),
+            total_ms,
+            ..QueryQuality::default()
+        }
+    }
+
+    fn rows() -> Vec<QueryQuality> {
+        vec![row(0, "auto", 2, 10.0), row(1, "gate", 0, 4.0), row(2, "auto", 6, 30.0), row(3, "adaptive", 1, 8.0)]
+    }
+
+    #[test]
+    fn figures_by_hand() {
+        let mut rows = rows();
+        rows[0].lexical_candidates = Some(4);
+        rows[2].lexical_candidates = Some(8);
+        rows[3].gap_size = Some(0.15);
+        let stats = Stats::of(&rows, &StatsRequest::default(), &BTreeMap::new());
+        assert_eq!((stats.queries, stats.distinct_queries, stats.empty, stats.empty_rate), (4, 3, 1, 0.25));
+        assert_eq!((stats.shortened, stats.candidates, stats.lexical_candidates), (1, Some(10.0), Some(6.0)));
+        assert_eq!((stats.semantic_candidates, stats.language_match_ratio), (None, None));
+        assert_eq!(stats.from.as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(stats.to.as_deref(), Some("1970-01-01T00:00:00.003Z"));
+        let methods: Vec<_> =
+            stats.methods.iter().map(|m| (m.name.as_str(), m.queries, m.empty, m.mean_kept)).collect();
+        assert_eq!(methods, [("auto", 2, 0, 4.0), ("adaptive", 1, 0, 1.0), ("gate", 1, 1, 0.0)]);
+        let kept = stats.kept.expect("four queries");
+        let counts: Vec<(f64, u64)> = kept.histogram.iter().map(|bucket| (bucket.from, bucket.count)).collect();
+        assert_eq!(counts, [(0.0, 1), (1.0, 1), (2.0, 1), (3.0, 0), (5.0, 1)]);
+        assert_eq!(stats.gaps.expect("one").max, 0.15);
+    }
+
+    #[test]
+    fn stages_stand_in_their_order_and_the_total_is_last() {
+        let latency = latency(&rows());
+        let stages: Vec<&str> = latency.iter().map(|latency| latency.stage.as_str()).collect();
+        assert_eq!(stages, ["gather", "cut", "odd", "total"]);
+        let total = latency.last().expect("a total");
+        assert_eq!((total.p50_ms, total.p95_ms, total.max_ms, total.queries), (8.0, 30.0, 30.0, 4));
+    }
+
+    #[test]
+    fn a_stage_of_an_older_log_has_its_present_name() {
+        let mut old = row(0, "auto", 2, 10.0);
+        old.milliseconds = [("beliefs".to_owned(), 4.0), ("cut".to_owned(), 1.0)].into();
+        let mut new = old.clone();
+        new.milliseconds = [("relevance_prior".to_owned(), 2.0)].into();
+        let rows = [old, new];
+        let latency = latency(&rows);
+        assert_eq!((latency[0].stage.as_str(), latency[0].queries, latency[0].max_ms), ("relevance_prior", 2, 4.0));
+        assert_eq!(slowest(&rows)[0].stage, Some(("relevance_prior".to_owned(), 4.0)));
+    }
+
+    #[test]
+    fn the_slowest_come_first_with_the_stage_that_took_longest() {
+        let slow = slowest(&rows());
+        assert_eq!((slow[0].total_ms, slow[0].stage.clone()), (30.0, Some(("gather".to_owned(), 15.0))));
+        assert_eq!(slow.last().expect("four").total_ms, 4.0);
+    }
+
+    #[test]
+    fn fallbacks_that_differ_in_their_counts_are_one() {
+        let mut rows = rows();
+        rows[0].fallback_reason = Some("minilm-l6-v2 covers 12 of 1,300 passages; run `tamis index`".into());
+        rows[1].fallback_reason = Some("minilm-l6-v2 covers 40 of 1300 passages; run `tamis index`".into());
+        let stats = Stats::of(&rows, &StatsRequest::default(), &BTreeMap::new());
+        assert_eq!(stats.fallbacks.len(), 1);
+        assert_eq!(stats.fallbacks[0].name, "minilm-l6-v2 covers N of N passages; run `tamis index`");
+        assert_eq!((stats.fallbacks[0].queries, stats.fallbacks[0].empty), (2, 1));
+    }
+
+    #[test]
+    fn nothing_gives_nothing() {
+        let stats = Stats::of(&[], &StatsRequest::default(), &BTreeMap::new());
+        assert_eq!((stats.queries, stats.empty_rate, stats.from, stats.kept), (0, 0.0, None, None));
+        assert!(stats.days.is_empty() && stats.latency.is_empty() && stats.drift.is_empty());
+    }
+}

@@ -1,0 +1,285 @@
+//! An issue's conversation in so many characters.
+
+use super::shorten::{BodyLengths, characters, fitted, shorten, with_line_feeds};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Between the body and the comments, and between two comments.
+const SEPARATOR: &str = "\n\n";
+
+/// Who said a thing when nobody knows.
+const UNKNOWN: &str = "unknown";
+
+/// How a thread is put together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ThreadRules {
+    /// How long a body may be before it is made short.
+    pub body: BodyLengths,
+    /// The share of what the body leaves that the newest comments may take, 0 to 1.
+    pub tail_share: f64,
+}
+
+impl Default for ThreadRules {
+    fn default() -> Self {
+        ThreadRules { body: BodyLengths::default(), tail_share: 0.6 }
+    }
+}
+
+/// A comment of the issue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Remark<'a> {
+    /// Who wrote it.
+    pub author: Option<&'a str>,
+    /// When it was written.
+    pub created_at: Option<Timestamp>,
+    /// What it says.
+    pub text: &'a str,
+    /// Whether a program wrote it. Those come after what people wrote, whatever their age and similarity.
+    pub bot: bool,
+    /// Similarity to the trouble, in [-1, 1]; what is not known is 0.
+    pub similarity: f64,
+}
+
+/// An assembled thread.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Thread {
+    /// The body, then the selected comments in the order of time, each as `alice (2024-03-01): …`.
+    pub text: String,
+    /// Characters of the text: everything in it counts, also authors, dates and blank lines.
+    pub characters: usize,
+    /// Characters that it may have.
+    pub budget: usize,
+    /// Whether the body is there in full.
+    pub body_in_full: bool,
+    /// Every comment of the issue in the order of time: selected or not, and why.
+    pub comments: Vec<ThreadComment>,
+}
+
+/// A comment of the issue, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ThreadComment {
+    /// Its place among the issue's comments, from 1.
+    pub number: usize,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// When it was written.
+    #[schemars(with = "Option<String>")]
+    pub created_at: Option<Timestamp>,
+    /// Whether a program wrote it.
+    pub bot: bool,
+    /// Its similarity to the trouble, in [-1, 1].
+    pub similarity: f64,
+    /// Characters that it takes in the text, with its author, date and separator.
+    pub characters: usize,
+    /// Whether it is in the text.
+    pub selected: bool,
+    /// Why it is or is not.
+    pub reason: CommentReason,
+}
+
+/// Why a comment is in a thread or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CommentReason {
+    /// Selected: one of the newest.
+    Tail,
+    /// Selected: one of the most similar among the others.
+    Similarity,
+    /// Left out: it takes more characters than were left.
+    TooLong,
+    /// Left out: it says nothing.
+    Empty,
+}
+
+/// Puts an issue's thread together in at most `budget` characters.
+///
+/// The body comes first, made short where it is long. Then the newest comments, as long as they fit in the share of
+/// the rest that is theirs. Then, in what is left, the comments most similar to the trouble. One that does not fit is
+/// passed over for the next. `comments` are those of this issue, in the order of time.
+///
+/// ```
+/// use tamis::troubleshoot::{Remark, ThreadRules, assemble};
+///
+/// let remark = |text| Remark { author: Some("alice"), created_at: None, text, bot: false, similarity: 0.0 };
+/// let thread = assemble("It fails.", &[remark("Which version?"), remark("Fixed in 2.1.")], 1000, ThreadRules::default());
+/// assert_eq!(thread.text, "It fails.\n\nalice: Which version?\n\nalice: Fixed in 2.1.");
+/// ```
+#[must_use]
+pub fn assemble(body: &str, comments: &[Remark<'_>], budget: usize, rules: ThreadRules) -> Thread {
+    let whole = with_line_feeds(body);
+    let body = fitted(&shorten(body, rules.body), budget);
+    let mut room = budget - characters(&body);
+    let texts: Vec<Option<String>> = comments.iter().map(written).collect();
+    // Without a body the first comment needs no separator; counting one for each then leaves two characters unused.
+    let lengths: Vec<usize> =
+        texts.iter().map(|text| text.as_ref().map_or(0, |text| characters(SEPARATOR) + characters(text))).collect();
+    let mut reasons: Vec<CommentReason> =
+        texts.iter().map(|text| if text.is_some() { CommentReason::TooLong } else { CommentReason::Empty }).collect();
+
+    let mut select = |at: usize, room: &mut usize, reason: CommentReason| {
+        if reasons[at] == CommentReason::TooLong && lengths[at] <= *room {
+            *room -= lengths[at];
+            reasons[at] = reason;
+        }
+    };
+    let share = if rules.tail_share.is_finite() { rules.tail_share.clamp(0.0, 1.0) } else { 0.0 };
+    let tail_room = (room as f64 * share).floor() as usize;
+    let mut left = tail_room;
+    for at in (0..comments.len()).rev().filter(|&at| !comments[at].bot) {
+        select(at, &mut left, CommentReason::Tail);
+    }
+    room -= tail_room - left;
+    let similarity = |at: usize| Some(comments[at].similarity).filter(|value| value.is_finite()).unwrap_or(0.0);
+    let mut others: Vec<usize> = (0..comments.len()).collect();
+    // Of equally similar ones the newest.
+    others.sort_by(|&a, &b| {
+        let by_similarity = similarity(b).total_cmp(&similarity(a));
+        comments[a].bot.cmp(&comments[b].bot).then(by_similarity).then(b.cmp(&a))
+    });
+    for at in others {
+        select(at, &mut room, CommentReason::Similarity);
+    }
+
+    let is_selected = |reason: CommentReason| matches!(reason, CommentReason::Tail | CommentReason::Similarity);
+    let chosen =
+        texts.iter().zip(&reasons).filter(|(_, reason)| is_selected(**reason)).filter_map(|(text, _)| text.as_deref());
+    let parts: Vec<&str> = Some(body.as_str()).filter(|body| !body.is_empty()).into_iter().chain(chosen).collect();
+    let text = parts.join(SEPARATOR);
+    let comment = |(at, remark): (usize, &Remark<'_>)| ThreadComment {
+        number: at + 1,
+        author: remark.author.map(str::to_owned),
+        created_at: remark.created_at,
+        bot: remark.bot,
+        similarity: similarity(at),
+        characters: lengths[at],
+        selected: is_selected(reasons[at]),
+        reason: reasons[at],
+    };
+    Thread {
+        characters: characters(&text),
+        text,
+        budget,
+        body_in_full: body == whole,
+        comments: comments.iter().enumerate().map(comment).collect(),
+    }
+}
+
+/// A comment as it stands in a thread; `None` where it says nothing.
+fn written(remark: &Remark<'_>) -> Option<String> {
+    let text = with_line_feeds(remark.text);
+    let author: String = remark.author.unwrap_or(UNKNOWN).split_whitespace().collect::<Vec<_>>().join(" ");
+    let date = remark.created_at.map(|at| format!(" ({})", at.strftime("%Y-%m-%d"))).unwrap_or_default();
+    (!text.is_empty()).then(|| format!("{author}{date}: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RULES: ThreadRules = ThreadRules { body: BodyLengths { whole: 500, paragraphs: 750 }, tail_share: 0.6 };
+
+    fn remark(text: &str, similarity: f64) -> Remark<'_> {
+        let created_at = "2024-03-01T10:00:00Z".parse().ok();
+        Remark { author: Some("al"), created_at, text, bot: false, similarity }
+    }
+
+    fn reasons(thread: &Thread) -> Vec<CommentReason> {
+        thread.comments.iter().map(|comment| comment.reason).collect()
+    }
+
+    #[test]
+    fn body_then_comments_with_author_and_date() {
+        let thread = assemble("Body", &[remark("one", 0.1), remark("two", 0.2)], 1000, RULES);
+        assert_eq!(thread.text, "Body\n\nal (2024-03-01): one\n\nal (2024-03-01): two");
+        assert_eq!(reasons(&thread), [CommentReason::Tail, CommentReason::Tail]);
+        assert!(thread.body_in_full);
+    }
+
+    #[test]
+    fn without_comments_the_body_alone() {
+        let thread = assemble("Body", &[], 1000, RULES);
+        assert_eq!((thread.text.as_str(), thread.characters), ("Body", 4));
+    }
+
+    #[test]
+    fn trap_the_body_counts_toward_the_budget() {
+        let body = "ö".repeat(400);
+        let thread = assemble(&body, &[remark("never", 1.0)], 100, RULES);
+        assert_eq!(thread.characters, 100);
+        assert!(thread.text.ends_with("...") && !thread.body_in_full);
+        assert_eq!(reasons(&thread), [CommentReason::TooLong]);
+    }
+
+    #[test]
+    fn the_newest_fill_their_share_and_the_most_similar_the_rest() {
+        // Each takes 2 + 17 + 81 = 100 characters; the body leaves 496, of which 297 are the tail's.
+        let text = "x".repeat(81);
+        let comments: Vec<Remark> =
+            [0.9, 0.1, 0.5, 0.2, 0.3, 0.0].iter().map(|&similarity| remark(&text, similarity)).collect();
+        let thread = assemble("Body", &comments, 500, RULES);
+        use CommentReason::{Similarity, Tail, TooLong};
+        assert_eq!(reasons(&thread), [Similarity, TooLong, Similarity, TooLong, Tail, Tail]);
+        assert_eq!(thread.characters, 404);
+    }
+
+    #[test]
+    fn trap_a_comment_that_does_not_fit_is_skipped_and_does_not_end_the_tail() {
+        let long = "x".repeat(700);
+        let thread = assemble("Body", &[remark("early", 0.0), remark(&long, 0.9), remark("late", 0.0)], 600, RULES);
+        assert_eq!(reasons(&thread), [CommentReason::Tail, CommentReason::TooLong, CommentReason::Tail]);
+        assert!(thread.text.find("early") < thread.text.find("late"), "kept in the order of time");
+    }
+
+    #[test]
+    fn what_programs_say_comes_after_what_people_say() {
+        let text = "x".repeat(81);
+        let bot = Remark { bot: true, ..remark(&text, 0.9) };
+        let thread = assemble("Body", &[remark(&text, 0.1), remark(&text, 0.1), bot], 250, RULES);
+        assert_eq!(reasons(&thread), [CommentReason::Similarity, CommentReason::Tail, CommentReason::TooLong]);
+        let thread = assemble("Body", &[bot], 250, RULES);
+        assert_eq!(reasons(&thread), [CommentReason::Similarity], "better than nothing");
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        let thread = assemble("", &[remark(" \n", 0.5), remark("yes", f64::NAN)], 100, RULES);
+        assert_eq!(thread.text, "al (2024-03-01): yes");
+        assert_eq!(reasons(&thread), [CommentReason::Empty, CommentReason::Tail]);
+    }
+
+    proptest! {
+        #[test]
+        fn trap_an_assembled_thread_never_exceeds_its_budget(
+            body in "[\\PC\n]{0,900}",
+            texts in proptest::collection::vec(("[\\PC\n]{0,300}", -1.0f64..1.0, any::<bool>()), 0..12),
+            budget in 0usize..2500,
+        ) {
+            let comments: Vec<Remark> = texts
+                .iter()
+                .map(|(text, similarity, bot)| Remark { bot: *bot, ..remark(text, *similarity) })
+                .collect();
+            let thread = assemble(&body, &comments, budget, RULES);
+            prop_assert_eq!(thread.characters, thread.text.chars().count());
+            prop_assert!(thread.characters <= budget);
+            let room = budget - thread.characters;
+            let body_length = characters(&fitted(&shorten(&body, RULES.body), budget));
+            let tail: usize = thread.comments.iter().filter(|c| c.reason == CommentReason::Tail).map(|c| c.characters).sum();
+            prop_assert!(tail as f64 <= 0.6 * (budget - body_length) as f64);
+            let mut from = 0;
+            for (comment, remark) in thread.comments.iter().zip(&comments) {
+                if comment.reason == CommentReason::TooLong {
+                    prop_assert!(comment.characters > room.saturating_sub(2), "{comment:?} would have fitted in {room}");
+                } else if comment.selected {
+                    let text = written(remark).unwrap_or_default();
+                    let at = thread.text[from..].find(&text);
+                    prop_assert!(at.is_some(), "in full, and in the order of time");
+                    from += at.unwrap_or(0) + text.len();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! A trouble's way: both legs over solved issues, the floor, what of each thread is given, and the wiki where no issue is.
+
+use super::Troubleshooter;
+use super::answer::{Considered, Fallback, SolvedIssue, Troubleshooting, TroubleshootingLimits};
+use super::budget::budgets;
+use super::request::{Trouble, TroubleshootRequest};
+use super::shorten::BodyLengths;
+use super::thread::{Remark, Thread, ThreadRules, assemble};
+use super::wiki::{FromWiki, WIKI};
+use crate::Error;
+use crate::collections::ISSUES;
+use crate::config::{KeepBy, TroubleshootingConfig, Words};
+use crate::search::{
+    CutReport, FoundIssue, FoundIssues, FoundPages, IssuePassages, IssueQuery, IssuesServed, MetadataFilter,
+    SearchRequest, Stopwatch,
+};
+use std::collections::BTreeMap;
+use tamis_store::{AttributeCondition, Filter};
+use tamis_text::{Issue, IssueComment};
+
+/// What a search for solved issues is recorded under, unless its caller says otherwise.
+const ENTRY_POINT: &str = "troubleshoot";
+
+/// What the floor is called where cuts are named.
+const METHOD: &str = "similarity_threshold";
+
+impl Troubleshooter<'_> {
+    /// Whether automation may answer troubles by itself (`triage.troubleshooting.enabled`). [`Troubleshooter::answer`] works
+    /// in any case: whoever calls it on somebody's word need not ask.
+    pub fn is_enabled(&self) -> bool {
+        self.index.config.triage.troubleshooting.enabled
+    }
+
+    /// Looks for what was already solved that is like a trouble: closed issues and merged pull requests, locked ones too;
+    /// where none is similar enough, pages of the wiki. Nothing found is an answer, with its reason. The index is searched
+    /// as it is; see [`Index::refresh_for_search`].
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use tamis::{Index, Location};
+    /// use tamis::config::Config;
+    /// use tamis::troubleshoot::TroubleshootRequest;
+    ///
+    /// let index = Index::at(Location::at(std::path::Path::new("."), None), Config::built_in())?;
+    /// let found = index.troubleshooting().answer(&TroubleshootRequest::text("Login fails after the update", "error: bad token"))?;
+    /// println!("{}", if found.is_empty() { found.reason.clone() } else { found.markdown() });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A value out of its range, an issue or namespace that is not there, a damaged index, or a model that fails.
+    pub fn answer(&self, request: &TroubleshootRequest) -> Result<Troubleshooting, Error> {
+        let settings = request.settings(&self.index.config.triage.troubleshooting)?;
+        let mut clock = Stopwatch::start();
+        let mut search = SearchRequest {
+            namespace: request.namespace.clone(),
+            allowed_namespaces: request.allowed_namespaces.clone(),
+            ..SearchRequest::default()
+        };
+        let (title, body, own, number) = match &request.trouble {
+            Trouble::Text { title, body } => (title.clone(), body.clone(), None, None),
+            Trouble::Issue(number) => {
+                let stored = self.index.searcher().issue(*number, &self.index.searcher().scope(&search)?)?;
+                (stored.issue.title, stored.issue.body, Some(stored.document), Some(*number))
+            }
+        };
+        search.query = format!("{}\n\n{}", title.trim(), body.trim());
+        let resolved = AttributeCondition::new("state", ["resolved"]);
+        let found = self.index.searcher().issues(
+            &IssueQuery {
+                request: &search,
+                filter: Filter { attributes: vec![resolved], ..Filter::default() },
+                own,
+                candidates: settings.candidates,
+                rrf_k: settings.rrf_k,
+            },
+            &mut clock,
+        )?;
+        let passages = self.index.searcher().issue_similarities(&found)?;
+        clock.lap("compare");
+        let records = self
+            .index
+            .searcher()
+            .issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
+        let within = match settings.keep_by {
+            KeepBy::Similarity => None,
+            KeepBy::Cut => Some(self.relevant_issues(&search, number, &mut clock)?),
+        };
+        let judged = judged(&found, &passages, &records, &settings, within.as_ref());
+        let kept: Vec<usize> = (0..judged.len()).filter(|&at| judged[at].kept).collect();
+        let matches = self.solved(&found, &passages, records, &kept, &settings);
+        clock.lap("assemble");
+
+        let wiki = match kept.is_empty() && self.has_wiki(&search)? {
+            true => Some(self.wiki_pages(request, (&title, &body), &settings, &mut clock)?),
+            false => None,
+        };
+        let fallback = match (&wiki, kept.is_empty()) {
+            (_, false) => Fallback::None,
+            (Some(_), true) => Fallback::Wiki,
+            (None, true) => Fallback::NoWiki,
+        };
+        let fallback_reason = found.fallback_reason();
+        let cut = match &within {
+            None => floor(&found, &judged, &settings),
+            Some(within) => cut(&judged, within),
+        };
+        let collections = match fallback {
+            Fallback::Wiki => vec![ISSUES.to_owned(), WIKI.to_owned()],
+            _ => vec![ISSUES.to_owned()],
+        };
+        let reason = reason(&cut.reason, wiki.as_ref(), fallback);
+        let FromWiki { pages, warnings, .. } = wiki.unwrap_or_default();
+        let others = (0..judged.len()).filter(|&at| !judged[at].kept);
+        let order: Vec<usize> = kept.iter().copied().chain(others).collect();
+        let served = IssuesServed {
+            entry_point: request.entry_point.as_deref().unwrap_or(ENTRY_POINT),
+            collections: &collections,
+            returned: matches.len() + pages.len(),
+            top_k: settings.max_results,
+            rrf_k: settings.rrf_k,
+            fallback_reason: fallback_reason.clone(),
+        };
+        let query_id = self.index.searcher().record_issues(&found, &order, &cut, served, &clock);
+        clock.lap("record");
+
+        let sources = matches.iter().map(|found| found.source.clone());
+        let sources = sources.chain(pages.iter().map(|page| page.source.clone())).collect();
+        let limited = request.allowed_namespaces.is_some();
+        Ok(Troubleshooting {
+            query: search.query.trim().to_owned(),
+            issue: number,
+            query_id,
+            matches,
+            wiki: pages,
+            sources,
+            fallback,
+            reason,
+            fallback_reason,
+            warnings,
+            model: found.model(),
+            limits: TroubleshootingLimits {
+                keep_by: settings.keep_by.word().to_owned(),
+                similarity_threshold: settings.similarity_threshold,
+                max_results: settings.max_results,
+                total_budget_chars: settings.total_budget_chars,
+            },
+            searched: found.searched(),
+            considered: judged,
+            cut,
+            timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
+        })
+    }
+
+    /// The solved issues of which the cut of every search keeps something, without the one that is asked about.
+    fn relevant_issues(
+        &self,
+        search: &SearchRequest,
+        asked: Option<u64>,
+        clock: &mut Stopwatch,
+    ) -> Result<FoundPages, Error> {
+        let request = SearchRequest {
+            collections: vec![ISSUES.to_owned()],
+            metadata: MetadataFilter { states: vec!["resolved".to_owned()], ..MetadataFilter::default() },
+            paths: asked.map(|number| format!("!{}", Issue::path(number))).into_iter().collect(),
+            ..search.clone()
+        };
+        self.index.searcher().pages(&request, clock)
+    }
+
+    /// Returns `true` if the scope holds any page of a wiki.
+    fn has_wiki(&self, search: &SearchRequest) -> Result<bool, Error> {
+        let filter = Filter { collections: vec![WIKI.to_owned()], ..Filter::default() };
+        Ok(self.index.store.coverage("", &self.index.searcher().scope(search)?.of_all(&filter))?.passages > 0)
+    }
+
+    /// The kept issues with their threads, each in its share of the budget.
+    fn solved(
+        &self,
+        found: &FoundIssues,
+        passages: &[IssuePassages],
+        mut records: Vec<Option<Issue>>,
+        kept: &[usize],
+        settings: &TroubleshootingConfig,
+    ) -> Vec<SolvedIssue> {
+        // Where one namespace is searched, or it is one's own, a number says it all.
+        let own = self.index.own_namespace();
+        let alone = found.namespaces() == 1;
+        let similarity = |at: usize| passages[at].best().unwrap_or(0.0);
+        let shares = budgets(&kept.iter().map(|&at| similarity(at)).collect::<Vec<_>>(), settings.total_budget_chars);
+        let rules = ThreadRules {
+            body: BodyLengths { whole: settings.body_chars, paragraphs: settings.paragraphs_chars },
+            tail_share: settings.tail_share,
+        };
+        let solved = kept.iter().zip(shares).filter_map(|(&at, budget)| {
+            let issue = records[at].take()?;
+            let found = &found.issues[at];
+            let namespace = found.passage.namespace.clone();
+            let source = if alone || own == Some(namespace.as_str()) {
+                format!("[Issue #{}]", issue.number)
+            } else {
+                format!("[Issue {namespace}#{}]", issue.number)
+            };
+            let thread = thread(&issue, &passages[at], budget, rules);
+            Some(SolvedIssue {
+                number: issue.number,
+                namespace,
+                source,
+                kind: issue.kind.to_string(),
+                state: issue.state.to_string(),
+                closed_at: issue.merged_at.or(issue.closed_at),
+                title: issue.title,
+                labels: issue.labels,
+                url: issue.url,
+                similarity: similarity(at),
+                rrf: found.rrf,
+                lexical_rank: found.lexical_rank,
+                semantic_rank: found.semantic_rank,
+                thread,
+            })
+        });
+        solved.collect()
+    }
+}
+
+/// What of an issue is given. The similarities are those of its own comments and of no other issue's.
+fn thread(issue: &Issue, passages: &IssuePassages, budget: usize, rules: ThreadRules) -> Thread {
+    let mut remarks = Vec::with_capacity(issue.comments.len());
+    for (IssueComment { author, created_at, body, bot, .. }, part) in issue.comments.iter().zip(1..) {
+        remarks.push(Remark {
+            author: author.as_deref(),
+            created_at: *created_at,
+            text: body,
+            bot: *bot,
+            similarity: passages.of_part(part).unwrap_or(0.0),
+        });
+    }
+    assemble(&issue.body, &remarks, budget, rules)
+}
+
+/// Each proposed issue with its real similarity, held to the floor, or to what the cut keeps, and the first of them kept.
+fn judged(
+    found: &FoundIssues,
+    passages: &[IssuePassages],
+    records: &[Option<Issue>],
+    settings: &TroubleshootingConfig,
+    within: Option<&FoundPages>,
+) -> Vec<Considered> {
+    let mut kept = 0;
+    let relevant = |issue: &FoundIssue, within: &FoundPages| {
+        within.pages.iter().filter_map(|page| page.passages.first()).any(|first| first.document == issue.document)
+    };
+    let judge = |((issue, passages), record): ((&FoundIssue, &IssuePassages), &Option<Issue>)| {
+        let similarity = passages.best();
+        let refused = match (similarity, record) {
+            (_, None) => Some("its record cannot be read".to_owned()),
+            // The store's attribute and the record come from one import; should they differ, the record counts.
+            (_, Some(record)) if !record.is_resolved() => Some("not solved".to_owned()),
+            (None, _) => Some("no similarity is known".to_owned()),
+            (Some(similarity), _) => match within {
+                Some(within) if !relevant(issue, within) => {
+                    Some(format!("nothing of it is kept by the cut ({})", within.cut.method))
+                }
+                None if similarity < settings.similarity_threshold => {
+                    let (similarity, floor) = apart(similarity, settings.similarity_threshold);
+                    Some(format!("similarity {similarity} is below {floor}"))
+                }
+                _ if kept == settings.max_results => Some(format!("{kept} are kept")),
+                _ => None,
+            },
+        };
+        kept += usize::from(refused.is_none());
+        Considered {
+            number: issue.number,
+            namespace: issue.passage.namespace.clone(),
+            title: issue.passage.title.clone(),
+            similarity,
+            bm25: issue.bm25,
+            rrf: issue.rrf,
+            kept: refused.is_none(),
+            reason: refused,
+        }
+    };
+    found.issues.iter().zip(passages).zip(records).map(judge).collect()
+}
+
+fn issues(count: usize) -> String {
+    if count == 1 { "1 solved issue is".to_owned() } else { format!("{count} solved issues are") }
+}
+
+/// The cut of every search as one of issues.
+fn cut(judged: &[Considered], within: &FoundPages) -> CutReport {
+    let keep = judged.iter().filter(|one| one.kept).count();
+    let reason = match (keep, within.pages.len()) {
+        (0, 0) => within.cut.reason.clone(),
+        (0, pages) => format!("{} relevant, and nothing to compare any of them by", issues(pages)),
+        (keep, pages) => format!("{} relevant ({}); {keep} given", issues(pages), within.cut.method),
+    };
+    CutReport { keep, reason, candidates: judged.len(), dropped: judged.len() - keep, ..within.cut.clone() }
+}
+
+/// The floor as a cut.
+fn floor(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingConfig) -> CutReport {
+    let keep = judged.iter().filter(|one| one.kept).count();
+    let floor = settings.similarity_threshold;
+    let nearest =
+        judged.iter().filter_map(|one| Some((one.similarity?, one.number))).max_by(|a, b| a.0.total_cmp(&b.0));
+    let reason = match (keep, nearest) {
+        (0, _) if found.searched() == 0 => "there is no solved issue to search".to_owned(),
+        (0, None) if found.model().is_none() && !judged.is_empty() => {
+            "no similarity is known without a model that covers the issues, and words alone do not say whether an issue is \
+             like the trouble"
+                .to_owned()
+        }
+        (0, None) => "no solved issue shares a word or a meaning with the trouble".to_owned(),
+        (0, Some((similarity, number))) => {
+            let (similarity, floor) = apart(similarity, floor);
+            format!("the nearest solved issue, #{number}, has similarity {similarity}, below {floor}")
+        }
+        (keep, _) => {
+            let above = judged.iter().filter(|one| one.similarity.is_some_and(|similarity| similarity >= floor)).count();
+            format!("{above} of {} proposed issues have similarity {floor:.2} or more; {keep} given", judged.len())
+        }
+    };
+    let number = |value: f64| serde_json::Value::from(value);
+    CutReport {
+        method: METHOD.to_owned(),
+        keep,
+        threshold: Some(floor),
+        reason,
+        candidates: judged.len(),
+        dropped: judged.len() - keep,
+        dropped_non_finite: 0,
+        diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(settings.rrf_k))]
+            .into(),
+    }
+}
+
+/// Two different figures in as few digits as tell them apart, at least two.
+fn apart(one: f64, other: f64) -> (String, String) {
+    let digits = (2..6).find(|&digits| format!("{one:.digits$}") != format!("{other:.digits$}")).unwrap_or(6);
+    (format!("{one:.digits$}"), format!("{other:.digits$}"))
+}
+
+/// Returns the reason why the answer is what it is, the wiki's part told too.
+fn reason(issues: &str, wiki: Option<&FromWiki>, fallback: Fallback) -> String {
+    match (wiki, fallback) {
+        (Some(wiki), _) if wiki.pages.is_empty() => {
+            let why = wiki.reason.trim_end_matches('.');
+            format!(
+                "{issues}; nothing in the wiki either{}",
+                if why.is_empty() { String::new() } else { format!(": {why}") }
+            )
+        }
+        (Some(wiki), _) => {
+            let pages = wiki.pages.len();
+            format!("{issues}; {pages} page{} of the wiki instead", if pages == 1 { "" } else { "s" })
+        }
+        (None, Fallback::NoWiki) => format!("{issues}; there is no wiki to ask"),
+        (None, _) => issues.to_owned(),
+    }
+}

@@ -1,0 +1,166 @@
+//! The wiki, where no issue is like the trouble.
+
+use super::Troubleshooter;
+use super::answer::{WikiFound, WikiPage};
+use super::budget::budgets;
+use super::keywords::keywords;
+use super::request::TroubleshootRequest;
+use super::shorten::{characters, fitted};
+use crate::Error;
+use crate::config::TroubleshootingConfig;
+use crate::search::{FoundPage, SearchRequest, Stopwatch};
+use tamis_store::StoredPassage;
+
+/// The collection of wiki pages.
+pub(super) const WIKI: &str = "wiki";
+
+/// What stands before a page's name in the path of one that is no file.
+const PATH: &str = "wiki:";
+
+/// Between sections of a page that do not follow each other.
+const GAP: &str = "\n\n[...]\n\n";
+
+/// What the wiki gave.
+#[derive(Default)]
+pub(super) struct FromWiki {
+    pub pages: Vec<WikiPage>,
+    /// What either query had to do without.
+    pub warnings: Vec<String>,
+    /// Why nothing was kept, where nothing was.
+    pub reason: String,
+}
+
+/// A page by what either query found of it.
+struct Merged {
+    page: FoundPage,
+    found_by: WikiFound,
+}
+
+impl Troubleshooter<'_> {
+    /// Two queries, the trouble's words and its keywords; the best pages of each, a page of both once, the nearest pages in
+    /// all. Gate and cut are those of every search: a trouble that the wiki has nothing on gets nothing.
+    pub(super) fn wiki_pages(
+        &self,
+        request: &TroubleshootRequest,
+        (title, body): (&str, &str),
+        settings: &TroubleshootingConfig,
+        clock: &mut Stopwatch,
+    ) -> Result<FromWiki, Error> {
+        let beginning: String = body.trim().chars().take(settings.wiki_query_chars).collect();
+        let text = format!("{}\n{}", title.trim(), beginning);
+        let words = keywords(title, body).join(" ");
+        let mut found: Vec<Merged> = Vec::new();
+        let mut warnings: Vec<String> = Vec::new();
+        let mut reason = String::new();
+        for (query, found_by) in [(text, WikiFound::Text), (words, WikiFound::Keywords)] {
+            if query.trim().is_empty() {
+                continue;
+            }
+            let search = SearchRequest {
+                collections: vec![WIKI.to_owned()],
+                namespace: request.namespace.clone(),
+                allowed_namespaces: request.allowed_namespaces.clone(),
+                ..SearchRequest::new(query)
+            };
+            let pages = self.index.searcher().pages(&search, clock)?;
+            warnings.extend(pages.fallback_reason.filter(|reason| !warnings.contains(reason)));
+            if pages.pages.is_empty() && reason.is_empty() {
+                reason = pages.cut.reason;
+            }
+            for page in pages.pages.into_iter().take(settings.wiki_pages) {
+                merge(&mut found, Merged { page, found_by });
+            }
+        }
+        found.sort_by(|a, b| nearest(b.page.similarity).total_cmp(&nearest(a.page.similarity)));
+        found.truncate(settings.wiki_pages);
+        let similarities: Vec<f64> = found.iter().map(|merged| merged.page.similarity.unwrap_or(0.0)).collect();
+        let shares = budgets(&similarities, settings.total_budget_chars);
+        let pages = found.into_iter().zip(shares).filter_map(|(merged, budget)| page(merged, budget)).collect();
+        Ok(FromWiki { pages, warnings, reason })
+    }
+}
+
+fn nearest(similarity: Option<f64>) -> f64 {
+    similarity.unwrap_or(f64::NEG_INFINITY)
+}
+
+/// Adds a page, or what another query found of it: the best similarity is kept.
+fn merge(found: &mut Vec<Merged>, new: Merged) {
+    let document = |merged: &Merged| merged.page.passages.first().map(|passage| passage.document);
+    let Some(known) = found.iter_mut().find(|known| document(known) == document(&new)) else {
+        found.push(new);
+        return;
+    };
+    if known.found_by != new.found_by {
+        known.found_by = WikiFound::Both;
+    }
+    known.page.similarity = known.page.similarity.into_iter().chain(new.page.similarity).reduce(f64::max);
+    for passage in new.page.passages {
+        if known.page.passages.iter().all(|there| there.passage != passage.passage) {
+            known.page.passages.push(passage);
+        }
+    }
+}
+
+fn page(Merged { page, found_by }: Merged, budget: usize) -> Option<WikiPage> {
+    let first = page.passages.first()?;
+    let (namespace, path) = (first.namespace.clone(), first.path.clone());
+    let title = first.title.clone().filter(|title| !title.trim().is_empty()).unwrap_or_else(|| name(&path));
+    let text = sections(&page.passages, budget);
+    Some(WikiPage {
+        source: format!("[Wiki: {title}]"),
+        title,
+        namespace,
+        path,
+        similarity: page.similarity,
+        found_by,
+        characters: characters(&text),
+        text,
+        budget,
+    })
+}
+
+/// The name of a page that says none: the last part of its path, without an ending, hyphens as spaces.
+fn name(path: &str) -> String {
+    let path = path.strip_prefix(PATH).unwrap_or(path);
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem).replace(['-', '_'], " ")
+}
+
+/// The best passages that fit, in the order of the page. The very best is cut where it does not fit.
+fn sections(passages: &[StoredPassage], budget: usize) -> String {
+    let Some(best) = passages.first() else { return String::new() };
+    let mut left = budget.saturating_sub(characters(&best.text));
+    let mut chosen = vec![best];
+    for passage in &passages[1..] {
+        let length = characters(GAP) + characters(&passage.text);
+        if length <= left {
+            left -= length;
+            chosen.push(passage);
+        }
+    }
+    chosen.sort_by_key(|passage| passage.ordinal);
+    let mut text = String::new();
+    let mut before: Option<u32> = None;
+    for passage in chosen {
+        match before {
+            None => {}
+            Some(ordinal) if ordinal + 1 == passage.ordinal => text.push_str("\n\n"),
+            Some(_) => text.push_str(GAP),
+        }
+        text.push_str(&passage.text);
+        before = Some(passage.ordinal);
+    }
+    fitted(&text, budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_without_a_title_is_called_like_its_file() {
+        assert_eq!(name("docs.wiki/Getting-Started.md"), "Getting Started");
+        assert_eq!(name("wiki:Main Page"), "Main Page");
+    }
+}

@@ -1,0 +1,18 @@
+//! The names of the built-in collections.
+
+/// Issues and pull requests.
+pub(crate) const ISSUES: &str = "issues";
+
+/// Conversations.
+pub(crate) const SESSIONS: &str = "sessions";
+
+/// Wiki pages.
+#[cfg(feature = "wiki")]
+pub(crate) const WIKI: &str = "wiki";
+
+/// Files that were read and left out. They have no passages; they are remembered so that the next run need not read them
+/// again.
+pub(crate) const SKIPPED: &str = "skipped";
+
+/// The collections of documents that are files of the tree. A document with an origin is none, whatever its collection.
+pub(crate) const FILE_COLLECTIONS: [&str; 5] = ["code", "docs", "wiki", "notes", SKIPPED];

@@ -1,0 +1,107 @@
+//! Read access to the namespaces, documents and passages of an index.
+
+use crate::Error;
+use crate::handle::Index;
+use tamis_store::{
+    Attribute, Coverage, DocumentId, DocumentState, Filter, Namespace, PassageId, Store, StoredPassage, Summary,
+};
+
+/// What an index holds: namespaces, documents and passages. From [`Index::contents`].
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
+/// # let index = tamis::Index::builder(directory.path()).set("index.models", "static").open()?;
+/// # index.refresh()?;
+/// for document in index.contents().documents(index.namespace())? {
+///     println!("{} ({} passages)", document.path, document.passages);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Contents<'a> {
+    store: &'a dyn Store,
+}
+
+impl Index {
+    /// What the index holds.
+    pub fn contents(&self) -> Contents<'_> {
+        Contents { store: &*self.store }
+    }
+}
+
+impl Contents<'_> {
+    /// Counts of documents, passages and vectors.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn summary(&self) -> Result<Summary, Error> {
+        Ok(self.store.summary()?)
+    }
+
+    /// The namespaces.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn namespaces(&self) -> Result<Vec<Namespace>, Error> {
+        Ok(self.store.namespaces()?)
+    }
+
+    /// The documents of a namespace.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn documents(&self, namespace: &str) -> Result<Vec<DocumentState>, Error> {
+        Ok(self.store.documents(namespace)?)
+    }
+
+    /// One document; `None` if there is no such document.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>, Error> {
+        Ok(self.store.document(namespace, path)?)
+    }
+
+    /// The passages of one document, in its order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>, Error> {
+        Ok(self.store.document_passages(namespace, path)?)
+    }
+
+    /// The attributes of each document.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn attributes(&self, documents: &[DocumentId]) -> Result<Vec<Vec<Attribute>>, Error> {
+        Ok(self.store.attributes(documents)?)
+    }
+
+    /// The record that each document was made from, as JSON, for imported ones that have one.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn records(&self, documents: &[DocumentId]) -> Result<Vec<Option<String>>, Error> {
+        Ok(self.store.records(documents)?)
+    }
+
+    /// The vector of each passage under a model; `None` for one that has none yet.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn vectors(&self, model: &str, passages: &[PassageId]) -> Result<Vec<Option<Vec<f32>>>, Error> {
+        Ok(self.store.vectors(model, passages)?)
+    }
+
+    /// Returns the number of passages that a filter leaves, and of those with a vector of a model.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage, Error> {
+        Ok(self.store.coverage(model, filter)?)
+    }
+}

@@ -1,0 +1,271 @@
+//! The open index: its store, configuration, models and sources, opened once and borrowed by everything else.
+//!
+//! This module reads and writes no passage. `index` brings the store up to date, `search` reads it, `import` adds what is
+//! not a file, and the applications stand on those.
+
+mod builder;
+mod fitted_prior;
+mod source;
+mod usage_log;
+
+pub use builder::IndexBuilder;
+pub(crate) use fitted_prior::{FittedPrior, PriorKey};
+pub(crate) use source::{Registry, SOURCES_PROPERTY};
+pub use source::{Source, SourceSettings, SourceState};
+pub(crate) use usage_log::{UsageLogFile, now_ms};
+
+use crate::Error;
+use crate::config::Config;
+use crate::location::Location;
+use crate::models::Models;
+use crate::progress::{Observer, Stage};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tamis_embed::Embedder;
+use tamis_store::{Access, EmbeddedStore, Store, StoreError, Writing};
+
+/// The longest wait of a short write for other processes that are writing.
+const SHORT_WAIT: Duration = Duration::from_secs(10);
+
+/// The longest wait of a whole run: each of the others may be a whole run as well.
+const RUN_WAIT: Duration = Duration::from_secs(600);
+
+/// An index of one directory tree, or of several repositories.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
+/// # let docs = directory.path();
+/// let index = tamis::Index::builder(docs).set("index.models", "static").open()?;
+/// index.refresh()?;
+/// assert_eq!(index.search("how hot should the oven be")?.results[0].path, "oven.md");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Index {
+    pub(crate) location: Location,
+    pub(crate) namespace: String,
+    pub(crate) config: Config,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) models: Models,
+    pub(crate) usage: UsageLogFile,
+    pub(crate) fitted: FittedPrior,
+    pub(crate) registry: Registry,
+    /// The reason why it can only be read.
+    pub(crate) obstacle: Option<StoreError>,
+}
+
+impl Index {
+    /// Opens the index at `location` under `config`, and creates an empty one if there is none. An index whose directory is
+    /// read-only or whose disk is full is opened for reading.
+    ///
+    /// # Errors
+    /// The directory cannot be created or read, or a newer version wrote the index.
+    pub fn at(location: Location, config: Config) -> Result<Self, Error> {
+        Self::with_embedders(location, config, Vec::new())
+    }
+
+    fn with_embedders(
+        location: Location,
+        config: Config,
+        embedders: Vec<(String, Arc<dyn Embedder>)>,
+    ) -> Result<Self, Error> {
+        holds_plain_files(&location.directory)?;
+        let (store, obstacle) = match Self::open_writable(&location) {
+            Ok(store) => (store, None),
+            Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
+                match EmbeddedStore::open(&location.directory, Access::ReadOnly) {
+                    Ok(store) => (Arc::new(store) as Arc<dyn Store>, Some(obstacle)),
+                    Err(StoreError::Missing { .. }) => match obstacle {
+                        StoreError::ReadOnly { path, reason } => {
+                            return Err(Error::index_directory(&path, reason));
+                        }
+                        obstacle => return Err(obstacle.into()),
+                    },
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(error) => return Err(error),
+        };
+        let namespace = Self::name_of(&*store, &location, obstacle.is_none())?;
+        let registry = Registry::read(store.property(SOURCES_PROPERTY)?.as_deref(), &namespace, &location, &config)?;
+        let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
+        let models = Models::with(&config, embedders);
+        let usage = UsageLogFile::new(store.clone());
+        Ok(Index {
+            location,
+            namespace,
+            config,
+            store,
+            models,
+            usage,
+            fitted: FittedPrior::default(),
+            registry,
+            obstacle,
+        })
+    }
+
+    /// The name under which the tree was first indexed. It stays, so that renaming a directory changes nothing.
+    fn name_of(store: &dyn Store, location: &Location, writable: bool) -> Result<String, Error> {
+        if let Some(namespace) = store.property("namespace")? {
+            return Ok(namespace);
+        }
+        if writable {
+            // Another process may open it for the first time as well: the first name stays.
+            let unnamed = || !matches!(store.property("namespace"), Ok(Some(_)));
+            let writing = store.wait_to_write(SHORT_WAIT, &mut |_| unnamed());
+            if let Some(namespace) = store.property("namespace")? {
+                return Ok(namespace);
+            }
+            let _writing = writing?;
+            store.set_property("namespace", &location.namespace)?;
+        }
+        Ok(location.namespace.clone())
+    }
+
+    fn open_writable(location: &Location) -> Result<Arc<dyn Store>, Error> {
+        let directory = &location.directory;
+        let failed = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                Error::Store(StoreError::ReadOnly { path: directory.clone(), reason: error.to_string() })
+            }
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                Error::Store(StoreError::Full { path: directory.clone() })
+            }
+            _ => Error::path(directory, format!("cannot be made: {error}")),
+        };
+        fs::create_dir_all(directory).map_err(failed)?;
+        // The index ignores itself, so that nobody has to touch the project's own ignore file.
+        let ignore = directory.join(".gitignore");
+        const IGNORE: &str =
+            "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n";
+        // A link in its place is not written through.
+        if fs::symlink_metadata(&ignore).is_err() {
+            crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
+        }
+        Ok(Arc::new(EmbeddedStore::open(directory, Access::ReadWrite)?))
+    }
+
+    /// Returns `true` if another index has replaced this one. Looks at one file only.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self.store.check_replaced(), Err(StoreError::Replaced { gone: false, .. }))
+    }
+
+    /// Opens the index that has replaced this one; `None` if none has. A deleted index is not created again.
+    ///
+    /// # Errors
+    /// The index is gone, or its replacement cannot be opened.
+    pub fn successor(&self) -> Result<Option<Index>, Error> {
+        match self.store.check_replaced() {
+            Ok(()) => Ok(None),
+            Err(StoreError::Replaced { gone: false, .. }) => {
+                Index::at(self.location.clone(), self.config.clone()).map(Some)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the reason why the index is read-only, if its disk is full.
+    pub fn full_disk(&self) -> Option<&StoreError> {
+        self.obstacle.as_ref().filter(|obstacle| matches!(obstacle, StoreError::Full { .. }))
+    }
+
+    /// The tree and where its index is.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The configuration of the index.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The namespace of new documents and recorded searches: [`Index::own_namespace`], or the name of the index if there is
+    /// none.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The repositories of the index, in the order in which they were named; of an index of one tree, that tree.
+    pub fn sources(&self) -> Vec<&Source> {
+        self.registry.sources().collect()
+    }
+
+    /// The names of all namespaces: those of the sources, in their order, and those without a directory, by name.
+    pub(crate) fn namespace_names(&self) -> Result<Vec<String>, Error> {
+        let mut names: Vec<String> = self.registry.sources().map(|source| source.namespace.clone()).collect();
+        for namespace in self.store.namespaces()? {
+            if !names.contains(&namespace.name) {
+                names.push(namespace.name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Returns `true` if the index holds only the tree around it.
+    pub fn is_of_one_tree(&self) -> bool {
+        self.registry.is_single()
+    }
+
+    /// The namespace of the source that contains [`Location::start`]; in an index of one tree, that tree's. `None` if there
+    /// are several sources and none contains it.
+    pub fn own_namespace(&self) -> Option<&str> {
+        self.registry.holding(&self.location.start).map(|source| source.namespace.as_str())
+    }
+
+    /// The models of the configuration.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// Returns `true` if the index can be written.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.obstacle.is_none()
+    }
+
+    /// The right to write. Other processes that are writing are waited for in turn, up to ten seconds.
+    pub(crate) fn wait_to_write(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
+        self.queue_to_write(SHORT_WAIT, observer)
+    }
+
+    /// The right to write for a whole run. Waits in turn for other processes that are writing, up to ten minutes.
+    pub(crate) fn wait_for_run(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
+        self.queue_to_write(RUN_WAIT, observer)
+    }
+
+    fn queue_to_write(&self, patience: Duration, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
+        let mut named = String::new();
+        let mut waiting = |holder: &str| {
+            if named != holder {
+                observer.stage(Stage::Queue(holder.to_owned()), 0);
+                holder.clone_into(&mut named);
+            }
+            !observer.cancelled()
+        };
+        Ok(self.store.wait_to_write(patience, &mut waiting)?)
+    }
+}
+
+/// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index
+/// would write through a link in it and wait for a pipe.
+fn holds_plain_files(directory: &Path) -> Result<(), Error> {
+    // Both are never written through, and read with care.
+    const OTHERS: [&str; 2] = ["config.toml", ".gitignore"];
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
+    for entry in entries.flatten().filter(|entry| !OTHERS.iter().any(|name| entry.file_name() == *name)) {
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => {}
+            Ok(kind) if kind.is_dir() => holds_plain_files(&entry.path())?,
+            Ok(_) => {
+                let reason = "a link, a pipe or a device, which no index has; remove it if it came with the tree";
+                return Err(Error::index_directory(&entry.path(), reason));
+            }
+            // It is gone again: another process is writing.
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}

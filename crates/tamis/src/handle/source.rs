@@ -1,0 +1,354 @@
+//! The repositories of an index.
+//!
+//! An index of one tree has a single source, the tree around it, and keeps only its name, so that the tree can be moved
+//! with its index. As soon as directories are named, by `tamis index DIRECTORY…` or by `[[collection]]`
+//! in the configuration, the index keeps the list of its sources itself ([`Registry`]).
+
+use crate::Error;
+use crate::config::{CollectionDirectory, Config, FileCollection};
+use crate::location::Location;
+use serde::{Deserialize, Serialize};
+use std::path::{Component, Path, PathBuf};
+
+/// A repository of an index: a directory whose files are the documents of one namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The name under which its documents are stored.
+    pub namespace: String,
+    /// The directory, absolute.
+    pub root: PathBuf,
+    /// Whose it is: namespaces of one owner may share what they hold.
+    pub owner: Option<String>,
+    /// True if its owner's other namespaces may search it.
+    pub shared: bool,
+    /// Globs, as in `.gitignore`, of which a file must match one; empty: every file.
+    pub include: Vec<String>,
+    /// Globs left out, as in `.gitignore`, besides those of `index.ignore`.
+    pub ignore: Vec<String>,
+    /// What its prose is; `None`: what `index.notes`, `index.wiki` and its name say.
+    pub collection: Option<FileCollection>,
+}
+
+/// What a user says of directories that are added; `None`: as it is, which is nothing for a new one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceSettings {
+    /// Whose they are.
+    pub owner: Option<String>,
+    /// Whether their owner's other namespaces may search them.
+    pub shared: Option<bool>,
+    /// What their prose is.
+    pub collection: Option<FileCollection>,
+}
+
+/// Whether a source can be brought up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceState {
+    /// Its directory is there.
+    Here,
+    /// Its directory is gone; its documents stay as they are.
+    Gone,
+    /// The configuration that named it does so no more; its documents stay as they are.
+    Unnamed,
+}
+
+impl SourceState {
+    /// What people should know of it and do, if anything.
+    pub fn remark(self, namespace: &str) -> Option<String> {
+        let what = match self {
+            SourceState::Here => return None,
+            SourceState::Gone => "gone",
+            SourceState::Unnamed => "not in the configuration any more",
+        };
+        Some(format!("{what}; its documents stay until `tamis index --remove {namespace}`"))
+    }
+}
+
+/// One source of the list that an index keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    namespace: String,
+    /// From the directory that holds the index where it lies in there, so that both can be moved; else absolute.
+    root: PathBuf,
+    #[serde(default)]
+    owner: Option<String>,
+    #[serde(default)]
+    shared: bool,
+    #[serde(default)]
+    include: Vec<String>,
+    #[serde(default)]
+    ignore: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    collection: Option<FileCollection>,
+    /// The configuration file that names it, as `root`; `None` for one that a user added.
+    #[serde(default)]
+    named_by: Option<PathBuf>,
+    /// True if that file names it no more.
+    #[serde(default)]
+    unnamed: bool,
+}
+
+/// The sources of an index, as they are kept and as the configuration has them now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Registry {
+    sources: Vec<Registered>,
+    /// True if this is the one tree around the index, of which no list is kept.
+    single: bool,
+}
+
+/// A source and who named it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Registered {
+    source: Source,
+    named_by: Option<PathBuf>,
+    unnamed: bool,
+}
+
+/// The property that keeps the list.
+pub(crate) const SOURCES_PROPERTY: &str = "sources";
+
+impl Registry {
+    /// From the list that the index keeps (`None`: none), its own tree's namespace, and the configuration.
+    ///
+    /// # Errors
+    /// A list that cannot be read, two namespaces of one name, or a directory inside another one.
+    pub fn read(kept: Option<&str>, namespace: &str, location: &Location, config: &Config) -> Result<Self, Error> {
+        let base = base(&location.directory);
+        let entries: Vec<Entry> = match kept.filter(|text| !text.is_empty()) {
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                Error::path(&location.directory, format!("its list of sources is damaged: {error}"))
+            })?,
+            None => Vec::new(),
+        };
+        let own = || Registered {
+            source: Source { namespace: namespace.to_owned(), root: location.root.clone(), ..Source::default() },
+            named_by: None,
+            unnamed: false,
+        };
+        let collections = &config.collections;
+        if entries.is_empty() && collections.is_empty() {
+            return Ok(Registry { sources: vec![own()], single: true });
+        }
+        let mut sources: Vec<Registered> = entries.into_iter().map(|entry| entry.registered(&base)).collect();
+        // The tree around the index is one of them unless it is only the place of the others.
+        if sources.is_empty() && !collections.iter().any(|collection| collection.root.starts_with(&location.root)) {
+            sources.push(own());
+        }
+        let mut registry = Registry { sources, single: false };
+        registry.name(collections, &location.config_file())?;
+        registry.check()?;
+        Ok(registry)
+    }
+
+    /// Takes over what a configuration file names.
+    fn name(&mut self, collections: &[CollectionDirectory], file: &Path) -> Result<(), Error> {
+        let (earlier, mut sources): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.sources).into_iter().partition(|known| known.named_by.as_deref() == Some(file));
+        let mut taken: Vec<String> = sources.iter().map(|known| known.source.namespace.clone()).collect();
+        taken.extend(collections.iter().filter_map(|collection| collection.namespace.clone()));
+        let before = |collection: &CollectionDirectory| {
+            earlier.iter().find(|known| known.source.root == collection.root).map(|known| &known.source.namespace)
+        };
+        // Names that are in use stay with their directories before new ones are given.
+        let keeps = |collection: &&CollectionDirectory| collection.namespace.is_none();
+        taken.extend(collections.iter().filter(keeps).filter_map(before).cloned());
+        for collection in collections {
+            let namespace = match (&collection.namespace, before(collection)) {
+                (Some(namespace), _) | (None, Some(namespace)) => namespace.clone(),
+                (None, None) => free_name(&collection.root, &taken),
+            };
+            taken.push(namespace.clone());
+            let source = Source {
+                namespace,
+                root: collection.root.clone(),
+                owner: collection.owner.clone(),
+                shared: collection.shared,
+                include: collection.include.clone(),
+                ignore: collection.ignore.clone(),
+                collection: collection.collection,
+            };
+            // A directory that a user added before is this one.
+            sources.retain(|known| known.source.root != source.root || known.source.namespace != source.namespace);
+            sources.push(Registered { source, named_by: Some(file.to_owned()), unnamed: false });
+        }
+        for known in earlier {
+            if !sources.iter().any(|other| other.source.namespace == known.source.namespace) {
+                sources.push(Registered { unnamed: true, ..known });
+            }
+        }
+        self.sources = sources;
+        Ok(())
+    }
+
+    /// Adds a directory that a user names, or changes what is known of one that is there. Returns its namespace.
+    ///
+    /// # Errors
+    /// The directory is inside another source, or holds one.
+    pub fn add(&mut self, root: &Path, settings: &SourceSettings) -> Result<String, Error> {
+        self.single = false;
+        let at = match self.sources.iter().position(|known| known.source.root == root) {
+            Some(at) => at,
+            None => {
+                let taken: Vec<String> = self.sources.iter().map(|known| known.source.namespace.clone()).collect();
+                let source = Source { namespace: free_name(root, &taken), root: root.to_owned(), ..Source::default() };
+                self.sources.push(Registered { source, named_by: None, unnamed: false });
+                self.sources.len() - 1
+            }
+        };
+        let known = &mut self.sources[at];
+        known.unnamed = false;
+        let SourceSettings { owner, shared, collection } = settings;
+        if owner.is_some() {
+            known.source.owner.clone_from(owner);
+        }
+        known.source.shared = shared.unwrap_or(known.source.shared);
+        known.source.collection = collection.or(known.source.collection);
+        let namespace = known.source.namespace.clone();
+        self.check()?;
+        Ok(namespace)
+    }
+
+    /// Starts a list without the tree around the index, which is only the place of what is named.
+    pub fn clear(&mut self) {
+        self.sources.clear();
+    }
+
+    /// Takes a source out.
+    ///
+    /// # Errors
+    /// There is none of that name, or the configuration names it.
+    pub fn remove(&mut self, namespace: &str) -> Result<(), Error> {
+        let known = self.sources.iter().find(|known| known.source.namespace == namespace);
+        let Some(known) = known else {
+            let names: Vec<&str> = self.sources.iter().map(|known| known.source.namespace.as_str()).collect();
+            let allowed = format!("a namespace of this index: {}", names.join(", "));
+            return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
+        };
+        if let (Some(file), false) = (&known.named_by, known.unnamed) {
+            let allowed = format!("taken out of {} first, or it comes back", file.display());
+            return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
+        }
+        self.sources.retain(|known| known.source.namespace != namespace);
+        Ok(())
+    }
+
+    /// One name for one source, and no file in two of them.
+    fn check(&self) -> Result<(), Error> {
+        for (position, one) in self.sources.iter().enumerate() {
+            for other in &self.sources[position + 1..] {
+                let (one, other) = (&one.source, &other.source);
+                if one.namespace == other.namespace {
+                    let reason = format!(
+                        "is to be the namespace {}, which {} is; give one of them another `namespace`",
+                        other.namespace,
+                        one.root.display()
+                    );
+                    return Err(Error::path(&other.root, reason));
+                }
+                let (outer, inner) = if other.root.starts_with(&one.root) { (one, other) } else { (other, one) };
+                if inner.root.starts_with(&outer.root) {
+                    let reason = format!(
+                        "lies in {}, which is indexed as {}; a file belongs to one namespace: name only one of the two, \
+                         or take the other out with `tamis index --remove {}`",
+                        outer.root.display(),
+                        outer.namespace,
+                        outer.namespace
+                    );
+                    return Err(Error::path(&inner.root, reason));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The list as the index keeps it; empty where it keeps none.
+    pub fn kept(&self, location: &Location) -> String {
+        if self.single || self.sources.is_empty() {
+            return String::new();
+        }
+        let base = base(&location.directory);
+        let entries: Vec<Entry> = self.sources.iter().map(|known| Entry::new(known, &base)).collect();
+        serde_json::to_string(&entries).unwrap_or_default()
+    }
+
+    /// Returns `true` if this is the one tree around the index.
+    pub fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// All sources, in the order in which they were named.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().map(|known| &known.source)
+    }
+
+    /// All sources, each with whether it can be brought up to date.
+    pub fn states(&self) -> impl Iterator<Item = (&Source, SourceState)> {
+        self.sources.iter().map(|known| {
+            let state = match known.source.root.is_dir() {
+                false => SourceState::Gone,
+                true if known.unnamed => SourceState::Unnamed,
+                true => SourceState::Here,
+            };
+            (&known.source, state)
+        })
+    }
+
+    /// The source that a directory lies in.
+    pub fn holding(&self, directory: &Path) -> Option<&Source> {
+        match self.sources.as_slice() {
+            [only] if self.single => Some(&only.source),
+            sources => sources.iter().map(|known| &known.source).find(|source| directory.starts_with(&source.root)),
+        }
+    }
+}
+
+impl Entry {
+    fn new(known: &Registered, base: &Path) -> Entry {
+        let Source { namespace, root, owner, shared, include, ignore, collection } = known.source.clone();
+        let named_by = known.named_by.as_deref().map(|file| movable(file, base));
+        Entry {
+            namespace,
+            root: movable(&root, base),
+            owner,
+            shared,
+            include,
+            ignore,
+            collection,
+            named_by,
+            unnamed: known.unnamed,
+        }
+    }
+
+    fn registered(self, base: &Path) -> Registered {
+        let Entry { namespace, root, owner, shared, include, ignore, collection, named_by, unnamed } = self;
+        let root = plain(&base.join(root));
+        let named_by = named_by.map(|file| base.join(file));
+        let source = Source { namespace, root, owner, shared, include, ignore, collection };
+        Registered { source, named_by, unnamed }
+    }
+}
+
+/// The directory that an index moves with: the one that `.tamis` lies in, else that of the index.
+fn base(directory: &Path) -> PathBuf {
+    match directory.parent() {
+        Some(parent) if directory.ends_with(crate::location::INDEX_DIRECTORY) => parent.to_owned(),
+        _ => directory.to_owned(),
+    }
+}
+
+fn movable(path: &Path, base: &Path) -> PathBuf {
+    path.strip_prefix(base).unwrap_or(path).to_owned()
+}
+
+/// Without a separator at the end, which joining with nothing leaves.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|part| !matches!(part, Component::CurDir)).collect()
+}
+
+/// The name of a directory, with a number where it is taken.
+fn free_name(root: &Path, taken: &[String]) -> String {
+    let name = root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned());
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let free = |candidate: &String| !taken.contains(candidate);
+    std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or(name)
+}

@@ -1,0 +1,82 @@
+//! The usage log of an index, opened when first needed, and the identifiers of searches.
+
+use crate::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tamis_store::{QueryQuality, RecordedSearch, Store, UsageLog};
+
+/// The alphabet of identifiers: digits and lower-case letters that cannot be taken for one another.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// Characters of an identifier: 40 bits, which ten thousand searches do not exhaust.
+const IDENTIFIER: usize = 8;
+
+/// The log of one index.
+pub(crate) struct UsageLogFile {
+    store: Arc<dyn Store>,
+    problem: Mutex<Option<String>>,
+}
+
+impl UsageLogFile {
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        UsageLogFile { store, problem: Mutex::default() }
+    }
+
+    /// The log. One that cannot be opened is tried again next time.
+    pub fn log(&self) -> Result<&dyn UsageLog, Error> {
+        Ok(self.store.usage()?)
+    }
+
+    /// Takes down a search and how it was served, and returns its identifier. A search is never failed and hardly delayed
+    /// by that: when it cannot be taken down now, it is not, and [`UsageLogFile::problem`] says why.
+    pub fn record(&self, mut search: RecordedSearch, mut quality: QueryQuality) -> Option<String> {
+        search.id = identifier();
+        search.at_ms = now_ms();
+        quality.at_ms = search.at_ms;
+        quality.search_id = Some(search.id.clone());
+        let recorded = self.log().and_then(|log| Ok(log.record_query(&search, Some(&quality))?));
+        let problem = recorded.err().map(|error| error.to_string());
+        let recorded = problem.is_none();
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+        recorded.then_some(search.id)
+    }
+
+    /// Returns the reason why the last search was not taken down.
+    pub fn problem(&self) -> Option<String> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Now, in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    i64::try_from(since_epoch().as_millis()).unwrap_or(i64::MAX)
+}
+
+fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// An identifier that no other search has, of this process or another.
+fn identifier() -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&since_epoch().as_nanos().to_le_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    hasher.update(&COUNTER.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    let bytes = hasher.finalize();
+    bytes.as_bytes()[..IDENTIFIER].iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn identifiers_are_short_and_differ() {
+        let many: HashSet<String> = (0..2000).map(|_| identifier()).collect();
+        assert_eq!(many.len(), 2000);
+        assert!(many.iter().all(|id| id.len() == 8 && id.bytes().all(|byte| ALPHABET.contains(&byte))));
+    }
+}

@@ -1,0 +1,200 @@
+//! The cache of vectors that a user's indexes share. A run asks it before the model and adds what the model makes.
+//!
+//! The cache never fails a run. An unusable one is skipped, with the reason in the report; a damaged one is moved aside, so
+//! that the next run begins a new one.
+
+use crate::Error;
+use crate::config::EmbeddingCacheConfig;
+use crate::handle::Index;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tamis_embed::{ModelInfo, Provider};
+use tamis_store::{EmbeddingCache, ModelKey, StoreError, TextHash};
+
+/// The property of an index that says what its last run took from the cache.
+const PROPERTY: &str = "embedding_cache";
+
+/// What the user's cache of vectors holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EmbeddingCacheStatus {
+    /// Its file.
+    pub path: PathBuf,
+    /// Vectors of all models and all indexes.
+    pub vectors: u64,
+    /// Bytes that they take.
+    pub bytes: u64,
+    /// The most that they may take.
+    pub most_bytes: u64,
+    /// Texts of this index that the last run which embedded any took from there, by model.
+    pub last_run: BTreeMap<String, u64>,
+}
+
+/// The cache as one run uses it for one model, opened when first needed. Where there is none to use, it knows nothing and
+/// keeps nothing.
+pub(crate) struct RunCache {
+    state: State,
+    day: i64,
+    /// The reason why it is not used, or not any more.
+    pub remark: Option<String>,
+}
+
+enum State {
+    Closed(EmbeddingCacheConfig),
+    Open(EmbeddingCache),
+    Unused,
+}
+
+impl RunCache {
+    /// For a model with which it pays: the static model makes a vector about as fast as one is found.
+    pub fn new(config: &EmbeddingCacheConfig, model: &ModelInfo) -> RunCache {
+        let pays = model.provider != Provider::Static;
+        let state = if pays { State::Closed(config.clone()) } else { State::Unused };
+        RunCache { state, day: today(), remark: None }
+    }
+
+    /// Returns `true` if there is one that was looked into.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Open(_))
+    }
+
+    /// Opens it, unless that was done; returns whether there is one.
+    pub fn open(&mut self) -> bool {
+        if let State::Closed(config) = &self.state {
+            self.state = match open(config) {
+                Ok(Some(cache)) => State::Open(cache),
+                Ok(None) => State::Unused,
+                Err(error) => {
+                    self.remark = Some(error.to_string());
+                    State::Unused
+                }
+            };
+        }
+        self.is_open()
+    }
+
+    /// The vectors of those texts that it knows.
+    pub fn get(&mut self, model: &ModelKey, hashes: &[TextHash]) -> Vec<(TextHash, Vec<f32>)> {
+        let found = self.ask(|cache, day| cache.get(model, hashes, day)).unwrap_or_default();
+        hashes.iter().zip(found).filter_map(|(hash, vector)| vector.map(|vector| (*hash, vector))).collect()
+    }
+
+    /// Keeps vectors that a model made.
+    pub fn put(&mut self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) {
+        self.ask(|cache, day| cache.put(model, vectors, day));
+    }
+
+    /// Makes room where there is too much in it, if it was used.
+    pub fn prune(&mut self) {
+        if self.is_open() {
+            self.ask(|cache, day| cache.prune(day));
+        }
+    }
+
+    fn ask<T>(&mut self, work: impl FnOnce(&EmbeddingCache, i64) -> Result<T, StoreError>) -> Option<T> {
+        self.open();
+        let State::Open(cache) = &self.state else { return None };
+        match work(cache, self.day) {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.give_up(error);
+                None
+            }
+        }
+    }
+
+    fn give_up(&mut self, error: StoreError) {
+        let damaged = matches!(error, StoreError::Corrupt { .. });
+        let aside = match std::mem::replace(&mut self.state, State::Unused) {
+            State::Open(cache) if damaged => cache.begin_anew().ok().flatten(),
+            _ => None,
+        };
+        self.remark = Some(match aside {
+            Some(aside) => format!("{error}; it is now {}, and the next run begins a new one", aside.display()),
+            None => error.to_string(),
+        });
+    }
+}
+
+/// The cache, where it is used.
+fn open(config: &EmbeddingCacheConfig) -> Result<Option<EmbeddingCache>, StoreError> {
+    let Some(directory) = config.directory.as_ref().filter(|_| config.most_bytes > 0) else { return Ok(None) };
+    let cache = EmbeddingCache::open(directory, config.most_bytes)?;
+    Ok(Some(if config.makes_room { cache } else { cache.without_making_room() }))
+}
+
+/// Days since 1970.
+fn today() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| (since.as_secs() / 86_400) as i64)
+}
+
+/// Takes down what a run took from the cache.
+pub(crate) fn remember(index: &Index, cached: &BTreeMap<String, u64>) -> Result<(), Error> {
+    let text = serde_json::to_string(cached).unwrap_or_default();
+    Ok(index.store.set_property(PROPERTY, &text)?)
+}
+
+impl Index {
+    /// What the user's cache of vectors holds; `None` where it is not used or not there yet.
+    ///
+    /// # Errors
+    /// The cache or the store cannot be read.
+    pub fn embedding_cache(&self) -> Result<Option<EmbeddingCacheStatus>, Error> {
+        let config = &self.config().index.embedding_cache;
+        // To look is no reason to make one.
+        if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
+            return Ok(None);
+        }
+        let Some(cache) = open(config)? else { return Ok(None) };
+        let summary = cache.summary()?;
+        let last_run = self.store.property(PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(Some(EmbeddingCacheStatus {
+            path: cache.path().to_owned(),
+            vectors: summary.vectors,
+            bytes: summary.bytes,
+            most_bytes: config.most_bytes,
+            last_run: last_run.unwrap_or_default(),
+        }))
+    }
+
+    /// What is wrong with the user's cache of vectors, as [`check_embedding_cache`] finds it.
+    ///
+    /// # Errors
+    /// As [`check_embedding_cache`].
+    pub fn check_embedding_cache(&self, mend: bool) -> Result<Option<String>, Error> {
+        let checked = check_embedding_cache(&self.config().index.embedding_cache, mend)?;
+        Ok(checked.and_then(|checked| checked.damage))
+    }
+}
+
+/// What a check of the user's cache of vectors found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddingCacheCheck {
+    /// What is wrong with it, if anything is.
+    pub damage: Option<String>,
+    /// Its file.
+    pub path: PathBuf,
+    /// Vectors in it; 0 where it is damaged.
+    pub vectors: u64,
+}
+
+/// Looks for damage in the user's cache of vectors; `None` where there is none. Reads all of it and needs no index. `mend`: one
+/// that is damaged is moved aside, and begun anew.
+///
+/// # Errors
+/// The cache cannot be read for another reason than damage, or not be moved.
+pub fn check_embedding_cache(config: &EmbeddingCacheConfig, mend: bool) -> Result<Option<EmbeddingCacheCheck>, Error> {
+    if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
+        return Ok(None);
+    }
+    let Some(cache) = open(config)? else { return Ok(None) };
+    let path = cache.path().to_owned();
+    let damage = cache.damage()?;
+    let vectors = if damage.is_none() { cache.summary()?.vectors } else { 0 };
+    if mend && damage.is_some() {
+        cache.begin_anew()?;
+    }
+    Ok(Some(EmbeddingCacheCheck { damage, path, vectors }))
+}

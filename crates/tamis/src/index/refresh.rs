@@ -1,0 +1,388 @@
+//! One run, which brings an index up to date with its sources: walk → plan → read and split → commit → date → publish →
+//! embed → publish.
+
+use super::dates;
+use super::embed::{embed, embed_with};
+use super::plan::{Plan, movable, plan, remaining};
+use super::publish::publish;
+use super::read::{Reader, bytes, content_hash, is_file};
+use super::report::{RunReport, SourceReport};
+use super::run_options::RunOptions;
+use super::walk::{Found, FoundFile, walk, walk_file};
+use crate::Error;
+use crate::config::{FileCollection, IndexConfig};
+use crate::handle::Index;
+use crate::handle::{Source, SourceState};
+use crate::progress::{Observer, Stage};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
+use tamis_store::{Applied, Change, DocumentId, DocumentState};
+
+/// Files that are read and split before their documents are committed together.
+const FILES_A_BATCH: usize = 128;
+
+/// How long those who search during a run may miss what it has replaced.
+const PUBLISH_EVERY: Duration = Duration::from_secs(2);
+
+/// How the splitter divides files. Files are read again when this or a setting that it depends on changes.
+pub(crate) const SPLITTER: &str = "4";
+
+/// The differences between the sources and the index, without changing anything: how many files of each are stale, with
+/// whether it can be brought up to date.
+pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
+    let mut stale = Vec::new();
+    for (source, state) in index.registry.states() {
+        let files = match looked_at(index, source, state)? {
+            true => plan(&source.root, &list(index, source)?, files(index, source)?, false).stale(),
+            false => 0,
+        };
+        stale.push((source, state, files));
+    }
+    Ok(stale)
+}
+
+/// Publishes and embeds what was committed, without looking at the tree. The caller holds the right to write.
+pub(super) fn complete(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
+    let mut report = RunReport::default();
+    publish(index, observer, &mut report)?;
+    embed(index, options, observer, &mut report)?;
+    Ok(report)
+}
+
+/// Brings one file of a source up to date, without looking at any other. The caller holds the right to write.
+pub(super) fn run_file(
+    index: &Index,
+    source: &Source,
+    path: &str,
+    options: RunOptions,
+    observer: &dyn Observer,
+) -> Result<RunReport, Error> {
+    let mut report = RunReport::default();
+    index.register(&index.registry)?;
+    let found = list_file(index, source, path)?;
+    let known = index.store.document(&source.namespace, path)?.filter(is_file);
+    let plan = plan(&source.root, &found, known.into_iter().collect(), options.reread);
+    let settings = splitter_settings(index, source);
+    let reader = Reader::new(source, &index.config)?;
+    let limits = &index.config.index;
+    let work = Work { source, plan, reader, limits, resplit: false, settings, remark: None };
+    if work.plan.stale() > 0 {
+        commit(index, &work, &mut Instant::now(), observer, &mut report)?;
+    }
+    publish(index, observer, &mut report)?;
+    embed(index, options, observer, &mut report)?;
+    Ok(report)
+}
+
+/// One file as the walk finds it; none where the rules leave it out.
+pub(super) fn list_file(index: &Index, source: &Source, path: &str) -> Result<Found, Error> {
+    let Index { location, config, .. } = index;
+    walk_file(source, &location.directory, &config.index, path).map_err(|error| wrong_globs(index, source, error))
+}
+
+/// A source and what has to be done in it.
+struct Work<'a> {
+    source: &'a Source,
+    plan: Plan,
+    reader: Reader<'a>,
+    /// How much of a file is read.
+    limits: &'a IndexConfig,
+    /// True if its files were divided in another way before.
+    resplit: bool,
+    /// How they are divided now.
+    settings: String,
+    remark: Option<String>,
+}
+
+/// Runs. The caller holds the right to write.
+pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
+    let mut report = RunReport::default();
+    let started = Instant::now();
+    index.register(&index.registry)?;
+    observer.stage(Stage::Walk, 0);
+    let mut works = Vec::new();
+    for (source, state) in index.registry.states() {
+        works.push(look(index, source, state, options, &mut report)?);
+    }
+    report.time("walk", started);
+
+    let files: usize = works.iter().map(|work| work.plan.read.len()).sum();
+    if works.iter().any(|work| work.plan.stale() > 0) {
+        observer.stage(Stage::Read, files as u64);
+    }
+    let mut published = Instant::now();
+    for work in works {
+        let before = report.clone();
+        report.unchanged += work.plan.unchanged;
+        if work.plan.stale() > 0 && !report.interrupted {
+            commit(index, &work, &mut published, observer, &mut report)?;
+        }
+        let mut done = report.since(&before, work.source);
+        done.remark = work.remark.clone();
+        if !report.interrupted && done.remark.is_none() {
+            let property = splitter_property_of(index, work.source);
+            if index.store.property(&property)?.as_ref() != Some(&work.settings) {
+                index.store.set_property(&property, &work.settings)?;
+            }
+            date(index, &work, &done, options, observer, &mut report)?;
+        }
+        if !index.registry.is_single() {
+            report.sources.push(done);
+        }
+    }
+    publish(index, observer, &mut report)?;
+    embed(index, options, observer, &mut report)?;
+    Ok(report)
+}
+
+/// Lists a source and compares.
+fn look<'a>(
+    index: &'a Index,
+    source: &'a Source,
+    state: SourceState,
+    options: RunOptions,
+    report: &mut RunReport,
+) -> Result<Work<'a>, Error> {
+    let settings = splitter_settings(index, source);
+    let reader = Reader::new(source, &index.config)?;
+    let limits = &index.config.index;
+    if !looked_at(index, source, state)? {
+        let remark = state.remark(&source.namespace);
+        return Ok(Work { source, plan: Plan::default(), reader, limits, resplit: false, settings, remark });
+    }
+    let found = list(index, source)?;
+    for (kind, count) in &found.skipped {
+        *report.skipped.entry((*kind).to_owned()).or_default() += count;
+    }
+    report.unreadable.extend(found.unreadable.iter().map(|(_, reason)| reason.clone()));
+    report.remarks.extend(found.remarks.iter().cloned());
+    let stored = match index.store.property(&splitter_property_of(index, source))? {
+        None => index.store.property(SPLITTER_PROPERTY)?,
+        stored => stored,
+    };
+    let resplit = stored.is_some_and(|stored| !stored.is_empty() && stored != settings);
+    let plan = plan(&source.root, &found, files(index, source)?, options.reread || resplit);
+    Ok(Work { source, plan, reader, limits, resplit, settings, remark: None })
+}
+
+/// Returns `true` if a source can be listed. The one tree of an index must be there.
+fn looked_at(index: &Index, source: &Source, state: SourceState) -> Result<bool, Error> {
+    if index.registry.is_single() && state == SourceState::Gone {
+        return Err(Error::path(&source.root, "the directory is gone; its index is kept as it is"));
+    }
+    Ok(state == SourceState::Here)
+}
+
+fn list(index: &Index, source: &Source) -> Result<Found, Error> {
+    let Index { location, config, .. } = index;
+    walk(source, &location.directory, &config.index).map_err(|error| wrong_globs(index, source, error))
+}
+
+fn wrong_globs(index: &Index, source: &Source, error: ignore::Error) -> Error {
+    let globs: Vec<&String> = index.config.index.ignore.iter().chain(&source.ignore).chain(&source.include).collect();
+    Error::argument("index.ignore", format!("{globs:?}"), format!("globs ({error})"))
+}
+
+/// The documents that are files of a source. Others have an origin, or are in collections of their own.
+fn files(index: &Index, source: &Source) -> Result<Vec<DocumentState>, Error> {
+    let mut documents = index.store.documents(&source.namespace)?;
+    documents.retain(is_file);
+    Ok(documents)
+}
+
+/// The property that says how the files of an index of one tree were split.
+const SPLITTER_PROPERTY: &str = "splitter";
+
+/// The property that says how the files of one source among several were split.
+pub(super) fn splitter_property(namespace: &str) -> String {
+    format!("{SPLITTER_PROPERTY}:{namespace}")
+}
+
+fn splitter_property_of(index: &Index, source: &Source) -> String {
+    if index.registry.is_single() { SPLITTER_PROPERTY.to_owned() } else { splitter_property(&source.namespace) }
+}
+
+/// Everything that decides how the files of a source are divided and which collection they belong to.
+fn splitter_settings(index: &Index, source: &Source) -> String {
+    let (config, directory) = (&index.config.index, &index.config.notes.directory);
+    let mut skip = config.skip.clone();
+    skip.sort();
+    let collection = source.collection.map_or("", FileCollection::as_str);
+    let IndexConfig { passage_tokens, note_tokens, note_overlap_tokens, notes, wiki, .. } = config;
+    format!(
+        "version={SPLITTER} tokens={passage_tokens} skip={} collection={collection} notes={notes:?} directory={directory:?} \
+         wiki={wiki:?} note_tokens={note_tokens} note_overlap={note_overlap_tokens}",
+        skip.join(",")
+    )
+}
+
+/// Gives the documents of a source the dates of their commits.
+fn date(
+    index: &Index,
+    work: &Work<'_>,
+    done: &SourceReport,
+    options: RunOptions,
+    observer: &dyn Observer,
+    report: &mut RunReport,
+) -> Result<(), Error> {
+    let started = Instant::now();
+    // A search waits for dates only where another commit was checked out, or all of them are lost.
+    let waits = options.embed_at_most == u64::MAX;
+    let again = work.resplit || (waits && (options.reread || done.added + done.changed > 0));
+    let undated = dates::date(index, work.source, again, &|| observer.cancelled())?;
+    let single = index.registry.is_single();
+    report.undated.extend(undated.map(|reason| match single {
+        true => reason,
+        false => format!("{}: {reason}", work.source.namespace),
+    }));
+    report.time("dates", started);
+    Ok(())
+}
+
+/// Lets those who search meanwhile find what is committed so far, by words and by the first model.
+fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> {
+    if let Some(name) = index.config.index.models.first()
+        && !index.models.is_remote(name)
+    {
+        embed_with(index, name, &(), report)?;
+    }
+    // What fails now is tried again at the end of the run.
+    match publish(index, &(), report) {
+        Err(Error::NotPublished { .. }) => Ok(()),
+        published => published,
+    }
+}
+
+/// A file of the plan after reading.
+enum Outcome {
+    Change(Box<Change>),
+    Moved(DocumentId, Box<Change>),
+    Unreadable(String),
+}
+
+/// Reads and splits on all cores, and commits batch after batch, each document whole.
+fn commit(
+    index: &Index,
+    work: &Work<'_>,
+    published: &mut Instant,
+    observer: &dyn Observer,
+    report: &mut RunReport,
+) -> Result<(), Error> {
+    let started = Instant::now();
+    let plan = &work.plan;
+    let by_hash = movable(&plan.delete);
+    let (sender, receiver) = sync_channel::<Vec<Outcome>>(2);
+    let mut moved: Vec<DocumentId> = Vec::new();
+    // Whoever runs in a pool of one thread wants no others to be kept busy.
+    let alone = rayon::current_num_threads() == 1;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Dropping the sender at the end is what ends the loop below.
+            let sender = sender;
+            for files in plan.read.chunks(FILES_A_BATCH) {
+                if observer.cancelled() {
+                    break;
+                }
+                let read =
+                    |(file, known): &(FoundFile, Option<DocumentState>)| outcome(work, file, known.as_ref(), &by_hash);
+                let outcomes =
+                    if alone { files.iter().map(read).collect() } else { files.par_iter().map(read).collect() };
+                if sender.send(outcomes).is_err() {
+                    break;
+                }
+            }
+        });
+        for outcomes in receiver {
+            let read = outcomes.len() as u64;
+            let mut changes = Vec::with_capacity(outcomes.len());
+            for outcome in outcomes {
+                match outcome {
+                    Outcome::Change(change) => changes.push(*change),
+                    // Two new files can be copies of one that is gone; the first one is the move, the other is new.
+                    Outcome::Moved(document, change) if !moved.contains(&document) => {
+                        moved.push(document);
+                        changes.push(*change);
+                    }
+                    Outcome::Moved(_, change) => changes.extend(copied(work, *change)),
+                    Outcome::Unreadable(reason) => report.unreadable.push(reason),
+                }
+            }
+            count(report, index.store.apply(&changes)?);
+            observer.advance(read);
+            if published.elapsed() > PUBLISH_EVERY {
+                complete_quickly(index, report)?;
+                *published = Instant::now();
+            }
+        }
+        Ok::<(), Error>(())
+    })?;
+    report.interrupted = observer.cancelled();
+    if !report.interrupted {
+        let gone: Vec<Change> =
+            remaining(&plan.delete, &moved).into_iter().map(|document| Change::Delete { document }).collect();
+        count(report, index.store.apply(&gone)?);
+    }
+    report.time("read", started);
+    Ok(())
+}
+
+fn outcome(
+    work: &Work<'_>,
+    file: &FoundFile,
+    known: Option<&DocumentState>,
+    by_hash: &HashMap<[u8; 32], Vec<&DocumentState>>,
+) -> Outcome {
+    let &Work { source, resplit, limits, .. } = work;
+    let bytes = match bytes(&source.root, file, limits) {
+        Ok(bytes) => bytes,
+        Err(error) => return Outcome::Unreadable(format!("{}: {error}", file.path)),
+    };
+    if let Some(known) = known
+        && !resplit
+        && known.content_hash == content_hash(&bytes)
+    {
+        return Outcome::Change(Box::new(Change::Touch {
+            document: known.document,
+            size: file.size,
+            modified_ns: file.modified_ns,
+        }));
+    }
+    let document = work.reader.read(file, &bytes);
+    let moved = by_hash.get(&document.content_hash).into_iter().flatten().find(|gone| {
+        known.is_none()
+            && !resplit
+            && (&gone.collection, &gone.language, &gone.role)
+                == (&document.collection, &document.language, &document.role)
+    });
+    match moved {
+        Some(gone) => Outcome::Moved(
+            gone.document,
+            Box::new(Change::Move {
+                document: gone.document,
+                path: file.path.clone(),
+                size: file.size,
+                modified_ns: file.modified_ns,
+            }),
+        ),
+        None => Outcome::Change(Box::new(Change::Put(document))),
+    }
+}
+
+/// The second file with the content of one that moved: read again, as a document of its own.
+fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
+    let Change::Move { path, size, modified_ns, .. } = change else { return None };
+    let file = FoundFile { path, size, modified_ns };
+    let bytes = bytes(&work.source.root, &file, work.limits).ok()?;
+    Some(Change::Put(work.reader.read(&file, &bytes)))
+}
+
+fn count(report: &mut RunReport, applied: Applied) {
+    report.added += applied.added;
+    report.changed += applied.replaced;
+    report.moved += applied.moved;
+    report.removed += applied.deleted;
+    report.unchanged += applied.touched;
+    report.passages += applied.passages_added;
+}

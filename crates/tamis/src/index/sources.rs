@@ -1,0 +1,116 @@
+//! Adding and removing the repositories of an index.
+
+use super::{dates, refresh};
+use crate::Error;
+use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings};
+use std::path::PathBuf;
+use tamis_store::{DocumentState, NewNamespace, Store};
+
+/// The property in which an import keeps its progress. It goes with the documents of the origin.
+pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
+    format!("import:{namespace}:{origin}")
+}
+
+impl Index {
+    /// Adds directories as namespaces, or changes the settings of those already added, and returns their namespaces. A namespace
+    /// is named after its directory, with a number after a taken name. The next [`Index::refresh`] reads the files. An empty
+    /// index then no longer counts the tree around it as a source, unless that tree is named itself.
+    ///
+    /// # Errors
+    /// A directory is missing, lies in another source or contains one; an owner's name is invalid; another process is
+    /// writing.
+    pub fn add_sources(&mut self, directories: &[PathBuf], settings: &SourceSettings) -> Result<Vec<String>, Error> {
+        if let Some(owner) = settings.owner.as_deref().filter(|owner| !crate::config::is_name(owner)) {
+            let allowed = "1 to 200 characters, none of them `:`, `/`, `\\` or a control character";
+            return Err(Error::argument("owner", format!("{owner:?}"), allowed));
+        }
+        let mut roots = Vec::with_capacity(directories.len());
+        for directory in directories {
+            let root = dunce::canonicalize(directory).map_err(|error| Error::path(directory, error.to_string()))?;
+            if !root.is_dir() {
+                return Err(Error::path(directory, "not a directory; name directories to index"));
+            }
+            roots.push(root);
+        }
+        // The tree around the index, named alone, is what it holds anyway.
+        let nothing_new =
+            *settings == SourceSettings::default() && roots.iter().all(|root| *root == self.location.root);
+        if self.registry.is_single() && nothing_new {
+            return Ok(vec![self.namespace.clone()]);
+        }
+        let writing = self.wait_to_write(&())?;
+        let mut registry = self.kept_registry()?;
+        // What was imported into the tree's namespace stays there, without a directory.
+        let is_file = |document: &DocumentState| document.origin.is_none();
+        if registry.is_single() && !self.store.documents(&self.namespace)?.iter().any(is_file) {
+            registry.clear();
+        }
+        let mut namespaces = Vec::with_capacity(roots.len());
+        for root in &roots {
+            namespaces.push(registry.add(root, settings)?);
+        }
+        self.register(&registry)?;
+        drop(writing);
+        self.take_up_sources()?;
+        Ok(namespaces)
+    }
+
+    /// Removes a source with all its documents, or an imported namespace without a directory. Returns the number of removed
+    /// documents.
+    ///
+    /// # Errors
+    /// No source has that name, the configuration names it, or another process is writing.
+    pub fn remove_source(&mut self, namespace: &str) -> Result<u64, Error> {
+        let writing = self.wait_to_write(&())?;
+        let mut registry = self.kept_registry()?;
+        let is_source = registry.sources().any(|source| source.namespace == namespace);
+        if is_source || !self.namespace_names()?.iter().any(|known| known == namespace) {
+            registry.remove(namespace)?;
+        }
+        for origin in self.store.origins()?.iter().filter(|origin| origin.namespace == namespace) {
+            self.store.set_property(&import_state_property(namespace, &origin.name), "")?;
+        }
+        let removed = self.store.remove_namespace(namespace)?;
+        dates::forget(self, namespace)?;
+        self.store.set_property(&refresh::splitter_property(namespace), "")?;
+        self.register(&registry)?;
+        self.store.publish(&mut |_| {}).map_err(Error::not_published)?;
+        drop(writing);
+        self.take_up_sources()?;
+        Ok(removed.deleted)
+    }
+
+    /// Reads the list of sources again, since another process may have changed it.
+    fn kept_registry(&self) -> Result<Registry, Error> {
+        let kept = self.store.property(SOURCES_PROPERTY)?;
+        let namespace = self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone());
+        Registry::read(kept.as_deref(), &namespace, &self.location, &self.config)
+    }
+
+    /// Replaces the list of sources by the stored one.
+    fn take_up_sources(&mut self) -> Result<(), Error> {
+        self.registry = self.kept_registry()?;
+        self.namespace = match self.own_namespace() {
+            Some(own) => own.to_owned(),
+            None => self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone()),
+        };
+        Ok(())
+    }
+
+    /// Stores the list of sources if it changed.
+    pub(super) fn register(&self, registry: &Registry) -> Result<(), Error> {
+        let kept = registry.kept(&self.location);
+        if self.store.property(SOURCES_PROPERTY)?.unwrap_or_default() == kept {
+            return Ok(());
+        }
+        for Source { namespace, root, owner, shared, .. } in registry.sources() {
+            self.store.put_namespace(&NewNamespace {
+                name: namespace.clone(),
+                root: Some(root.to_string_lossy().into_owned()),
+                owner: owner.clone(),
+                shared: *shared,
+            })?;
+        }
+        Ok(self.store.set_property(SOURCES_PROPERTY, &kept)?)
+    }
+}

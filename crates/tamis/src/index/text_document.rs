@@ -1,0 +1,84 @@
+//! Documents given as text by a program, not read from files.
+
+use crate::Error;
+use crate::collections::FILE_COLLECTIONS;
+use crate::handle::Index;
+use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, Store, TextForm};
+use tamis_text::Options;
+
+/// A document given as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextDocument {
+    /// Its identifier, which results give as their path.
+    pub id: String,
+    /// The collection it belongs to.
+    pub collection: String,
+    /// Its title; searched with every passage.
+    pub title: Option<String>,
+    /// Its text, divided by paragraphs where it is long.
+    pub text: String,
+}
+
+impl Index {
+    /// Adds documents, or replaces those with the same identifiers. They are found after the next
+    /// [`Index::complete`].
+    ///
+    /// # Errors
+    /// A collection that belongs to the files of the tree or to evidence, an index that is not writable, or another process that is
+    /// writing.
+    pub fn put_documents(&self, documents: &[TextDocument]) -> Result<Applied, Error> {
+        let is_taken = |collection: &str| FILE_COLLECTIONS.contains(&collection) || collection == EVIDENCE_COLLECTION;
+        if let Some(taken) = documents.iter().find(|document| is_taken(&document.collection)) {
+            let files = FILE_COLLECTIONS.join(", ");
+            let allowed = format!("another name than those of files, {files}, and than {EVIDENCE_COLLECTION}");
+            return Err(Error::argument("collection", format!("{:?}", taken.collection), allowed));
+        }
+        let changes: Vec<Change> = documents.iter().map(|document| Change::Put(self.text_document(document))).collect();
+        Ok(self.store.apply(&changes)?)
+    }
+
+    fn text_document(&self, document: &TextDocument) -> NewDocument {
+        let title = document.title.clone().filter(|title| !title.trim().is_empty());
+        let options = Options { max_tokens: self.config.index.passage_tokens };
+        // Read as the text file it would be; the name only says that it is plain text.
+        let read = tamis_text::read("document.txt", document.text.as_bytes(), &options);
+        let passage = |passage: tamis_text::Passage| NewPassage {
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            kind: passage.kind.as_str().to_owned(),
+            symbol: None,
+            signature: None,
+            heading: title.clone(),
+            context: None,
+            embedded_text: match &title {
+                Some(title) => format!("{title}\n{}", passage.text),
+                None => passage.text.clone(),
+            },
+            text: passage.text,
+            role: passage.role.as_str().to_owned(),
+            language: None,
+            author: passage.author,
+            dated_ns: passage.dated_ns,
+            part: passage.part,
+            form: TextForm::Prose,
+        };
+        NewDocument {
+            namespace: self.namespace.clone(),
+            collection: document.collection.clone(),
+            path: document.id.clone(),
+            origin: None,
+            language: None,
+            role: read.role.as_str().to_owned(),
+            size: document.text.len() as u64,
+            modified_ns: 0,
+            dated_ns: None,
+            severity: None,
+            content_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
+            note: None,
+            attributes: Vec::new(),
+            record: None,
+            passages: read.passages.into_iter().map(passage).collect(),
+            title: title.clone(),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Gets the full text of a result by its identifier, or by path and lines.
+
+use super::left_out;
+use crate::Error;
+use crate::access::{MOST_ALIKE, readable};
+use crate::handle::Index;
+use crate::import::is_imported;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Component, Path};
+use tamis_store::StoredPassage;
+
+/// Some lines of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Excerpt {
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path under its root.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
+    /// Identifier of the passage, where one was asked for.
+    pub id: Option<String>,
+    /// Qualified name of the symbol, where a passage was asked for that has one.
+    pub symbol: Option<String>,
+    /// The lines as they are indexed.
+    pub text: String,
+}
+
+impl Index {
+    /// The text that `wanted` names: the identifier of a passage (or the beginning of one, if no other begins so), or
+    /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`. Text comes from the index alone, so no other file can be read.
+    ///
+    /// In an index of several repositories a path is meant in the own namespace where that has it, else in the only one
+    /// that does; `NAMESPACE:PATH` says in which.
+    ///
+    /// # Errors
+    /// Nothing of that name is indexed, the beginning of an identifier or a path fits several, or the lines are not in the
+    /// file.
+    pub fn get(&self, wanted: &str) -> Result<Excerpt, Error> {
+        self.get_allowed(wanted, None)
+    }
+
+    /// [`Index::get`] for a caller who may read these namespaces only (`None`: all): what others hold is as if it were not
+    /// there.
+    ///
+    /// # Errors
+    /// As [`Index::get`].
+    pub fn get_allowed(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
+        match self.meant_by(wanted, allowed)? {
+            Named::Passage(passage) => Ok(Excerpt {
+                namespace: passage.namespace,
+                path: passage.path,
+                start_line: passage.start_line,
+                end_line: passage.end_line,
+                id: Some(passage.id),
+                symbol: passage.symbol,
+                text: passage.text,
+            }),
+            Named::Lines(place, lines) => self.lines(place, lines, allowed),
+        }
+    }
+
+    /// A whole document by its namespace and its path as the index has them: neither is read as anything else, so that what is
+    /// not indexed cannot be named. For a caller who may read these namespaces only (`None`: all).
+    ///
+    /// # Errors
+    /// There is no such document, or it may not be read; the two are told alike.
+    pub fn document_allowed(&self, namespace: &str, path: &str, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
+        let missing = || Error::NotFound { wanted: path.to_owned(), nearest: None };
+        let state = if readable(allowed, namespace) { self.store.document(namespace, path)? } else { None };
+        state.filter(|state| state.passages > 0).ok_or_else(missing)?;
+        self.lines(DocumentPlace { namespace: namespace.to_owned(), path: path.to_owned() }, None, allowed)
+    }
+
+    /// What `wanted` names in the namespaces that may be read, in the forms that [`Index::get`] takes. The document is there;
+    /// its lines need not be.
+    pub(crate) fn meant_by(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Named, Error> {
+        if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let mut found = self.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
+            found.retain(|passage| readable(allowed, &passage.namespace));
+            found.truncate(2);
+            match (found.pop(), found.pop()) {
+                (None, _) => {}
+                (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
+                _ => return Err(Error::argument("id", format!("{wanted:?}"), "longer: several passages begin so")),
+            }
+        }
+        let namespaces = self.readable_names(allowed)?;
+        let mut forms: Vec<(Option<&str>, &str)> =
+            in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
+        // In an index of one tree few name it: a path is a path first.
+        if self.is_of_one_tree() {
+            forms.reverse();
+        }
+        for &(namespace, wanted) in &forms {
+            // A path may hold a colon itself: one that is there as a whole is meant as a whole.
+            if let Some(place) = self.place(namespace, wanted, allowed)? {
+                return Ok(Named::Lines(self.with_text(place)?, None));
+            }
+            let (path, lines) = split_lines(wanted)?;
+            if let Some(place) = self.place(namespace, path, allowed)? {
+                return Ok(Named::Lines(self.with_text(place)?, lines));
+            }
+        }
+        let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
+        let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
+        let path = split_lines(wanted)?.0;
+        // The number of an issue is no line.
+        let whole = is_imported(wanted) && !is_imported(path);
+        Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
+    }
+
+    /// Refuses a document that was left out for its content: it is remembered, without text.
+    fn with_text(&self, place: DocumentPlace) -> Result<DocumentPlace, Error> {
+        let document = self.store.document(&place.namespace, &place.path)?;
+        match document.and_then(|document| left_out::reason_of(&document)) {
+            Some(reason) => Err(Error::LeftOut { wanted: place.path, reason }),
+            None => Ok(place),
+        }
+    }
+
+    /// The names of the namespaces that may be read.
+    fn readable_names(&self, allowed: Option<&[String]>) -> Result<Vec<String>, Error> {
+        let mut names = self.namespace_names()?;
+        names.retain(|name| readable(allowed, name));
+        Ok(names)
+    }
+
+    /// The document that a path is meant to be.
+    fn place(
+        &self,
+        namespace: Option<&str>,
+        path: &str,
+        allowed: Option<&[String]>,
+    ) -> Result<Option<DocumentPlace>, Error> {
+        let sources = self.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
+        let holds = |namespace: &str, path: &str| Ok::<_, Error>(self.store.document(namespace, path)?.is_some());
+        // A path as people write it (absolute, or with `./`) as the index has it.
+        let absolute = Path::new(path).is_absolute();
+        let whole = sources.filter(|_| absolute).find_map(|source| {
+            let under = Path::new(path).strip_prefix(&source.root).ok()?;
+            Some((source.namespace.as_str(), under))
+        });
+        if let Some((namespace, under)) = whole {
+            let path = stored(under);
+            return Ok(holds(namespace, &path)?.then(|| DocumentPlace { namespace: namespace.to_owned(), path }));
+        }
+        // What is no file is called what it is called, whatever its name would mean as a path.
+        let imported = is_imported(path);
+        let path = if imported { path.to_owned() } else { stored(Path::new(path)) };
+        let names = self.readable_names(allowed)?;
+        // In an index of one tree that is the tree's.
+        let first = namespace.or(self.own_namespace());
+        let named = names.iter().filter(|own| Some(own.as_str()) == first).collect();
+        let others = names.iter().filter(|_| namespace.is_none()).collect();
+        let rounds: [Vec<&String>; 2] = [named, others];
+        for round in rounds {
+            let mut found = Vec::new();
+            for namespace in round {
+                if holds(namespace, &path)? {
+                    found.push(namespace);
+                }
+            }
+            match found.as_slice() {
+                [] => {}
+                [only] => return Ok(Some(DocumentPlace { namespace: (*only).clone(), path })),
+                several => {
+                    let forms = several.iter().map(|namespace| format!("{namespace}:{path}")).collect();
+                    return Err(Error::Ambiguous { wanted: path, forms });
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The indexed lines of a document, put together from its passages.
+    fn lines(
+        &self,
+        place: DocumentPlace,
+        lines: Option<(u32, u32)>,
+        allowed: Option<&[String]>,
+    ) -> Result<Excerpt, Error> {
+        let DocumentPlace { namespace, path } = place;
+        let by_line = match self.imports().rendered(&namespace, &path)? {
+            // What is imported is more than its passages.
+            Some(text) => (1..).zip(text.lines().map(str::to_owned)).collect(),
+            None => by_line(&self.store.document_passages(&namespace, &path)?),
+        };
+        if by_line.is_empty() {
+            return Err(self.not_found(Some(&namespace), &path, allowed)?);
+        }
+        let last = by_line.last().map_or(1, |(line, _)| *line);
+        let (first, end) = lines.unwrap_or((1, last));
+        if first > last {
+            return Err(Error::argument(
+                "lines",
+                format!("{first}-{end}"),
+                format!("1 to {last}, the last line of {path}"),
+            ));
+        }
+        let end = end.min(last);
+        let mut text = String::new();
+        let mut at = first;
+        for (line, content) in by_line.into_iter().filter(|(line, _)| (first..=end).contains(line)) {
+            // Blank lines between passages are in none of them.
+            while at < line {
+                text.push('\n');
+                at += 1;
+            }
+            text.push_str(&content);
+            text.push('\n');
+            at = line + 1;
+        }
+        Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
+    }
+
+    fn not_found(&self, namespace: Option<&str>, path: &str, allowed: Option<&[String]>) -> Result<Error, Error> {
+        if let Some(reason) = self.left_out(namespace, path, allowed)? {
+            return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
+        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let own = self.own_namespace();
+        let mut nearest: Option<(f64, String)> = None;
+        for known in self.readable_names(allowed)? {
+            if namespace.is_some_and(|namespace| namespace != known) {
+                continue;
+            }
+            for document in self.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
+                let same_name = document.path.rsplit('/').next() == Some(name);
+                let similarity = strsim::jaro_winkler(path, &document.path) + if same_name { 1.0 } else { 0.0 };
+                if similarity > 0.8 && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {
+                    let is_own = own == Some(known.as_str());
+                    let form = if is_own { document.path } else { format!("{known}:{}", document.path) };
+                    nearest = Some((similarity, form));
+                }
+            }
+        }
+        Ok(Error::NotFound { wanted: path.to_owned(), nearest: nearest.map(|(_, form)| form) })
+    }
+}
+
+/// A document by its namespace and path.
+pub(crate) struct DocumentPlace {
+    pub namespace: String,
+    pub path: String,
+}
+
+/// The namespace and the path of `NAMESPACE:PATH`, where there is such a namespace.
+fn in_namespace<'a>(namespaces: &'a [String], wanted: &'a str) -> Option<(Option<&'a str>, &'a str)> {
+    let form = |namespace: &'a String| {
+        let path = wanted.strip_prefix(namespace.as_str())?.strip_prefix(':')?;
+        Some((Some(namespace.as_str()), path))
+    };
+    namespaces.iter().filter_map(form).min_by_key(|(_, path)| path.len())
+}
+
+/// A path under a root as the index has it.
+fn stored(path: &Path) -> String {
+    let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
+    parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// What a user named.
+pub(crate) enum Named {
+    /// A passage, by its identifier.
+    Passage(Box<StoredPassage>),
+    /// A document, and the first and last line where they are named.
+    Lines(DocumentPlace, Option<(u32, u32)>),
+}
+
+/// The lines of a document, put together from its passages: each with its number, ascending. Those in no passage, which are
+/// blank, are not there. Neighbouring passages of a note share lines, which come once.
+pub(crate) fn by_line(passages: &[StoredPassage]) -> Vec<(u32, String)> {
+    /// A line's text, and whether it came from a passage of that line alone.
+    struct Line(String, bool);
+    let mut by_line: BTreeMap<u32, Line> = BTreeMap::new();
+    for passage in passages {
+        let alone = passage.start_line == passage.end_line;
+        for (line, text) in (passage.start_line..).zip(passage.text.lines()) {
+            match by_line.entry(line) {
+                Entry::Vacant(entry) => drop(entry.insert(Line(text.to_owned(), alone))),
+                // A line too long for one passage is spread over several, each of nothing else.
+                Entry::Occupied(mut entry) if alone && entry.get().1 => entry.get_mut().0.push_str(text),
+                Entry::Occupied(_) => {}
+            }
+        }
+    }
+    by_line.into_iter().map(|(line, Line(text, _))| (line, text)).collect()
+}
+
+/// A path, and the first and last line where they are named.
+type PathAndLines<'a> = (&'a str, Option<(u32, u32)>);
+
+/// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
+fn split_lines(wanted: &str) -> Result<PathAndLines<'_>, Error> {
+    let Some((path, lines)) = wanted.rsplit_once(':') else { return Ok((wanted, None)) };
+    if lines.is_empty() || !lines.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok((wanted, None));
+    }
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    let range = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
+    match range {
+        Some((first, last)) if first >= 1 && first <= last => Ok((path, Some((first, last)))),
+        _ => Err(Error::argument("lines", lines, "LINE or FIRST-LAST, from 1")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trap_lines_that_neighbouring_passages_share_come_once() {
+        let passage = |start_line: u32, text: &str| StoredPassage {
+            passage: tamis_store::PassageId(u64::from(start_line)),
+            id: String::new(),
+            document: tamis_store::DocumentId(1),
+            namespace: String::new(),
+            collection: String::new(),
+            path: String::new(),
+            title: None,
+            modified_ns: 0,
+            dated_ns: None,
+            severity: None,
+            author: None,
+            part: None,
+            ordinal: 0,
+            start_line,
+            end_line: start_line + text.matches('\n').count() as u32,
+            kind: String::new(),
+            symbol: None,
+            heading: None,
+            context: None,
+            text: text.to_owned(),
+            language: None,
+            role: String::new(),
+            form: tamis_store::TextForm::Prose,
+            text_hash: Default::default(),
+        };
+        let whole = |passages: &[StoredPassage]| {
+            by_line(passages).into_iter().map(|(line, text)| format!("{line}{text}")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(whole(&[passage(1, "a\nb\nc"), passage(2, "b\nc\nd"), passage(6, "f")]), "1a 2b 3c 4d 6f");
+        assert_eq!(whole(&[passage(1, "a\nb"), passage(2, "b"), passage(3, "c")]), "1a 2b 3c");
+        assert_eq!(whole(&[passage(2, "long "), passage(2, "line"), passage(3, "c")]), "2long line 3c");
+    }
+
+    #[test]
+    fn lines_after_the_last_colon() {
+        assert_eq!(split_lines("src/a.rs").expect("a path"), ("src/a.rs", None));
+        assert_eq!(split_lines("src/a.rs:12").expect("a line"), ("src/a.rs", Some((12, 12))));
+        assert_eq!(split_lines("src/a.rs:3-9").expect("lines"), ("src/a.rs", Some((3, 9))));
+        assert_eq!(split_lines("odd:name").expect("a path"), ("odd:name", None));
+        for wrong in ["a:0", "a:9-3", "a:5-", "a:1-x", "a:99999999999"] {
+            assert!(split_lines(wrong).is_err(), "{wrong}");
+        }
+    }
+}

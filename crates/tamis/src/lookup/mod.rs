@@ -1,0 +1,7 @@
+//! Looking up what a user names: a passage, a document, some lines, or the reason why a file is not in the index.
+
+mod excerpt;
+mod left_out;
+
+pub use excerpt::Excerpt;
+pub(crate) use excerpt::{Named, by_line};

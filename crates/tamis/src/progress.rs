@@ -1,0 +1,69 @@
+//! Progress of a long call, and how its caller stops it.
+
+use jiff::Timestamp;
+
+/// A stage of a long call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Listing files; their number is unknown.
+    Walk,
+    /// Reading, splitting and committing; counts files.
+    Read,
+    /// Bringing the derived indexes up to date; counts passages.
+    Publish,
+    /// Embedding with the named model; counts passages.
+    Embed(String),
+    /// Reading, comparing and committing what is imported; counts documents.
+    Import,
+    /// Asking another host for the named thing.
+    Fetch(String),
+    /// Waiting for the named process, which is writing the index.
+    Queue(String),
+    /// Waiting until then, as another host demands.
+    Wait(Timestamp),
+    /// Answering the queries of an evaluation; counts queries.
+    Answer,
+    /// Measuring similarities of symbols; counts languages.
+    Calibrate,
+    /// Answering one query; counts gathering, deciding and presenting.
+    Search,
+}
+
+/// Follows a long call and can stop it. `&()` follows nothing and never stops.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use tamis::{Observer, Stage};
+///
+/// #[derive(Default)]
+/// struct Steps(AtomicU64);
+///
+/// impl Observer for Steps {
+///     fn stage(&self, stage: Stage, total: u64) {
+///         println!("{stage:?}: {total} steps");
+///     }
+///
+///     fn advance(&self, steps: u64) {
+///         self.0.fetch_add(steps, Ordering::Relaxed);
+///     }
+/// }
+/// ```
+pub trait Observer: Sync {
+    /// A stage begins. `total` is its number of steps, 0 when unknown.
+    fn stage(&self, stage: Stage, total: u64) {
+        let _ = (stage, total);
+    }
+
+    /// `steps` more steps are done.
+    fn advance(&self, steps: u64) {
+        let _ = steps;
+    }
+
+    /// Returns `true` if to stop at the next safe point.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for () {}

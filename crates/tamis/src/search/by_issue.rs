@@ -1,0 +1,348 @@
+//! Search among issues: both legs find passages, and the results are issues.
+
+use super::answer::CutReport;
+use super::candidate::{Candidate, Ranked};
+use super::quality_row::Served;
+use super::query::SearchRequest;
+use super::rerank::Rerank;
+use super::retrieve::{Decided, Retrieved};
+use super::searcher::Searcher;
+use super::stopwatch::Stopwatch;
+use crate::Error;
+use crate::collections::ISSUES;
+use crate::config::Mode;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use tamis_cut::Pool;
+use tamis_rank::{Adjustment, Evidence, Fusion, order};
+use tamis_store::{DocumentId, Filter, PassageId, ScoringKey, ScoringKind, StoredPassage};
+use tamis_text::Issue;
+
+/// Passages that an issue is expected to have, for the first look.
+const PASSAGES_OF_AN_ISSUE: usize = 8;
+
+/// What is looked for among issues.
+pub(crate) struct IssueQuery<'a> {
+    /// The text, and whose issues are read.
+    pub request: &'a SearchRequest,
+    /// Which issues are looked at, besides that they are some.
+    pub filter: Filter,
+    /// The issue that the text is of, which is no answer.
+    pub own: Option<DocumentId>,
+    /// Issues of each leg.
+    pub candidates: usize,
+    /// The constant of reciprocal rank fusion.
+    pub rrf_k: f64,
+}
+
+/// The result.
+pub(crate) struct FoundIssues {
+    /// The search's own first half.
+    pub(super) retrieved: Retrieved,
+    /// Best first.
+    pub issues: Vec<FoundIssue>,
+    /// What was looked at.
+    filter: Filter,
+}
+
+/// An issue that a leg found.
+pub(crate) struct FoundIssue {
+    /// Its document.
+    pub document: DocumentId,
+    /// Its number.
+    pub number: u64,
+    /// Its best passage: the most similar one, where that is known.
+    best: Candidate,
+    /// The text of that passage.
+    pub passage: StoredPassage,
+    /// Its place among the issues of each leg, from 1; by its best passage there.
+    pub lexical_rank: Option<usize>,
+    pub semantic_rank: Option<usize>,
+    /// The best BM25 of its passages.
+    pub bm25: Option<f64>,
+    /// The fused value.
+    pub rrf: f64,
+}
+
+impl FoundIssues {
+    /// The model that compared, and the query's vector; `None` where words alone were asked.
+    fn compared(&self) -> Option<(&str, &[f32])> {
+        let model = self.retrieved.model.as_ref()?;
+        Some((&model.model().id, self.retrieved.vector.as_deref()?))
+    }
+
+    /// Returns the number of passages the filter leaves.
+    pub fn searched(&self) -> u64 {
+        self.retrieved.coverage.passages
+    }
+
+    /// Returns the number of namespaces that were searched.
+    pub fn namespaces(&self) -> usize {
+        self.retrieved.question.scope.names.len()
+    }
+
+    /// The mean similarity of the query to all that was searched, and of how many passages; `None` where nothing was compared.
+    pub fn background(&self) -> Option<(f64, usize)> {
+        let count = self.retrieved.gathered.semantic.as_ref()?.count;
+        Some((self.retrieved.gathered.background().similarity?, count as usize))
+    }
+
+    /// The model that compared.
+    pub fn model(&self) -> Option<String> {
+        self.compared().map(|(model, _)| model.to_owned())
+    }
+
+    /// Returns the reason why another model, or no model, compared.
+    pub fn fallback_reason(&self) -> Option<String> {
+        self.retrieved.fallback_reason.clone()
+    }
+}
+
+/// What counts of an issue: its passages with their similarities.
+pub(crate) struct IssuePassages {
+    /// In the order of the issue.
+    pub passages: Vec<StoredPassage>,
+    /// The similarity of each to the query; `None` without a vector.
+    pub similarities: Vec<Option<f64>>,
+}
+
+impl IssuePassages {
+    /// The similarity of the best passage. What a program said under the issue is none.
+    pub fn best(&self) -> Option<f64> {
+        let counted = self.passages.iter().zip(&self.similarities).filter(|(passage, _)| counts(passage));
+        counted.filter_map(|(_, similarity)| *similarity).reduce(f64::max)
+    }
+
+    /// The similarity of the best passage of a part; `None` where it has none with a vector.
+    pub fn of_part(&self, part: u32) -> Option<f64> {
+        let of_part = self.passages.iter().zip(&self.similarities).filter(|(passage, _)| passage.part == Some(part));
+        of_part.filter_map(|(_, similarity)| *similarity).reduce(f64::max)
+    }
+}
+
+/// Returns `true` if a passage says what its issue is about: what programs say under an issue does not.
+fn counts(passage: &StoredPassage) -> bool {
+    passage.role != tamis_text::Role::Bot.as_str() || passage.part.is_none_or(|part| part == 0)
+}
+
+/// Higher first, equals by passage.
+fn descending(a: (f64, PassageId), b: (f64, PassageId)) -> Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
+impl Searcher<'_> {
+    /// The issues that the legs find, each leg `candidates` of them, fused by reciprocal ranks. Both legs look deeper until
+    /// they have that many different issues, or nothing more.
+    pub(crate) fn issues(&self, query: &IssueQuery<'_>, clock: &mut Stopwatch) -> Result<FoundIssues, Error> {
+        let request = SearchRequest { mode: Some(Mode::Hybrid), ..query.request.clone() };
+        request.check()?;
+        let filter = Filter { collections: vec![ISSUES.to_owned()], ..query.filter.clone() };
+        let mut depth = (query.candidates + 1) * PASSAGES_OF_AN_ISSUE;
+        loop {
+            let (retrieved, passages) = self.retrieve(&request, &filter, depth, clock)?;
+            let legs = Legs::of(&retrieved.gathered.candidates, &passages, query);
+            let found = retrieved.gathered.found;
+            let whole = |issues: usize, found: Option<usize>| {
+                issues >= query.candidates || found.is_none_or(|found| found < depth)
+            };
+            if depth as u64 >= retrieved.coverage.passages
+                || whole(legs.lexical.len(), found.lexical) && whole(legs.semantic.len(), found.semantic)
+            {
+                let issues = legs.fused(&retrieved.gathered.candidates, &passages, query.rrf_k);
+                clock.lap("fuse");
+                return Ok(FoundIssues { retrieved, issues, filter });
+            }
+            depth *= 4;
+        }
+    }
+
+    /// All passages of issues with their similarities to the query, in the order of the issues. Those that only words
+    /// brought in get theirs computed here.
+    pub(crate) fn issue_similarities(&self, found: &FoundIssues) -> Result<Vec<IssuePassages>, Error> {
+        let read = |issue: &FoundIssue| {
+            let passages = self.index.store.document_passages(&issue.passage.namespace, &issue.passage.path)?;
+            Ok(IssuePassages { similarities: self.similarities(found.compared(), &passages)?, passages })
+        };
+        found.issues.iter().map(read).collect()
+    }
+
+    /// The similarities by each other model of the index that covers all that was searched: another view of the same
+    /// passages. By model, by issue, in the order of the passages. One that cannot be used has none.
+    pub(crate) fn other_similarities(
+        &self,
+        found: &FoundIssues,
+        issues: &[IssuePassages],
+    ) -> Result<Vec<Vec<IssuePassages>>, Error> {
+        let Some((own, _)) = found.compared() else { return Ok(Vec::new()) };
+        let filter = found.retrieved.question.scope.of_all(&found.filter);
+        let mut views = Vec::new();
+        for name in &self.index.config.index.models {
+            let id = match self.index.models.id(name) {
+                Err(Error::Model { .. }) => continue,
+                id => id?,
+            };
+            let coverage = self.index.store.coverage(&id, &filter)?;
+            if id == own || coverage.embedded < coverage.passages {
+                continue;
+            }
+            let vector = match self.index.models.embed_query(name, &found.retrieved.question.text) {
+                Err(Error::Model { .. }) => continue,
+                embedded => embedded?.1,
+            };
+            // A model that knows no word of the query says nothing.
+            if vector.iter().all(|&entry| entry == 0.0) {
+                continue;
+            }
+            let view = issues.iter().map(|issue| {
+                let similarities = self.similarities(Some((id.as_str(), vector.as_slice())), &issue.passages)?;
+                Ok(IssuePassages { similarities, passages: issue.passages.clone() })
+            });
+            views.push(view.collect::<Result<_, Error>>()?);
+        }
+        Ok(views)
+    }
+
+    fn similarities(
+        &self,
+        compared: Option<(&str, &[f32])>,
+        passages: &[StoredPassage],
+    ) -> Result<Vec<Option<f64>>, Error> {
+        let ids: Vec<PassageId> = passages.iter().map(|passage| passage.passage).collect();
+        let similarities = match compared {
+            Some((model, vector)) => self.index.store.similarities(model, vector, &ids)?,
+            None => vec![None; ids.len()],
+        };
+        Ok(similarities.into_iter().map(|value| value.map(f64::from).filter(|value| value.is_finite())).collect())
+    }
+
+    /// Takes a search among issues down under what it was cut by. `order`: positions in `found.issues`, the kept ones first.
+    pub(crate) fn record_issues(
+        &self,
+        found: &FoundIssues,
+        order: &[usize],
+        cut: &CutReport,
+        served: IssuesServed<'_>,
+        clock: &Stopwatch,
+    ) -> Option<String> {
+        if !self.index.config.telemetry.record {
+            return None;
+        }
+        let ranked: Vec<Ranked> = order.iter().filter_map(|&at| found.issues.get(at)).map(FoundIssue::ranked).collect();
+        // Ranks of ranks are descending; the store keeps a candidate's own figures beside them.
+        let values: Vec<f64> = (1..=ranked.len()).map(|rank| 1.0 / (served.rrf_k + rank as f64)).collect();
+        let decided = Decided {
+            cut: cut.clone(),
+            mode: found.retrieved.mode,
+            scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: served.rrf_k }),
+            rerank: Rerank::new(
+                &self.index.config.rank,
+                None,
+                found.retrieved.question.now_ns,
+                &*self.index.config.search.cut,
+            ),
+            probabilities: None,
+            pool: Pool::scores(values).ok()?,
+            coverage_drop: None,
+            evidence: None,
+            replaced: None,
+            warning: None,
+            ranked,
+        };
+        let search = self.recorded(&found.retrieved.question.text, &found.retrieved, &decided);
+        let row = Served {
+            collections: served.collections,
+            returned: served.returned,
+            top_k: served.top_k,
+            fallback_reason: served.fallback_reason,
+            ..Served::without_passages(&found.retrieved, cut, clock)
+        };
+        self.record(search, row, Some(served.entry_point))
+    }
+}
+
+/// How a search among issues was served.
+pub(crate) struct IssuesServed<'a> {
+    pub entry_point: &'a str,
+    pub collections: &'a [String],
+    pub returned: usize,
+    pub top_k: usize,
+    pub rrf_k: f64,
+    pub fallback_reason: Option<String>,
+}
+
+impl FoundIssue {
+    fn ranked(&self) -> Ranked {
+        Ranked {
+            candidate: self.best.clone(),
+            passage: self.passage.clone(),
+            adjustment: Adjustment::of(1.0, 1.0),
+            decay: 1.0,
+            score: self.rrf,
+        }
+    }
+}
+
+/// The position of an issue's best passage in each leg, lexical and semantic, and its rank there.
+type Places = [Option<(usize, usize)>; 2];
+
+/// The issues of each leg, best first, each by the position of its best passage.
+struct Legs {
+    lexical: Vec<usize>,
+    semantic: Vec<usize>,
+}
+
+impl Legs {
+    fn of(candidates: &[Candidate], passages: &[StoredPassage], query: &IssueQuery<'_>) -> Self {
+        let leg = |score: fn(&Candidate) -> Option<f64>| {
+            let scored = candidates.iter().zip(passages).enumerate().filter_map(|(at, (candidate, passage))| {
+                let score = score(candidate).filter(|score| score.is_finite())?;
+                let is_asked = query.own == Some(passage.document);
+                let counted = !is_asked && counts(passage) && Issue::number_at(&passage.path).is_some();
+                counted.then_some((at, score, candidate.passage))
+            });
+            let mut scored: Vec<(usize, f64, PassageId)> = scored.collect();
+            scored.sort_by(|a, b| descending((a.1, a.2), (b.1, b.2)));
+            let mut seen = std::collections::HashSet::new();
+            let first = scored.into_iter().filter(|(at, ..)| seen.insert(passages[*at].document));
+            first.take(query.candidates).map(|(at, ..)| at).collect()
+        };
+        Legs {
+            lexical: leg(|candidate| candidate.bm25.filter(|&bm25| bm25 > 0.0)),
+            semantic: leg(|candidate| candidate.similarity),
+        }
+    }
+
+    /// Both legs' issues as one list, best first.
+    fn fused(&self, candidates: &[Candidate], passages: &[StoredPassage], k: f64) -> Vec<FoundIssue> {
+        let mut found: HashMap<DocumentId, Places> = HashMap::new();
+        for (leg, positions) in [&self.lexical, &self.semantic].into_iter().enumerate() {
+            for (&at, rank) in positions.iter().zip(1..) {
+                found.entry(passages[at].document).or_default()[leg] = Some((at, rank));
+            }
+        }
+        let mut found: Vec<(DocumentId, Places)> = found.into_iter().collect();
+        found.sort_by_key(|(document, _)| *document);
+        let evidence = |[lexical, semantic]: &Places| Evidence {
+            similarity: semantic.and_then(|(at, _)| candidates[at].similarity),
+            bm25: lexical.and_then(|(at, _)| candidates[at].bm25),
+        };
+        let evidence: Vec<Evidence> = found.iter().map(|(_, legs)| evidence(legs)).collect();
+        let fused = Fusion::Rrf { k }.fuse(&evidence);
+        let issue = |at: usize| {
+            let (document, [lexical, semantic]) = found[at];
+            let (best, _) = semantic.or(lexical)?;
+            let passage = passages[best].clone();
+            Some(FoundIssue {
+                document,
+                number: Issue::number_at(&passage.path)?,
+                best: candidates[best].clone(),
+                passage,
+                lexical_rank: lexical.map(|(_, rank)| rank),
+                semantic_rank: semantic.map(|(_, rank)| rank),
+                bm25: lexical.and_then(|(at, _)| candidates[at].bm25),
+                rrf: fused[at],
+            })
+        };
+        order(&fused).into_iter().filter_map(issue).collect()
+    }
+}

@@ -1,0 +1,52 @@
+//! Search by page: the kept passages, grouped by their document.
+
+use super::answer::CutReport;
+use super::query::SearchRequest;
+use super::searcher::Searcher;
+use super::stopwatch::Stopwatch;
+use crate::Error;
+use std::collections::HashMap;
+use tamis_store::{DocumentId, StoredPassage};
+
+/// A document of which the cut kept something.
+pub(crate) struct FoundPage {
+    /// Its passages that are relevant, best first; one at least.
+    pub passages: Vec<StoredPassage>,
+    /// The best similarity of those; `None` where nothing was compared.
+    pub similarity: Option<f64>,
+}
+
+/// The pages of a search.
+pub(crate) struct FoundPages {
+    /// Best first.
+    pub pages: Vec<FoundPage>,
+    /// The number of passages that are relevant, and why.
+    pub cut: CutReport,
+    /// The reason why another model, or fewer legs, answered.
+    pub fallback_reason: Option<String>,
+}
+
+impl Searcher<'_> {
+    /// The pages of what a search keeps, in its order: gate and cut are those of every search.
+    pub(crate) fn pages(&self, request: &SearchRequest, clock: &mut Stopwatch) -> Result<FoundPages, Error> {
+        request.check()?;
+        let asked = request.asked(&self.index.config)?;
+        let (retrieved, passages) =
+            self.retrieve(request, &self.filter(request), self.index.config.search.pool, clock)?;
+        let decided = self.decide(&retrieved, passages, asked.rule(), None, clock)?;
+        let mut places: HashMap<DocumentId, usize> = HashMap::new();
+        let mut pages: Vec<FoundPage> = Vec::new();
+        for ranked in decided.ranked.into_iter().take(decided.cut.keep) {
+            let similarity = ranked.candidate.similarity;
+            let place = *places.entry(ranked.passage.document).or_insert(pages.len());
+            match pages.get_mut(place) {
+                Some(page) => {
+                    page.similarity = page.similarity.into_iter().chain(similarity).reduce(f64::max);
+                    page.passages.push(ranked.passage);
+                }
+                None => pages.push(FoundPage { passages: vec![ranked.passage], similarity }),
+            }
+        }
+        Ok(FoundPages { pages, cut: decided.cut, fallback_reason: retrieved.fallback_reason })
+    }
+}

@@ -1,0 +1,80 @@
+//! The relevance prior of an index, from its past queries and from those that people judged.
+
+use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, judged_queries, normalized_scores};
+use super::relevance_prior::RelevancePrior;
+use super::searcher::Searcher;
+use crate::config::Mode;
+use crate::handle::PriorKey;
+use tamis_cut::{JudgedPool, Profile, Relevance};
+use tamis_store::{RecordedSearch, ScoringKey, UsageLog};
+
+/// Past queries that make the profile.
+pub(crate) const PAST_QUERIES: usize = 500;
+
+/// Number of latest judged queries to learn from.
+const JUDGED_QUERIES: usize = 200;
+
+impl Searcher<'_> {
+    /// The prior for a search. A log that cannot be read leaves the built-in one.
+    pub(crate) fn relevance_prior(&self, namespace: &str, model: Option<&str>, mode: Mode, scoring: &ScoringKey) -> RelevancePrior {
+        if !self.index.config.telemetry.record {
+            return RelevancePrior::default();
+        }
+        let Ok(log) = self.index.usage.log() else { return RelevancePrior::default() };
+        let Ok(past) = log.profile(namespace, model, PAST_QUERIES) else { return RelevancePrior::default() };
+        let profile = Profile::of(past.into_iter().map(|query| (query.coverage_drop, query.evidence)));
+        let mut prior = RelevancePrior::from(&profile);
+        prior.relevance = self.fitted(log, prior.relevance, namespace, model, mode, scoring);
+        prior
+    }
+
+    /// The relevance fitted to the judgements; `prior` without any.
+    fn fitted(
+        &self,
+        log: &dyn UsageLog,
+        prior: Relevance,
+        namespace: &str,
+        model: Option<&str>,
+        mode: Mode,
+        scoring: &ScoringKey,
+    ) -> Relevance {
+        let judgements = log.judgement_count().unwrap_or_default();
+        if judgements.0 == 0 {
+            return prior;
+        }
+        let key = PriorKey {
+            judgements,
+            namespace: namespace.to_owned(),
+            model: model.map(str::to_owned),
+            mode: mode.to_string(),
+            scoring: scoring.clone(),
+            prior: (prior.level * 100.0) as i64,
+        };
+        let mut fitted = self.index.fitted.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((known, relevance)) = fitted.as_ref()
+            && *known == key
+        {
+            return *relevance;
+        }
+        let judged = log.judged().unwrap_or_default();
+        let (queries, _) = judged_queries(&judged, |search| {
+            let RecordedSearch { mode, model, scoring, namespace, .. } = search;
+            *mode == key.mode && *model == key.model && *scoring == key.scoring && *namespace == key.namespace
+        });
+        let latest = queries.len().saturating_sub(JUDGED_QUERIES);
+        let pools: Vec<JudgedPool> = queries[latest..].iter().filter_map(pool).collect();
+        let relevance = prior.fit(&pools);
+        *fitted = Some((key, relevance));
+        relevance
+    }
+}
+
+/// A judged query as normalized scores with judgements; `None` where its best candidate does not stand out.
+fn pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
+    let normalized_scores = normalized_scores(query.search)?;
+    // A collection that was judged elsewhere lists what is relevant; what it does not list is not. People say something
+    // of what they looked at, and nothing of the rest.
+    let unsaid = (query.search.entry_point == IMPORTED_JUDGEMENTS).then_some(false);
+    let relevant = query.relevant(normalized_scores.len()).map(|relevant| relevant.or(unsaid)).collect();
+    Some(JudgedPool { normalized_scores, relevant })
+}

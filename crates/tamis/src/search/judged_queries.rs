@@ -1,0 +1,75 @@
+//! Judged searches grouped by query. The fitted prior and the guarantee are both made from them.
+
+use std::collections::{BTreeMap, HashMap};
+use tamis_cut::{Background, Pool};
+use tamis_store::{JudgedSearch, RecordedSearch};
+
+/// The entry point of searches whose judgements were made elsewhere.
+pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
+
+/// One query: its last search, and what was said of passages at any of its searches.
+pub(super) struct JudgedQuery<'a> {
+    pub search: &'a RecordedSearch,
+    /// True if a passage is relevant; the last word counts.
+    said: HashMap<&'a str, bool>,
+}
+
+/// The judged queries whose searches pass `comparable`, by the time of their last search, and how many searches do not.
+/// Searches of one query count as one, so that importing twice does not count twice.
+pub(super) fn judged_queries(
+    judged: &[JudgedSearch],
+    comparable: impl Fn(&RecordedSearch) -> bool,
+) -> (Vec<JudgedQuery<'_>>, usize) {
+    let mut by_query: BTreeMap<[u8; 32], Vec<&JudgedSearch>> = BTreeMap::new();
+    let mut others = 0;
+    for judged in judged {
+        if comparable(&judged.search) {
+            by_query.entry(judged.search.query_hash).or_default().push(judged);
+        } else {
+            others += 1;
+        }
+    }
+    let mut queries: Vec<JudgedQuery> =
+        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches)).collect();
+    queries.sort_by_key(|query| query.search.at_ms);
+    (queries, others)
+}
+
+impl<'a> JudgedQuery<'a> {
+    /// From all judged searches of one query, the earliest first.
+    fn of(searches: &[&'a JudgedSearch]) -> Option<Self> {
+        let search = &searches.last()?.search;
+        let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
+        said.sort_by_key(|judgement| judgement.at_ms);
+        let said = said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
+        Some(JudgedQuery { search, said })
+    }
+
+    /// What was said of the first `count` candidates, best first.
+    pub fn relevant(&self, count: usize) -> impl Iterator<Item = Option<bool>> {
+        self.search.candidates.iter().take(count).map(|candidate| self.said.get(candidate.passage.as_str()).copied())
+    }
+
+    /// Returns the number of passages that are not among the first `count` candidates were said to be relevant.
+    pub fn missed(&self, count: usize) -> usize {
+        let relevant = self.said.values().filter(|&&relevant| relevant).count();
+        relevant - self.relevant(count).flatten().filter(|&relevant| relevant).count()
+    }
+}
+
+/// The normalized score of each candidate of a search, ending before the first without a score; `None` where the best does
+/// not stand out from the background. Not increasing.
+pub(super) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
+    let background = Background { mean: search.score_background?, deviation: 0.0, count: search.passages as usize };
+    pool(search).ok()?.with_background(background).ok()?.normalized_scores()
+}
+
+/// The scores that a cut read at a search. What a log gives is taken as it is, also where it is out of order.
+pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
+    let mut lowest = f64::INFINITY;
+    let scores = search.candidates.iter().map_while(|candidate| candidate.score);
+    Pool::scores(scores.map(|score| {
+        lowest = lowest.min(f64::from(score));
+        lowest
+    }))
+}

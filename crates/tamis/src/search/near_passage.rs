@@ -1,0 +1,102 @@
+//! Search by a passage: its vector takes the place of the query's, and the rest is a semantic search.
+
+use super::answer::CutReport;
+use super::candidate::Candidate;
+use super::decay::SearchDecay;
+use super::decide::{self, Grounds, Steps};
+use super::gather::Gathered;
+use super::metadata::MetadataFilter;
+use super::query::SearchRequest;
+use super::rerank::Rerank;
+use super::retrieve::fetch;
+use super::scope::Scope;
+use super::searcher::Searcher;
+use crate::Error;
+use std::collections::HashSet;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tamis_rank::QueryNames;
+use tamis_store::{Filter, PassageId, StoredPassage};
+
+/// What is like a passage.
+#[derive(Debug, Default)]
+pub(crate) struct SimilarPassages {
+    /// The model whose vectors were compared.
+    pub model: Option<String>,
+    /// Best first, each with its similarity to the passage; the cut has not shortened it.
+    pub passages: Vec<(StoredPassage, f64)>,
+    /// How many of them are close enough, and why; `None` where nothing was compared.
+    pub cut: Option<CutReport>,
+    /// Why nothing was compared, or not with the best model.
+    pub remark: Option<String>,
+}
+
+impl Searcher<'_> {
+    /// The namespaces that someone who stands in `namespace` reads.
+    pub(crate) fn scope_around(&self, namespace: &str, allowed: Option<&[String]>) -> Result<Scope, Error> {
+        self.scope(&SearchRequest {
+            namespace: Some(namespace.to_owned()),
+            allowed_namespaces: allowed.map(<[String]>::to_vec),
+            ..SearchRequest::default()
+        })
+    }
+
+    /// The passages nearest to one of them that `metadata` leaves, without those of `own`, ended by the configured cut. There is no gate: it knows
+    /// what queries look like, and passages are more alike than that.
+    pub(crate) fn similar(
+        &self,
+        passage: PassageId,
+        own: &HashSet<PassageId>,
+        scope: &Scope,
+        metadata: &MetadataFilter,
+    ) -> Result<SimilarPassages, Error> {
+        let filter = scope.of_all(&metadata.narrow(Filter::default()));
+        let (model, remark) = self.choose_model(&filter)?;
+        let Some(info) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
+        let Some(vector) = self.index.store.vectors(&info.id, &[passage])?.pop().flatten() else {
+            let remark = Some(format!("it has no vector of {} yet; run `tamis index`", info.id));
+            return Ok(SimilarPassages { remark, ..SimilarPassages::default() });
+        };
+        let depth = self.index.config.search.pool;
+        let found = self.index.store.nearest(&info.id, &vector, &filter, depth + own.len())?;
+        let others = found.hits.iter().filter(|hit| !own.contains(&hit.passage)).take(depth);
+        let candidate = |hit: &tamis_store::SemanticHit| Candidate {
+            similarity: Some(f64::from(hit.similarity)),
+            ..Candidate::new(hit.passage)
+        };
+        let mut gathered = Gathered {
+            candidates: others.map(candidate).collect(),
+            semantic: Some(found.background),
+            ..Gathered::default()
+        };
+        let passages = fetch(&*self.index.store, &mut gathered, &scope.own)?;
+
+        let request = SearchRequest::default();
+        let asked = request.asked(&self.index.config)?;
+        let rule = asked.rule();
+        let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
+        let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
+        let names = QueryNames::default();
+        let steps = Steps {
+            fusions: self.fusions(rule, Some(&info), false)?,
+            rank_factors: &self.index.config.rank_factors,
+            names: &names,
+            rerank: Rerank::new(&self.index.config.rank, None, now_ns, rule),
+            decay: SearchDecay::NONE,
+            tables: &self.source_tables(rule)?,
+        };
+        let threshold = |passage: &StoredPassage| {
+            thresholds.as_ref().map(|thresholds| thresholds.of(steps.rerank.language_of(passage)))
+        };
+        let mut listed = decide::list(&gathered, passages, rule, &steps, threshold);
+        let grounds = Grounds { gate: None, reference: None, prior: Default::default() };
+        let decision = decide::decide(rule, &grounds, &gathered, &mut listed)?;
+        let similarity =
+            |ranked: super::candidate::Ranked| (ranked.passage, ranked.candidate.similarity.unwrap_or(0.0));
+        Ok(SimilarPassages {
+            model: Some(info.id),
+            passages: listed.ranked.into_iter().map(similarity).collect(),
+            cut: Some(decision.report),
+            remark,
+        })
+    }
+}

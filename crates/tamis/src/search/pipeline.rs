@@ -1,0 +1,202 @@
+//! One search, from the request to the answer.
+
+use super::answer::{Answer, IndexReport};
+use super::arrange::{DisplayOrder, Placed};
+use super::decay::SearchDecay;
+use super::present::{entries, present};
+use super::quality_row::Served;
+use super::query::SearchRequest;
+use super::question::Question;
+use super::retrieve::{Decided, Retrieved, joined};
+use super::searcher::Searcher;
+use super::stopwatch::Stopwatch;
+use crate::Error;
+use crate::handle::Index;
+use crate::index::Freshness;
+use crate::progress::{Observer, Stage};
+use std::collections::BTreeMap;
+use tamis_cut::Guarantee;
+use tamis_store::{DocumentId, Filter, Highlighter, Store};
+
+/// The steps of a search that an observer counts: gather, decide, present. It can be stopped after each.
+const STEPS: u64 = 3;
+
+impl Index {
+    /// Answers a query with the relevant passages, which can be none. The index is searched as it is: [`Index::refresh`]
+    /// or [`Index::refresh_for_search`] brings it up to date first.
+    ///
+    /// ```
+    /// use tamis::{Index, SearchRequest};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
+    /// # let index = Index::builder(directory.path()).set("index.models", "static").open()?;
+    /// # index.refresh()?;
+    /// let answer = index.search(SearchRequest::new("oven temperature").limit(5).paths(["*.md"]))?;
+    /// for hit in &answer.results {
+    ///     println!("{}:{} {}", hit.path, hit.start_line, hit.snippet);
+    /// }
+    /// println!("{}", answer.cut.reason);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// An argument out of range, an aim that the cut does not support, a damaged index, a model that fails, or a guarantee
+    /// that cannot be given. An empty answer is not an error.
+    pub fn search(&self, request: impl Into<SearchRequest>) -> Result<Answer, Error> {
+        self.search_with(&request.into(), &Freshness::default(), &())
+    }
+
+    /// [`Index::search`] after [`Index::refresh_for_search`], whose result the answer reports. `observer` follows the search
+    /// and can stop it.
+    ///
+    /// # Errors
+    /// As [`Index::search`], and [`Error::Cancelled`] when the observer stopped it.
+    pub fn search_with(
+        &self,
+        request: &SearchRequest,
+        freshness: &Freshness,
+        observer: &dyn Observer,
+    ) -> Result<Answer, Error> {
+        // A promise on what is searched says nothing of memories, whose scores are others.
+        let configured = self.config.search.guarantee.filter(|_| !request.memory);
+        self.searcher().search_under(request, request.guarantee.or(configured), freshness, observer)
+    }
+
+    /// Returns the number of passages that the filters of a request leave.
+    ///
+    /// # Errors
+    /// A namespace that does not exist, or a damaged index.
+    pub fn passing(&self, request: &SearchRequest) -> Result<u64, Error> {
+        let searcher = self.searcher();
+        let filter = searcher.scope(request)?.of_all(&searcher.filter(request));
+        Ok(self.store.coverage("", &filter)?.passages)
+    }
+}
+
+impl<'a> Searcher<'a> {
+    /// Answers a query under this guarantee, or under none.
+    pub(crate) fn search_under(
+        &self,
+        request: &SearchRequest,
+        guarantee: Option<Guarantee>,
+        freshness: &Freshness,
+        observer: &dyn Observer,
+    ) -> Result<Answer, Error> {
+        request.check()?;
+        observer.stage(Stage::Search, STEPS);
+        let step = || {
+            observer.advance(1);
+            if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+        };
+        let mut clock = Stopwatch::start();
+        let asked = request.asked(&self.index.config)?;
+        let rule = asked.rule();
+        self.check_rule(rule, request)?;
+        let filter = self.filter(request);
+        let (retrieved, passages) = self.retrieve(request, &filter, self.index.config.search.pool, &mut clock)?;
+        step()?;
+        let mut decided = self.decide(&retrieved, passages, rule, None, &mut clock)?;
+        step()?;
+        let query = retrieved.question.text.clone();
+        let wanted = guarantee.is_some() || self.index.config.telemetry.record;
+        let recorded = wanted.then(|| self.recorded(&query, &retrieved, &decided));
+        if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
+            decided.cut = self.guaranteed(guarantee, recorded, &decided.cut)?;
+            clock.lap("guarantee");
+        }
+        asked.explain(&mut decided.cut);
+        decided.rerank.explain(&mut decided.cut, &decided.ranked);
+        let decay = self.decay(&retrieved.question);
+        decay.explain(&mut decided.cut, &decided.ranked);
+
+        let Decided { ranked, cut, mode, rerank, replaced, warning, .. } = decided;
+        let limit = request.limit.unwrap_or(self.index.config.search.top_k).min(cut.keep);
+        let placed = self.arranged(
+            &ranked[..cut.keep.min(ranked.len())],
+            &DisplayOrder {
+                decay,
+                lambda: request.diversity.or(self.index.config.memory.diversity().filter(|_| request.memory)),
+                limit,
+                model: retrieved.model.as_deref().map(|model| model.model().id.as_str()),
+            },
+        )?;
+        clock.lap("arrange");
+        let Retrieved { model, coverage, fallback_reason, gathered, question, mut warnings, .. } = retrieved;
+        warnings.extend(warning);
+        let highlighter =
+            gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
+        let lines = request.snippet_lines.unwrap_or(self.index.config.search.snippet_lines);
+        let documents: Vec<DocumentId> = placed.iter().map(|placed| ranked[placed.position].passage.document).collect();
+        let known = self.index.store.attributes(&documents)?;
+        let present = |((&Placed { position, score }, known), rank)| {
+            present(rank, &ranked[position], score, known, &question, highlighter.as_ref(), lines)
+        };
+        let results = placed.iter().zip(known).zip(1..).map(present).collect();
+        let pool = request.explain.then(|| entries(&ranked, cut.keep, &placed, &rerank, &decay, question.now_ns));
+        clock.lap("present");
+        step()?;
+
+        let fallback_reason = joined(fallback_reason, replaced);
+        let recorded = recorded.filter(|_| self.index.config.telemetry.record);
+        let served = |clock: &Stopwatch| Served {
+            cut: &cut,
+            collections: &filter.collections,
+            lexical_found: gathered.found.lexical,
+            semantic_found: gathered.found.semantic,
+            hint: question.hint,
+            kept_languages: ranked.iter().take(cut.keep).map(|hit| hit.passage.language.as_deref()).collect(),
+            returned: limit,
+            top_k: request.limit.unwrap_or(self.index.config.search.top_k),
+            milliseconds: clock.laps.clone(),
+            total_ms: clock.elapsed_ms(),
+            fallback_reason: fallback_reason.clone(),
+        };
+        let query_id = recorded.and_then(|search| self.record(search, served(&clock), request.entry_point.as_deref()));
+        clock.lap("record");
+
+        // How long it took, and how many files changed, tell of what lies beside what the caller may read.
+        let limited = request.allowed_namespaces.is_some();
+        Ok(Answer {
+            query,
+            query_id,
+            language_hint: question.hint.map(str::to_owned),
+            mode_used: mode.to_string(),
+            fallback_reason,
+            warnings,
+            model: model.as_ref().map(|model| model.model().id.clone()),
+            results,
+            cut,
+            timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
+            index: IndexReport {
+                passages: coverage.passages,
+                embedded: coverage.embedded,
+                namespaces: question.scope.names,
+                stale: freshness.stale.filter(|_| !limited),
+            },
+            pool,
+        })
+    }
+
+    /// How what is asked of memories fades.
+    pub(super) fn decay(&self, question: &Question) -> SearchDecay<'a> {
+        if question.memory { SearchDecay::new(&self.index.config.memory.decay, question.now_ns) } else { SearchDecay::NONE }
+    }
+
+    pub(crate) fn filter(&self, request: &SearchRequest) -> Filter {
+        request.metadata.narrow(Filter {
+            collections: match request.collections.is_empty() && request.memory {
+                true => self.index.config.memory.collections.clone(),
+                false => request.collections.clone(),
+            },
+            languages: request.languages.clone(),
+            path_globs: request.paths.clone(),
+            kinds: request.kinds.clone(),
+            roles: request.roles.clone(),
+            symbols: request.symbols.clone(),
+            ..Filter::default()
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! One query's candidates, retrieved once for many cuts to decide on. An evaluation uses it to measure the search itself.
+
+use super::answer::CutReport;
+use super::candidate::Candidate;
+use super::gather::Gathered;
+use super::query::SearchRequest;
+use super::relevance_prior::RelevancePrior;
+use super::retrieve::{Decided, Retrieved};
+use super::searcher::Searcher;
+use super::stopwatch::Stopwatch;
+use crate::Error;
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+use tamis_cut::Rule;
+use tamis_store::{PassageId, StoredPassage};
+
+/// The candidates of a query with what each leg knows, without their texts.
+pub(crate) struct Candidates<'a> {
+    searcher: Searcher<'a>,
+    retrieved: Retrieved,
+    passages: Vec<StoredPassage>,
+    characters: HashMap<PassageId, usize>,
+}
+
+/// A rule's order of the candidates and where it ends them.
+pub(crate) struct Ordered {
+    pub passages: Vec<OrderedPassage>,
+    pub cut: CutReport,
+    /// The probability of relevance of each of `passages`, where the rule gives one.
+    pub probabilities: Option<Vec<f64>>,
+    /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
+    pub normalized_scores: Option<Vec<f64>>,
+    /// What the query adds to the collection's profile.
+    pub coverage_drop: Option<f64>,
+    pub evidence: Option<f64>,
+    /// How long the decision took: ordering, gate and rule.
+    pub microseconds: f64,
+}
+
+/// A candidate in a rule's order.
+pub(crate) struct OrderedPassage {
+    /// Its document.
+    pub document: String,
+    /// The value that ranked it.
+    pub score: f64,
+    /// Length of its text.
+    pub characters: usize,
+}
+
+impl<'a> Searcher<'a> {
+    /// What both legs find for a query, `depth` candidates each, as a search would gather it; without the passages of
+    /// one document, where the query is that document.
+    pub(crate) fn candidates(&self, query: &str, depth: usize, without: Option<&str>) -> Result<Candidates<'a>, Error> {
+        let request = SearchRequest::new(query);
+        request.check()?;
+        let (mut retrieved, mut passages) =
+            self.retrieve(&request, &self.filter(&request), depth, &mut Stopwatch::start())?;
+        // What is measured with another model than the one asked for is not measured.
+        if let Some((model, reason)) = retrieved.unusable.pop() {
+            return Err(Error::Model { model, reason });
+        }
+        if let Some(without) = without {
+            passages.retain(|passage| passage.path != without);
+            let left: HashSet<PassageId> = passages.iter().map(|passage| passage.passage).collect();
+            retrieved.gathered.candidates.retain(|candidate| left.contains(&candidate.passage));
+        }
+        let length = |passage: &StoredPassage| (passage.passage, passage.text.chars().count());
+        let characters = passages.iter().map(length).collect();
+        // No rule reads a text, and every decision copies the passages.
+        passages.iter_mut().for_each(|passage| passage.text = String::new());
+        Ok(Candidates { searcher: *self, retrieved, passages, characters })
+    }
+}
+
+impl Candidates<'_> {
+    /// The candidates that a smaller depth would have gathered: the best `depth` of each leg.
+    pub fn at_depth(&self, depth: usize) -> Self {
+        let Gathered { candidates, lexical, semantic, found, phrased } = &self.retrieved.gathered;
+        let words = best(candidates, depth, |candidate| candidate.bm25.filter(|_| lexical.is_some()));
+        let vectors = best(candidates, depth, |candidate| candidate.similarity.filter(|_| semantic.is_some()));
+        let kept: HashSet<PassageId> = words.chain(vectors).collect();
+        let gathered = Gathered {
+            candidates: candidates.iter().filter(|candidate| kept.contains(&candidate.passage)).cloned().collect(),
+            lexical: lexical.clone(),
+            semantic: semantic.clone(),
+            found: *found,
+            phrased: phrased.clone(),
+        };
+        let retrieved = Retrieved {
+            mode: self.retrieved.mode,
+            model: self.retrieved.model.clone(),
+            vector: self.retrieved.vector.clone(),
+            coverage: self.retrieved.coverage,
+            fallback_reason: self.retrieved.fallback_reason.clone(),
+            unusable: self.retrieved.unusable.clone(),
+            question: self.retrieved.question.clone(),
+            warnings: self.retrieved.warnings.clone(),
+            gathered,
+        };
+        let passages = self.passages.iter().filter(|passage| kept.contains(&passage.passage)).cloned().collect();
+        Candidates { searcher: self.searcher, retrieved, passages, characters: self.characters.clone() }
+    }
+
+    /// Orders and cuts the candidates as a search with this rule would, its gate included.
+    pub fn decide(&self, rule: &dyn Rule, prior: &RelevancePrior) -> Result<Ordered, Error> {
+        let passages = self.passages.clone();
+        let started = Instant::now();
+        let decided = self.searcher.decide(&self.retrieved, passages, rule, Some(*prior), &mut Stopwatch::start())?;
+        let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
+        let normalized_scores = pool.normalized_scores();
+        let microseconds = started.elapsed().as_secs_f64() * 1e6;
+        let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
+            characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
+            document: ranked.passage.path,
+            score: ranked.score,
+        };
+        let passages = ranked.into_iter().map(ordered).collect();
+        Ok(Ordered { passages, cut, probabilities, normalized_scores, coverage_drop, evidence, microseconds })
+    }
+}
+
+/// The passages that a leg proposes first. What it gives nothing for it does not propose.
+fn best(
+    candidates: &[Candidate],
+    depth: usize,
+    score: impl Fn(&Candidate) -> Option<f64>,
+) -> impl Iterator<Item = PassageId> {
+    let scored = candidates.iter().filter_map(|candidate| Some((score(candidate)?, candidate.passage)));
+    let mut scored: Vec<(f64, PassageId)> = scored.filter(|&(score, _)| score != 0.0).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.into_iter().take(depth).map(|(_, passage)| passage)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, Origins};
+    use crate::handle::Index;
+    use crate::{Location, RunOptions, TextDocument};
+
+    fn index(directory: &std::path::Path) -> Index {
+        let flags = [("index.models", "static"), ("search.gate", "false")];
+        let flags = flags.map(|(key, value)| (key.into(), value.into(), "test".into())).to_vec();
+        let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
+        let index = Index::at(Location::at(directory, None), config).expect("opened");
+        let words = ["tide", "glacier", "oven", "violin", "harbour", "orchard", "ledger", "hive"];
+        let document = |at: usize| TextDocument {
+            id: format!("d{at}"),
+            collection: "corpus".into(),
+            title: None,
+            text: format!("{} {} {}", words[at % 8], words[at / 8 % 8], words[at * 5 % 7]),
+        };
+        index.put_documents(&(0..60).map(document).collect::<Vec<_>>()).expect("put");
+        index.complete(RunOptions::WHOLE, &()).expect("completed");
+        index
+    }
+
+    #[test]
+    fn a_smaller_depth_is_what_a_shallower_search_gathers() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let index = index(directory.path());
+        for rule in ["background", "max_gap", "top_score"] {
+            let rule = tamis_cut::parse(rule).expect("a rule");
+            for depth in [1, 5, 12, 25] {
+                let deep = index.searcher().candidates("oven by the tide", 50, None).expect("found").at_depth(depth);
+                let shallow = index.searcher().candidates("oven by the tide", depth, None).expect("found");
+                let (deep, shallow) = (
+                    deep.decide(&*rule, &Default::default()).expect("decided"),
+                    shallow.decide(&*rule, &Default::default()).expect("decided"),
+                );
+                assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
+                let documents = |ordered: &super::Ordered| -> Vec<String> {
+                    ordered.passages.iter().map(|passage| passage.document.clone()).collect()
+                };
+                assert_eq!(documents(&deep), documents(&shallow), "{rule:?} at {depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_querys_own_document_can_be_left_out() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let index = index(directory.path());
+        let rule = tamis_cut::parse("fixed:k=5").expect("a rule");
+        let all = index
+            .searcher()
+            .candidates("tide tide tide", 20, None)
+            .expect("found")
+            .decide(&*rule, &Default::default())
+            .expect("decided");
+        let own = all.passages[0].document.clone();
+        let rest = index
+            .searcher()
+            .candidates("tide tide tide", 20, Some(&own))
+            .expect("found")
+            .decide(&*rule, &Default::default())
+            .expect("decided");
+        assert!(rest.passages.iter().all(|passage| passage.document != own));
+        assert_eq!(rest.passages.len() + 1, all.passages.len());
+        assert!(rest.passages[0].characters > 0, "the length of the text is known without the text");
+    }
+}

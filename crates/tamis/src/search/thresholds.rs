@@ -1,0 +1,313 @@
+//! Similarity thresholds by language: a manual one goes before a calibrated one, and that before the built-in one.
+
+use super::searcher::Searcher;
+use crate::Error;
+use crate::config::{CalibratedConfig, ThresholdConfig, threshold_language};
+use std::collections::BTreeMap;
+use std::fmt;
+use tamis_cut::{Rule, Value};
+use tamis_embed::{ModelInfo, Provider};
+use tamis_store::Calibration;
+
+/// The property under which the store remembers the change of model that was last told of.
+const TOLD_PROPERTY: &str = "thresholds.told_change";
+
+/// Where a threshold comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThresholdSource {
+    /// `[search.thresholds]` of a configuration.
+    Manual,
+    /// `tamis calibrate`, under the model in use.
+    Calibrated,
+    /// The defaults.
+    BuiltIn,
+}
+
+impl fmt::Display for ThresholdSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ThresholdSource::Manual => "manual",
+            ThresholdSource::Calibrated => "calibrated",
+            ThresholdSource::BuiltIn => "built-in",
+        })
+    }
+}
+
+/// The thresholds of one search: cosine similarities, -1 to 1.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Thresholds {
+    /// By canonical name of the language.
+    pub by_language: BTreeMap<String, (f64, ThresholdSource)>,
+    /// For every other language.
+    pub default: f64,
+    /// Where the default comes from: manual or built in.
+    pub default_source: ThresholdSource,
+    /// What the user should know of them.
+    pub warning: Option<String>,
+}
+
+impl Thresholds {
+    /// The similarity that a passage in `language` must have. TSX, JSX and JavaScript count as TypeScript.
+    pub fn of(&self, language: Option<&str>) -> f64 {
+        self.own(language).unwrap_or(self.default)
+    }
+
+    /// The threshold of a language that has one of its own.
+    pub fn own(&self, language: Option<&str>) -> Option<f64> {
+        let own = self.by_language.get(threshold_language(language?));
+        own.map(|&(threshold, _)| threshold)
+    }
+
+    /// With the default of a rule that has one: a caller can give the cut another than the configuration's.
+    pub(crate) fn with_default_of(mut self, rule: &dyn Rule) -> Self {
+        let given = rule.settings().into_iter().find(|(name, _)| *name == "default");
+        if let Some((_, Value::Number(default))) = given {
+            self.default = default;
+        }
+        self
+    }
+
+    /// The threshold of a language and where it comes from.
+    pub(crate) fn entry(&self, language: &str) -> (f64, ThresholdSource) {
+        self.by_language.get(language).copied().unwrap_or((self.default, self.default_source))
+    }
+}
+
+/// What thresholds are measured with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Under {
+    /// What runs the model, as the configuration writes it.
+    pub(crate) provider: &'static str,
+    /// The model's identifier.
+    pub(crate) model: String,
+}
+
+impl Under {
+    pub(crate) fn of(model: &ModelInfo) -> Self {
+        let provider = match model.provider {
+            Provider::Static => "static",
+            Provider::MiniLm => "mini-lm",
+            Provider::Local => "local",
+            _ => "remote",
+        };
+        Under { provider, model: model.id.clone() }
+    }
+
+    fn is(&self, provider: &str, model: &str) -> bool {
+        self.provider == provider && self.model == model
+    }
+}
+
+/// Thresholds that were calibrated at one time with one model, wherever they are kept.
+struct Measured<'a> {
+    provider: &'a str,
+    model: &'a str,
+    at_ms: Option<i64>,
+    thresholds: Vec<(&'a str, f64)>,
+}
+
+impl<'a> From<&'a Calibration> for Measured<'a> {
+    fn from(row: &'a Calibration) -> Self {
+        let Calibration { language, threshold, provider, model, calibrated_at_ms, .. } = row;
+        let thresholds = vec![(language.as_str(), *threshold)];
+        Measured { provider, model, at_ms: Some(*calibrated_at_ms), thresholds }
+    }
+}
+
+impl<'a> From<&'a CalibratedConfig> for Measured<'a> {
+    fn from(config: &'a CalibratedConfig) -> Self {
+        let thresholds = config.thresholds.iter().map(|(language, &threshold)| (language.as_str(), threshold));
+        Measured {
+            provider: &config.provider,
+            model: &config.model,
+            at_ms: config.calibrated_at.map(|time| time.as_millisecond()),
+            thresholds: thresholds.collect(),
+        }
+    }
+}
+
+/// The thresholds that hold, and the change of model that keeps calibrated ones from holding, as words: from what, to what.
+///
+/// The configuration's calibration goes before the store's, except where it says that it is the older one: it may be one that
+/// could not be written.
+pub(crate) fn resolve(
+    config: &ThresholdConfig,
+    rows: &[Calibration],
+    current: Option<&Under>,
+) -> (Thresholds, Option<(String, String)>) {
+    let with = |source| move |(language, threshold): (&String, &f64)| (language.clone(), (*threshold, source));
+    let mut by_language: BTreeMap<_, _> = config.built_in.iter().map(with(ThresholdSource::BuiltIn)).collect();
+
+    let all: Vec<Measured<'_>> =
+        rows.iter().map(Measured::from).chain(config.calibrated.iter().map(Measured::from)).collect();
+    let mut held: BTreeMap<&str, i64> = BTreeMap::new();
+    for measured in all.iter().filter(|measured| current.is_some_and(|now| now.is(measured.provider, measured.model))) {
+        let at_ms = measured.at_ms.unwrap_or(i64::MAX);
+        for &(language, threshold) in &measured.thresholds {
+            if held.get(language).is_none_or(|&held| held <= at_ms) {
+                held.insert(language, at_ms);
+                by_language.insert(language.to_owned(), (threshold, ThresholdSource::Calibrated));
+            }
+        }
+    }
+    let latest = all.iter().filter(|measured| !measured.thresholds.is_empty()).max_by_key(|measured| measured.at_ms);
+    let change = match (current, latest) {
+        (Some(now), Some(then)) if held.is_empty() => Some(names(then, now)),
+        _ => None,
+    };
+    by_language.extend(config.manual.iter().map(with(ThresholdSource::Manual)));
+    let default_source = if config.default_is_manual { ThresholdSource::Manual } else { ThresholdSource::BuiltIn };
+    (Thresholds { by_language, default: config.default, default_source, warning: None }, change)
+}
+
+/// Two models by their identifiers, with what runs them where that alone tells them apart.
+fn names(then: &Measured<'_>, now: &Under) -> (String, String) {
+    if then.model != now.model {
+        return (then.model.to_owned(), now.model.clone());
+    }
+    (format!("{} ({})", then.model, then.provider), format!("{} ({})", now.model, now.provider))
+}
+
+impl Searcher<'_> {
+    /// The thresholds that hold under a model; `None`: those that hold whatever the model is. What was calibrated under
+    /// another model does not, and the warning says so once for each change of model; again where the index cannot be
+    /// written.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn thresholds(&self, model: Option<&ModelInfo>) -> Result<Thresholds, Error> {
+        let rows = self.index.store.calibrations()?;
+        if rows.is_empty() && self.index.config.thresholds.calibrated.is_none() {
+            return Ok(resolve(&self.index.config.thresholds, &[], None).0);
+        }
+        let current = model.map(Under::of);
+        let (mut thresholds, change) = resolve(&self.index.config.thresholds, &rows, current.as_ref());
+        if current.is_none() {
+            return Ok(thresholds);
+        }
+        let change = change.map(|(from, to)| format!("from {from} to {to}")).unwrap_or_default();
+        if self.index.store.property(TOLD_PROPERTY)?.unwrap_or_default() != change {
+            // An index that cannot be written cannot remember, and is not worse for it.
+            let _ = self.index.store.set_property(TOLD_PROPERTY, &change);
+            thresholds.warning = (!change.is_empty()).then(|| {
+                format!("embedding model changed {change}; calibrated thresholds are ignored until `tamis calibrate`")
+            });
+        }
+        Ok(thresholds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Source;
+
+    fn under(provider: &'static str, model: &str) -> Under {
+        Under { provider, model: model.into() }
+    }
+
+    fn row(language: &str, threshold: f64, model: &str, calibrated_at_ms: i64) -> Calibration {
+        Calibration {
+            language: language.into(),
+            threshold,
+            sample_size: 100,
+            provider: "static".into(),
+            model: model.into(),
+            calibrated_at_ms,
+        }
+    }
+
+    /// A model, a time and thresholds.
+    type Written<'a> = (&'a str, Option<&'a str>, &'a [(&'a str, f64)]);
+
+    fn config(manual: &[(&str, f64)], calibrated: Option<Written<'_>>) -> ThresholdConfig {
+        let map =
+            |values: &[(&str, f64)]| values.iter().map(|&(language, value)| (language.to_owned(), value)).collect();
+        ThresholdConfig {
+            manual: map(manual),
+            built_in: map(&[("rust", 0.7), ("typescript", 0.65), ("python", 0.6)]),
+            default: 0.65,
+            default_is_manual: false,
+            calibrated: calibrated.map(|(model, at, thresholds)| CalibratedConfig {
+                provider: "static".into(),
+                model: model.into(),
+                calibrated_at: at.map(|at| at.parse().expect("a time")),
+                thresholds: map(thresholds),
+                source: Source::BuiltIn,
+            }),
+        }
+    }
+
+    use ThresholdSource::{BuiltIn, Calibrated, Manual};
+
+    #[test]
+    fn manual_goes_before_calibrated_before_built_in() {
+        let rows = [row("rust", 0.5, "a", 1), row("python", 0.4, "a", 1), row("go", 0.45, "a", 1)];
+        let (thresholds, change) = resolve(&config(&[("rust", 0.72)], None), &rows, Some(&under("static", "a")));
+        assert_eq!(change, None);
+        let expected = [
+            ("rust", 0.72, Manual),
+            ("python", 0.4, Calibrated),
+            ("typescript", 0.65, BuiltIn),
+            ("go", 0.45, Calibrated),
+            ("ruby", 0.65, BuiltIn),
+        ];
+        for (language, threshold, source) in expected {
+            assert_eq!(thresholds.entry(language), (threshold, source), "{language}");
+        }
+        assert_eq!(thresholds.of(Some("tsx")), 0.65);
+        assert_eq!(thresholds.own(Some("ruby")), None);
+        assert_eq!(thresholds.of(None), 0.65);
+    }
+
+    #[test]
+    fn a_default_given_with_the_cut_is_the_default() {
+        let (thresholds, _) = resolve(&config(&[], None), &[], None);
+        let rule = tamis_cut::parse("language:default=0.4").expect("a cut");
+        let thresholds = thresholds.with_default_of(&*rule);
+        assert_eq!((thresholds.of(Some("kotlin")), thresholds.of(Some("rust"))), (0.4, 0.7));
+    }
+
+    #[test]
+    fn a_manual_value_equal_to_the_built_in_one_is_manual() {
+        let rows = [row("rust", 0.5, "a", 1)];
+        let (thresholds, _) = resolve(&config(&[("rust", 0.70)], None), &rows, Some(&under("static", "a")));
+        assert_eq!(thresholds.entry("rust"), (0.70, Manual));
+    }
+
+    #[test]
+    fn another_model_or_provider_leaves_the_built_in_ones_and_says_from_what_to_what() {
+        let rows = [row("rust", 0.5, "a", 1)];
+        let (thresholds, change) = resolve(&config(&[], None), &rows, Some(&under("static", "b")));
+        assert_eq!(thresholds.entry("rust"), (0.70, BuiltIn));
+        assert_eq!(change, Some(("a".into(), "b".into())));
+        let (thresholds, change) = resolve(&config(&[], None), &rows, Some(&under("local", "a")));
+        assert_eq!(thresholds.entry("rust"), (0.70, BuiltIn));
+        assert_eq!(change, Some(("a (static)".into(), "a (local)".into())));
+        assert_eq!(resolve(&config(&[], None), &rows, None).1, None, "words alone have no model that could change");
+    }
+
+    #[test]
+    fn each_model_keeps_its_own() {
+        let rows = [row("rust", 0.5, "a", 1), row("rust", 0.3, "b", 2)];
+        for (model, expected) in [("a", 0.5), ("b", 0.3)] {
+            let (thresholds, change) = resolve(&config(&[], None), &rows, Some(&under("static", model)));
+            assert_eq!((thresholds.of(Some("rust")), change), (expected, None));
+        }
+    }
+
+    #[test]
+    fn the_configuration_goes_before_the_store_unless_it_is_older() {
+        let rows = [row("rust", 0.5, "a", 1_000)];
+        for (at, expected) in [(None, 0.4), (Some("1970-01-01T00:00:01Z"), 0.4), (Some("1970-01-01T00:00:00Z"), 0.5)] {
+            let config = config(&[], Some(("a", at, &[("rust", 0.4)])));
+            let (thresholds, _) = resolve(&config, &rows, Some(&under("static", "a")));
+            assert_eq!(thresholds.entry("rust"), (expected, Calibrated), "{at:?}");
+        }
+        let other = config(&[], Some(("b", None, &[("rust", 0.4)])));
+        let (thresholds, change) = resolve(&other, &rows, Some(&under("static", "a")));
+        assert_eq!((thresholds.of(Some("rust")), change), (0.5, None), "the store has them for this model");
+    }
+}

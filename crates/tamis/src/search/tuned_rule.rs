@@ -1,0 +1,161 @@
+//! The rule that decides a search: a cut with the asker's aims and strictness. Every face uses it, also for the results of
+//! other engines.
+
+use super::aim::Aim;
+use super::answer::CutReport;
+use super::query::SearchRequest;
+use crate::config::Config;
+use crate::error::AimError;
+use tamis_cut::{Fixed, Rule, Want};
+
+/// A rule as the asker wants it.
+///
+/// ```
+/// use tamis::TunedRule;
+/// use tamis::search::Aim;
+/// use tamis::cut::{Want, parse};
+///
+/// let asked = TunedRule::new(parse("background")?.as_ref(), Want::One, &Aim::default())?;
+/// assert_eq!(asked.rule().to_string(), "background:lambda=0.95");
+/// assert_eq!(asked.note("background").as_deref(), Some("wanted: one (lambda=0.95)"));
+///
+/// let recall = Aim { target_recall: Some(0.9), ..Aim::default() };
+/// let refused = TunedRule::new(parse("otsu")?.as_ref(), Want::Auto, &recall).unwrap_err();
+/// assert_eq!(refused.to_string(), "target_recall: cut otsu has no such aim; use the cut auto");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TunedRule {
+    rule: Box<dyn Rule>,
+    want: Want,
+    /// The parameter that the word has set, where the rule has one.
+    set: Option<String>,
+}
+
+impl TunedRule {
+    /// `rule` with the aims that are given and at the strictness that `want` stands for, where it has one.
+    ///
+    /// # Errors
+    /// An aim that the rule has not, or whose value is out of range.
+    pub fn new(rule: &dyn Rule, want: Want, aim: &Aim) -> Result<Self, AimError> {
+        let rule = aim.set(rule)?;
+        Ok(match rule.tuned(want) {
+            Some((rule, set)) => TunedRule { rule, want, set: Some(set) },
+            None => TunedRule { rule, want, set: None },
+        })
+    }
+
+    /// The rule that decides.
+    pub fn rule(&self) -> &(dyn Rule + 'static) {
+        self.rule.as_ref()
+    }
+
+    /// How much is wanted.
+    pub fn want(&self) -> Want {
+        self.want
+    }
+
+    /// What an answer that `method` decided says of the word: what it has set, or why it changes nothing. `None` where
+    /// the rule decides by itself.
+    pub fn note(&self, method: &str) -> Option<String> {
+        let want = self.want.name();
+        let rule = self.rule.name();
+        Some(match &self.set {
+            _ if self.want == Want::Auto => return None,
+            None => format!("want={want} has no effect on the cut {rule}"),
+            Some(_) if method != rule => format!("want={want} has no effect here"),
+            Some(set) if set.starts_with("want=") => format!("wanted: {want}"),
+            Some(set) => format!("wanted: {want} ({set})"),
+        })
+    }
+
+    /// Adds to a decided cut what was wanted.
+    pub(super) fn explain(&self, cut: &mut CutReport) {
+        if let Some(note) = self.note(&cut.method) {
+            cut.reason = format!("{}; {note}", cut.reason.trim_end_matches('.'));
+            cut.diagnostics.insert("want".into(), self.want.name().into());
+        }
+    }
+}
+
+/// What decides where nothing is to be cut.
+const EVERYTHING: Fixed = Fixed { k: 1_000_000 };
+
+impl SearchRequest {
+    /// Returns `true` if nothing is to be cut, and so no gate to be asked either.
+    pub(super) fn is_uncut(&self, config: &Config) -> bool {
+        self.memory && self.cut.is_none() && config.memory.cut.is_none()
+    }
+
+    /// The rule that decides this search: the request's cut, or else the configuration's, with the request's aims and at
+    /// the strictness that is wanted.
+    ///
+    /// # Errors
+    /// An aim that the cut has not, or whose value is out of range.
+    pub fn asked(&self, config: &Config) -> Result<TunedRule, AimError> {
+        let rule: &dyn Rule = match (self.cut.as_deref(), self.memory, config.memory.cut.as_deref()) {
+            (Some(rule), _, _) | (None, true, Some(rule)) => rule,
+            (None, true, None) => &EVERYTHING,
+            (None, false, _) => config.search.cut.as_ref(),
+        };
+        TunedRule::new(rule, self.want.unwrap_or(config.search.want), &self.aim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_cut::METHODS;
+    use tamis_cut::parse;
+
+    #[test]
+    fn aims_take_the_place_of_the_rules_own() {
+        let aim = Aim { min_precision: Some(0.8), budget_tokens: Some(500), ..Aim::default() };
+        let rule =
+            aim.set(parse("auto:strictness=2,min_precision=0.1").expect("a rule").as_ref()).expect("it has both");
+        assert_eq!(rule.to_string(), "auto:want=auto,strictness=2,target_recall=0,min_precision=0.8,budget_tokens=500");
+    }
+
+    #[test]
+    fn without_aims_every_rule_stays_as_it_is() {
+        for method in METHODS {
+            let rule = parse(method.name).expect("a rule");
+            let asked = TunedRule::new(rule.as_ref(), Want::Auto, &Aim::default()).expect("nothing is asked");
+            assert_eq!(asked.rule().to_string(), rule.to_string());
+            assert_eq!(asked.note(method.name), None);
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_told_the_range() {
+        let aim = Aim { target_recall: Some(2.0), ..Aim::default() };
+        let error = aim.set(parse("auto").expect("a rule").as_ref()).expect_err("2 is no recall");
+        assert_eq!(error.to_string(), "auto:target_recall must be a number from 0 to 0.999 and is 2");
+    }
+
+    #[test]
+    fn the_note_says_what_was_set_or_why_nothing_was() {
+        let note = |rule: &str, want, method: &str| {
+            TunedRule::new(parse(rule).expect("a rule").as_ref(), want, &Aim::default()).expect("taken").note(method)
+        };
+        assert_eq!(note("auto", Want::All, "auto").as_deref(), Some("wanted: all"));
+        assert_eq!(note("autocut", Want::Some, "autocut").as_deref(), Some("wanted: some (jumps=2)"));
+        let otsu = "want=one has no effect on the cut otsu";
+        assert_eq!(note("otsu", Want::One, "otsu").as_deref(), Some(otsu));
+        let gate = "want=one has no effect here";
+        assert_eq!(note("background", Want::One, "gate").as_deref(), Some(gate));
+    }
+
+    #[test]
+    fn the_request_goes_before_the_configuration() {
+        let mut config = Config::built_in();
+        config.search.want = Want::All;
+        let mut request = SearchRequest::new("x");
+        assert!(request.asked(&config).expect("no aim").rule().to_string().starts_with("auto:want=all,"));
+        request.want = Some(Want::Auto);
+        assert_eq!(request.asked(&config).expect("no aim").rule().to_string(), config.search.cut.to_string());
+        request.cut = Some(parse("auto").expect("a rule"));
+        request.aim.strictness = Some(3.0);
+        assert!(request.asked(&config).expect("auto has it").rule().to_string().contains("strictness=3"));
+    }
+}

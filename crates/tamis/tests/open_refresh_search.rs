@@ -1,0 +1,114 @@
+//! The library at its shortest, with whichever features it is built.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tamis::embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
+use tamis::{Error, Freshness, Index, Observer, SearchRequest, Stage};
+
+fn tree() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")
+        .expect("written");
+    fs::write(directory.path().join("tide.md"), "# Tide\n\nThe tide turns every six hours.\n").expect("written");
+    fs::create_dir(directory.path().join(".tamis")).expect("made");
+    fs::write(directory.path().join(".tamis/config.toml"), "[index]\nmodels = [\"static\"]\n").expect("written");
+    directory
+}
+
+#[test]
+fn a_directory_is_opened_refreshed_and_searched() {
+    let tree = tree();
+    let index = Index::open(tree.path()).expect("opened");
+    assert_eq!(index.refresh().expect("refreshed").added, 2);
+    let answer = index.search("how hot should the oven be").expect("searched");
+    assert_eq!(answer.results[0].path, "oven.md");
+    let tide = index.search(SearchRequest::new("tide").limit(1).paths(["tide.*"])).expect("searched");
+    assert_eq!(tide.results[0].path, "tide.md");
+    assert_eq!(index.get("oven.md").expect("there").start_line, 1);
+    assert_eq!(index.status().expect("read").stale, 0);
+}
+
+#[test]
+fn the_projects_configuration_counts_and_the_builder_goes_before_it() {
+    let tree = tree();
+    let index = Index::open(tree.path()).expect("opened");
+    assert_eq!(index.config().index.models, ["static"]);
+    let index = Index::builder(tree.path()).set("search.top_k", "3").open().expect("opened");
+    assert_eq!((index.config().search.top_k, index.config().index.models.len()), (3, 1));
+    let error = Index::builder(tree.path()).set("search.top_kk", "3").open().err().expect("no such key").to_string();
+    assert!(error.contains("search.top_kk") && error.contains("search.top_k"), "{error}");
+    assert!(Index::open(tree.path().join("nowhere")).is_err());
+}
+
+/// Counts a few words.
+struct FewWords(ModelInfo);
+
+impl Embedder for FewWords {
+    fn model(&self) -> &ModelInfo {
+        &self.0
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        texts.iter().map(|text| self.embed_query(text)).collect()
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        let words = [["oven", "stove"], ["tide", "ocean"]];
+        let mut vector: Vec<f32> = words
+            .iter()
+            .map(|words| words.iter().filter(|word| text.to_lowercase().contains(*word)).count() as f32)
+            .collect();
+        vector.resize(64, 0.0);
+        normalise(&mut vector);
+        Ok(vector)
+    }
+}
+
+#[test]
+fn vectors_can_come_from_the_program() {
+    let tree = tree();
+    let info = ModelInfo {
+        id: "few-words".into(),
+        dimension: 64,
+        max_tokens: None,
+        provider: Provider::Local,
+        fusion_weight: 0.5,
+    };
+    let model = Arc::new(FewWords(info));
+    let index = Index::builder(tree.path())
+        .embedder("few", model)
+        .set("search.cut", "fixed:k=1")
+        .set("search.gate", "false")
+        .open()
+        .expect("opened");
+    let report = index.refresh().expect("refreshed");
+    assert_eq!(report.embedded.get("few"), Some(&2));
+    let answer = index.search("ocean").expect("searched");
+    assert_eq!((answer.model.as_deref(), answer.results[0].path.as_str()), (Some("few-words"), "tide.md"));
+}
+
+/// Stops at the first step of a search.
+#[derive(Default)]
+struct Stops {
+    searching: AtomicBool,
+}
+
+impl Observer for Stops {
+    fn stage(&self, stage: Stage, _: u64) {
+        self.searching.store(stage == Stage::Search, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.searching.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn an_observer_stops_a_search() {
+    let tree = tree();
+    let index = Index::open(tree.path()).expect("opened");
+    index.refresh().expect("refreshed");
+    let stopped = index.search_with(&SearchRequest::new("oven"), &Freshness::default(), &Stops::default());
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+}
