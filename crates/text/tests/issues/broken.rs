@@ -90,8 +90,8 @@ fn json_that_breaks_off_says_where() {
         }
         other => panic!("{other:?}"),
     }
-    let error = read_issues(b"[\n  {\"number\": 1,\n  \"title\": oops}]").expect_err("it is no JSON").to_string();
-    assert!(error.starts_with("line 3, column 1") && error.contains("no JSON"), "{error}");
+    let error = read_issues(b"[\n  {\"number\": 1,\n  \"title\": oops}]").expect_err("invalid JSON").to_string();
+    assert!(error.starts_with("line 3, column 1") && error.contains("not valid JSON"), "{error}");
 }
 
 #[test]

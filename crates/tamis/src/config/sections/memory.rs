@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_memory_search() {
         let memory = Config::built_in().memory;
-        assert_eq!(memory.cut.map(|rule| rule.name()), Some("top_score"));
+        assert_eq!(memory.cut.as_ref().map(|rule| rule.name()), Some("top_score"));
         assert_eq!((memory.fusion_weight, memory.diversity()), (0.7, Some(0.7)));
         assert_eq!(memory.decay.decay.half_life_days, 30.0);
         assert_eq!(memory.decay.collections, ["notes", "sessions"]);

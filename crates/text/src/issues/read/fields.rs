@@ -244,7 +244,7 @@ mod tests {
             with(&value, |f| f.state(&["state"])),
             Err("`state` is \"ajar\", not open, closed or merged".into())
         );
-        assert_eq!(with(&value, |f| f.labels(&["labels"])), Err("`labels` has 3, which is no label".into()));
+        assert_eq!(with(&value, |f| f.labels(&["labels"])), Err("`labels` has 3, which is not a label".into()));
         assert!(with(&value, |f| f.time(&["at"])).is_err_and(|reason| reason.contains("2024-02-30")));
     }
 
