@@ -5,7 +5,7 @@ mod server;
 
 use crate::support::{Tree, run};
 use serde_json::json;
-use server::{Fault, Server, World, comment, issue, pull, review};
+use server::{ServerFault, Server, World, comment, issue, pull, review};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -116,7 +116,7 @@ fn what_is_wrong_with_an_argument_is_said() {
 #[test]
 fn a_limit_that_takes_too_long_is_exit_status_1_and_says_when_to_go_on() {
     let (tree, server) = (Tree::new(), Server::start(world()));
-    server.world().faults.insert(1, Fault::Status(403, vec![("retry-after", "7200".into())], String::new()));
+    server.world().faults.insert(1, ServerFault::Status(403, vec![("retry-after", "7200".into())], String::new()));
     let (code, out, error) = run(import(&tree, &server, &[]));
     assert_eq!(code, 1, "{error}");
     assert!(out.starts_with("issues: 2 added"), "{out}");
@@ -128,7 +128,7 @@ fn a_limit_that_takes_too_long_is_exit_status_1_and_says_when_to_go_on() {
 #[test]
 fn an_import_that_is_killed_goes_on_where_it_was() {
     let (tree, server) = (Tree::new(), Server::start(world()));
-    server.world().faults.insert(1, Fault::Silence);
+    server.world().faults.insert(1, ServerFault::Silence);
     let (mut child, lines) = spawn(&tree, &server);
     let started = Instant::now();
     while server.world().requests.len() < 2 {
@@ -148,7 +148,7 @@ fn an_import_that_is_killed_goes_on_where_it_was() {
 #[test]
 fn ctrl_c_ends_a_wait_and_keeps_what_was_read() {
     let (tree, server) = (Tree::new(), Server::start(world()));
-    server.world().faults.insert(1, Fault::Status(403, vec![("retry-after", "600".into())], String::new()));
+    server.world().faults.insert(1, ServerFault::Status(403, vec![("retry-after", "600".into())], String::new()));
     let (mut child, mut lines) = spawn(&tree, &server);
     assert!(lines.any(|line| line.contains("waiting until")), "people are told");
     let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("runs");
