@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::calibrate::calibrated;
+use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
@@ -12,15 +13,15 @@ use serde_json::json;
 use std::io::Write;
 use tamis::{CalibrateRequest, Index};
 
-/// Measures thresholds and writes them down, or forgets them.
+/// Measures thresholds and writes them, or deletes them.
 ///
 /// # Errors
-/// No symbol has a vector of the model, a model is not known, or the index cannot be read or written.
+/// No symbol has a vector of the model, the model is unknown, or the index cannot be read or written.
 pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     if !session.location.has_index() {
-        // Asking to calibrate nothing is no failure, and makes no index.
+        // Nothing to calibrate is not a failure, and no reason to make an index.
         if arguments.json {
             output.json(&json!({ "languages": [] }))?;
         }
@@ -49,7 +50,7 @@ pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> 
         output.json(&report)?;
     }
     if report.interrupted {
-        output.note("stopped; nothing is written");
+        output.note("stopped; nothing was written");
         return Ok(Exit::Interrupted);
     }
     if report.languages.is_empty() {
@@ -68,8 +69,7 @@ fn clear(index: &Index, arguments: &CalibrateArguments, output: &Output) -> Resu
     if arguments.json {
         output.json(&json!({ "cleared": cleared }))?;
     } else {
-        let thresholds = if cleared == 1 { "threshold is" } else { "thresholds are" };
-        output.note(&format!("{cleared} calibrated {thresholds} forgotten"));
+        output.note(&format!("deleted {}", counted(cleared as u64, "calibrated threshold")));
     }
     Ok(Exit::Found)
 }

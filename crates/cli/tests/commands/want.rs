@@ -204,7 +204,7 @@ fn a_sample_drawn_at_random_is_the_background_and_asks_whether_anything_stands_o
     assert_eq!(found["diagnostics"]["values"], "similarity and bm25, fused with 0.5 of the similarity");
     let (code, out, err) = filtered(&auto, &hybrid(0.14));
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(err.contains("kept 0 of 30 (gate): the best match has 14% of the query's weight"), "{err}");
+    assert!(err.contains("Nothing close enough: the best match has 14% of the query's weight"), "{err}");
     assert_eq!(cut(&[&auto[..], &["--no-gate"]].concat(), &hybrid(0.14))["method"], "auto");
     assert_ne!(cut(&["--background-sample", &sample], &hybrid(0.14))["method"], "gate", "auto alone asks");
 }
@@ -271,7 +271,7 @@ fn what_cannot_be_done_is_refused_with_the_way_out() {
         (&["--method", "auto", "--budget-tokens", "9"], "1\n", "line 1: neither tokens, a number, nor text"),
         (&[], "{\"score\":1}\n{\"bm25\":1}\n", "line 2: no field score, which line 1 has"),
         (&["--lower-is-better"], "bm25\n3\n", "--lower-is-better: a similarity and a bm25 are better when"),
-        (&["--background-sample", &sample], "similarity,bm25\n0.5,3\n", "no bm25 on any line, which the input has"),
+        (&["--background-sample", &sample], "similarity,bm25\n0.5,3\n", "no line has a bm25, which the input has"),
         (&["--background-sample", &sample], "0.5\n", "needs a score on every line"),
         (&["--background-sample", "no/such/file"], "1\n", "no/such/file: cannot be read"),
         (&["--background-sample", &sample, "--background", "1"], "1\n", "cannot be used with"),
