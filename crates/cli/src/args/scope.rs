@@ -5,7 +5,7 @@ use clap::Args;
 /// The namespaces and paths of a search.
 #[derive(Debug, Args)]
 pub struct ScopeArguments {
-    /// Search only paths that match; `!GLOB` leaves paths out; repeatable
+    /// Search only matching paths; !GLOB leaves paths out
     #[arg(long = "path", value_name = "GLOB", help_heading = "Filters")]
     pub paths: Vec<String>,
     /// Search only these namespaces, all of equal standing; repeat or separate with commas

@@ -93,8 +93,8 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
             // A tab takes as many columns as the terminal likes.
             text = text.replace('\t', "    ");
         }
-        let number = format_args!("{number:>width$}").green();
-        writeln!(out, "{number} {} {}", "│".dimmed(), shortened(&text, columns))?;
+        let number = format!("{number:>width$}");
+        writeln!(out, "{} {} {}", number.green(), "│".dimmed(), shortened(&text, columns))?;
         start += line.len();
     }
     Ok(())

@@ -97,7 +97,7 @@ fn text(value: &SqlValue) -> String {
     }
 }
 
-fn json_lines(out: &mut dyn Page, answer: &SqlAnswer) -> anyhow::Result<()> {
+fn json_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
     let names = different(&answer.columns);
     for row in &answer.rows {
         // A map of values would lose the order of the columns.
@@ -122,7 +122,7 @@ fn different(columns: &[String]) -> Vec<String> {
     names
 }
 
-fn csv_lines(out: &mut dyn Page, answer: &SqlAnswer) -> anyhow::Result<()> {
+fn csv_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(&answer.columns)?;
     for row in &answer.rows {

@@ -50,12 +50,14 @@ pub fn run(arguments: &EvalArguments, config: &Config, cache: &Path, output: &Ou
         return Ok(Exit::Found);
     }
     let table = learning_table(&curves, &learning.judged);
-    let mut out = output.paged();
     if arguments.markdown {
+        let mut out = output.exact();
         out.write_all(table.markdown().as_bytes())?;
-    } else {
-        table::write(&mut out, &table)?;
+        out.flush()?;
+        return Ok(Exit::Found);
     }
+    let mut out = output.paged();
+    table::write(&mut out, &table)?;
     out.flush()?;
     Ok(Exit::Found)
 }
