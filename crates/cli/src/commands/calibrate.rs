@@ -69,7 +69,7 @@ fn clear(index: &Index, arguments: &CalibrateArguments, output: &Output) -> Resu
     if arguments.json {
         output.json(&json!({ "cleared": cleared }))?;
     } else {
-        output.note(&format!("deleted {}", counted(cleared as u64, "calibrated threshold")));
+        output.note(&format!("deleted {}", counted(cleared, "calibrated threshold")));
     }
     Ok(Exit::Found)
 }

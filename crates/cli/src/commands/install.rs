@@ -170,7 +170,7 @@ fn list(arguments: &InstallArguments, root: &Path, around: &Surroundings, output
         output.json(&listed)?;
         return Ok(Exit::Found);
     }
-    let mut table = Columns::new(&["CLIENT", "HERE", "SCOPE", "ENTRY", "FILE"]);
+    let mut table = Columns::new(&["CLIENT", "HERE", "SCOPE", "ENTRY", "/FILE"]);
     for client in listed {
         for (index, file) in client.files.iter().enumerate() {
             let first = |text: &str| if index == 0 { text.to_owned() } else { String::new() };

@@ -6,7 +6,9 @@ use crate::support::{Tree, bare, run};
 fn the_first_page_shows_common_commands_and_groups_the_others() {
     let (code, out, _) = run(bare(&["--help"]));
     assert_eq!(code, 0);
-    for part in ["  search ", "  doctor ", "Evidence ", "Imports ", "Tuning ", "Setup ", "import, troubleshoot, duplicates"] {
+    for part in
+        ["  search ", "  doctor ", "Evidence ", "Imports ", "Tuning ", "Setup ", "import, troubleshoot, duplicates"]
+    {
         assert!(out.contains(part), "{part} is not in:\n{out}");
     }
     assert!(!out.contains("sql") && !out.contains("views"), "{out}");
