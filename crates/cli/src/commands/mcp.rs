@@ -11,8 +11,7 @@ use std::sync::Arc;
 use tamis::Index;
 use tamis::config::{McpConfig, McpToken, is_token_name};
 use tamis_server::{
-    Caller, HttpOptions, LogStyleat, Server, ServerOptions, Token, fresh_token, serve_on_http, serve_on_stdio,
-    start_log,
+    Caller, HttpOptions, LogFormat, Server, ServerOptions, Token, fresh_token, serve_on_http, serve_on_stdio, start_log,
 };
 
 /// Holds a token with all the rights of the server.
@@ -28,8 +27,8 @@ pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result
     }
     let level = arguments.log.unwrap_or(if arguments.http.is_some() { LogLevel::Info } else { LogLevel::Warn });
     let format = match arguments.log_format {
-        LogStyle::Text => LogStyleat::Text,
-        LogStyle::Json => LogStyleat::Json,
+        LogStyle::Text => LogFormat::Text,
+        LogStyle::Json => LogFormat::Json,
     };
     start_log(level.as_str(), format, arguments.log_queries)?;
     let session = Session::start(global, Vec::new())?;

@@ -3,7 +3,7 @@
 use super::table::Columns;
 use super::text::{count, label};
 use crate::page::Page;
-use std::io::{self, Write};
+use std::io;
 use tamis::{CalibrateReport, LanguageCalibration, Measurement, Outcome, ThresholdSource};
 
 /// Writes the thresholds as a table, and where they were written.

@@ -5,7 +5,7 @@ use super::table::Columns;
 use super::text::{count, label, maybe, milliseconds, number, visible};
 use crate::page::{Page, shortened_start};
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::{Answer, PoolEntry};
 
 /// Candidates on each side of the cut.

@@ -3,7 +3,7 @@
 use super::table::Columns;
 use super::text::{ago, count, counted, label, visible};
 use crate::page::Page;
-use std::io::{self, Write};
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::{ImportReport, Judged, Label, SearchSummary};
 

@@ -2,7 +2,7 @@
 
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 
 /// The widest drawing, in columns.
 const WIDTH: usize = 60;

@@ -3,7 +3,7 @@
 use super::text::{label, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::config::{Allowed, Key, Setting};
 
 /// Writes the settings of these keys by table, each with its origin. `verbose` adds the meaning of a key and what it allows.

@@ -5,7 +5,7 @@ use super::table::Columns;
 use super::text::{ago, bytes, count, counted, label, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::{Language, Status};
 

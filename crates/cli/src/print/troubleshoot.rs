@@ -3,7 +3,7 @@
 use super::text::{counted, label, visible};
 use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::{SolvedIssue, Thread, Troubleshooting, WikiFound, WikiPage};
 
 /// The most lines of a thread; `--markdown` and `--json` print all.

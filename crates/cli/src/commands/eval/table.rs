@@ -4,7 +4,7 @@ use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{label, visible};
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::eval::{Metric, Report, Table};
 
 /// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.

@@ -1,10 +1,10 @@
 //! Sparklines and bars.
 
-use super::words::percent;
+use super::figures::percent;
 use crate::page::Page;
 use crate::print::text::count;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::{Bucket, Distribution};
 
 /// The heights of a sparkline.

@@ -13,7 +13,7 @@ use bars::{Line, histogram};
 use figures::{percent, plain};
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::Stats;
 
 /// A page is laid out for this many columns; a wider terminal shows more of long texts.
