@@ -1,6 +1,7 @@
 //! The end of a command: its exit status, and the message for an error.
 
 use crate::args::{description, suggestion};
+use crate::interrupt::EXIT_STATUS;
 use crate::output::{Output, show_help};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -26,7 +27,7 @@ impl Exit {
             Exit::Found => 0,
             Exit::Nothing => 1,
             Exit::Error => 2,
-            Exit::Interrupted => 130,
+            Exit::Interrupted => EXIT_STATUS,
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! Stopping at once is safe as well: the index is committed in whole documents and survives a kill.
 
-use crate::exit::Exit;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+/// The exit status of a program that Ctrl-C stopped, as shells have it.
+pub const EXIT_STATUS: u8 = 130;
 
 static PRESSED: AtomicBool = AtomicBool::new(false);
 static POLLED: AtomicBool = AtomicBool::new(false);
@@ -24,7 +26,7 @@ pub fn install() -> anyhow::Result<()> {
             return;
         }
         if PRESSED.swap(true, SeqCst) || !POLLED.load(SeqCst) {
-            std::process::exit(i32::from(Exit::Interrupted.code()));
+            std::process::exit(i32::from(EXIT_STATUS));
         }
         // A closed standard error means that nobody reads this.
         let _ = writeln!(io::stderr(), "\ntamis: stopping at the next whole step; press Ctrl-C again to stop at once");
