@@ -1,16 +1,18 @@
-//! What the command tells its caller.
+//! The end of a command: its exit status, and the message for an error.
 
-use crate::output::Output;
+use crate::args::{description, suggestion};
+use crate::interrupt::EXIT_STATUS;
+use crate::output::{Output, show_help};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use tamis::text::safe::{for_terminal, is_hidden};
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done; for a search, something was found.
+    /// Done; a search found something.
     Found,
-    /// Nothing was found, or problems are left.
+    /// A search found nothing, or problems are left.
     Nothing,
     /// The command failed.
     Error,
@@ -19,13 +21,13 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The status that a shell sees.
+    /// The status for the shell.
     pub fn code(self) -> u8 {
         match self {
             Exit::Found => 0,
             Exit::Nothing => 1,
             Exit::Error => 2,
-            Exit::Interrupted => 130,
+            Exit::Interrupted => EXIT_STATUS,
         }
     }
 
@@ -41,38 +43,48 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Says why a command failed. Nobody reading on (`tamis search x | head -1`) is no failure.
+/// Prints why a command failed. A reader who stops early (`tamis search x | head -1`) is not a failure.
 pub fn failed(error: &anyhow::Error, output: &Output) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Found;
     }
-    let remedy = crate::remedy::of(error).map(|remedy| format!(" ({remedy})"));
-    output.error(&format!("{}{}", told(error), remedy.unwrap_or_default()));
+    output.error(&described(error));
     Exit::Error
 }
 
-/// An error with its causes, each said once: most errors say their cause themselves, and some the place that another one
-/// names before them.
-pub fn told(error: &anyhow::Error) -> String {
-    let mut told: Vec<String> = Vec::new();
+/// An error with its causes, without repetition: most errors include their cause, and some repeat the place that another
+/// one names.
+pub fn described(error: &anyhow::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
-        if told.iter().any(|before| before.contains(&cause)) {
+        if parts.iter().any(|before| before.contains(&cause)) {
             continue;
         }
-        told.retain(|before| !cause.contains(before.as_str()));
-        told.push(cause);
+        parts.retain(|before| !cause.contains(before.as_str()));
+        parts.push(cause);
     }
-    told.join(": ")
+    parts.join(": ")
 }
 
-/// Says what is wrong with a command line, or prints the help that was asked for.
+/// Prints the help that was asked for, or the error in the command line.
 pub fn usage(error: &clap::Error) -> ExitCode {
+    let typed: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if !error.use_stderr() {
+        let pages = !typed.iter().any(|argument| argument == "--no-pager");
+        // A closed standard output leaves nowhere to say so.
+        let _ = show_help(&error.render().ansi().to_string(), pages);
+        return ExitCode::SUCCESS;
+    }
+    if let Some(message) = suggestion(error, &description(), &typed) {
+        Output::plain_error(&message);
+        return Exit::Error.into();
+    }
     let quotes_hidden = std::env::args_os().any(|argument| argument.to_string_lossy().chars().any(is_hidden));
-    if quotes_hidden && error.use_stderr() {
-        // Its styles cannot be told from those that an argument brings along.
+    if quotes_hidden {
+        // The styles of the message cannot be separated from those that an argument brings along.
         let _ = write!(io::stderr(), "{}", for_terminal(&error.render().to_string()));
     } else {
-        // There is nowhere left to say that the stream is closed.
+        // A closed standard error leaves nowhere to say so.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Error.code()))
@@ -89,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_said_once() {
+    fn a_cause_is_given_once() {
         let gone = || io::Error::new(io::ErrorKind::NotFound, "gone");
         let contains = tamis::store::StoreError::Io { path: "a/b".into(), action: "reading", source: gone() };
-        assert_eq!(told(&anyhow::Error::from(contains)), "a/b: reading: gone");
-        assert_eq!(told(&anyhow::Error::from(gone()).context("a/b")), "a/b: gone", "one that does not say it");
+        assert_eq!(described(&anyhow::Error::from(contains)), "a/b: reading: gone");
+        assert_eq!(described(&anyhow::Error::from(gone()).context("a/b")), "a/b: gone", "one that does not say it");
         let named = anyhow::anyhow!("a/b: gone").context("a/b");
-        assert_eq!(told(&named), "a/b: gone", "the path is in both");
-        assert_eq!(told(&anyhow::anyhow!("gone")), "gone");
+        assert_eq!(described(&named), "a/b: gone", "the path is in both");
+        assert_eq!(described(&anyhow::anyhow!("gone")), "gone");
     }
 
     #[test]

@@ -1,40 +1,55 @@
-//! Ctrl-C: while a run is polled it stops at a whole step, otherwise and the second time at once.
+//! Ctrl-C: a run that polls stops at a whole step; everything else, and a second Ctrl-C, stops at once.
 //!
 //! Stopping at once is safe as well: the index is committed in whole documents and survives a kill.
 
-use crate::exit::Exit;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
+/// The exit status of a program that Ctrl-C stopped, as shells have it.
+pub const EXIT_STATUS: u8 = 130;
+
 static PRESSED: AtomicBool = AtomicBool::new(false);
 static POLLED: AtomicBool = AtomicBool::new(false);
+static IGNORED: AtomicBool = AtomicBool::new(false);
+static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Takes over the signals.
+/// Takes over the signals, once.
 ///
 /// # Errors
 /// The system refuses.
 pub fn install() -> anyhow::Result<()> {
+    if INSTALLED.swap(true, SeqCst) {
+        return Ok(());
+    }
     ctrlc::set_handler(|| {
-        if PRESSED.swap(true, SeqCst) || !POLLED.load(SeqCst) {
-            std::process::exit(i32::from(Exit::Interrupted.code()));
+        if IGNORED.load(SeqCst) {
+            return;
         }
-        // Whoever closed standard error does not want to know.
-        let _ = writeln!(io::stderr(), "\ntamis: stopping at the next whole step; once more to stop at once");
+        if PRESSED.swap(true, SeqCst) || !POLLED.load(SeqCst) {
+            std::process::exit(i32::from(EXIT_STATUS));
+        }
+        // A closed standard error means that nobody reads this.
+        let _ = writeln!(io::stderr(), "\ntamis: stopping at the next whole step; press Ctrl-C again to stop at once");
     })?;
     Ok(())
 }
 
-/// Whether somebody wants to stop.
+/// True if the user wants to stop.
 pub fn pressed() -> bool {
     PRESSED.load(SeqCst)
 }
 
-/// While this lives, somebody asks [`pressed`] and the first Ctrl-C leaves it to them.
+/// Stops as Ctrl-C would.
+pub fn stop() {
+    PRESSED.store(true, SeqCst);
+}
+
+/// While this lives, a run polls [`pressed`], and the first Ctrl-C leaves stopping to it.
 #[derive(Debug)]
 pub struct Polled(());
 
 impl Polled {
-    /// From now on.
+    /// Polling begins.
     pub fn new() -> Self {
         POLLED.store(true, SeqCst);
         Polled(())
@@ -47,7 +62,22 @@ impl Drop for Polled {
     }
 }
 
-/// Stops as Ctrl-C would.
-pub fn stop() {
-    PRESSED.store(true, SeqCst);
+/// While this lives, Ctrl-C does nothing here: another program has the terminal.
+#[derive(Debug)]
+pub struct Ignored(());
+
+impl Ignored {
+    /// The other program begins.
+    pub fn new() -> Self {
+        IGNORED.store(true, SeqCst);
+        // Without the handler Ctrl-C ends this program, as it does before anything is shown.
+        let _ = install();
+        Ignored(())
+    }
+}
+
+impl Drop for Ignored {
+    fn drop(&mut self) {
+        IGNORED.store(false, SeqCst);
+    }
 }

@@ -1,53 +1,63 @@
-//! Where things are written: results to standard output, everything else to standard error, with colour where wanted.
+//! Results go to standard output, everything else to standard error, with colour where it is wanted.
 //!
-//! Nothing here lets through what would steer a terminal or hide from its reader, whatever a printer quotes. Only
-//! [`Output::exact`] gives programs the very bytes, and a terminal never.
+//! Nothing that a printer quotes can steer the terminal or hide on it. Only [`Output::exact`] gives programs the very bytes,
+//! and never to a terminal.
 
 use crate::args::{ColorWhen, Global};
+use crate::page::{self, Page};
+use crate::pager;
 use anstream::{AutoStream, ColorChoice};
+use console::{Term, measure_text_width};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, PrettyFormatter, Serializer};
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use tamis::text::safe::{SafeJson, SafeWriter, for_terminal};
 
-/// The two streams and how much to say.
+/// The two streams, and how much to say on them.
 #[derive(Clone, Debug)]
 pub struct Output {
     color: ColorChoice,
     quiet: bool,
     verbose: bool,
+    pages: bool,
 }
 
 impl Output {
-    /// As the flags say.
+    /// The streams as the flags want them.
     pub fn new(global: &Global) -> Self {
         let color = match global.color {
             ColorWhen::Auto => ColorChoice::Auto,
             ColorWhen::Always => ColorChoice::Always,
             ColorWhen::Never => ColorChoice::Never,
         };
-        Output { color, quiet: global.quiet, verbose: global.verbose }
+        Output { color, quiet: global.quiet, verbose: global.verbose, pages: !global.no_pager }
     }
 
-    /// Standard output for people: styles are written by the printers and taken out here where they are not wanted.
-    pub fn styled(&self) -> BufWriter<SafeWriter<AutoStream<StdoutLock<'static>>>> {
-        BufWriter::new(SafeWriter::styled(AutoStream::new(io::stdout().lock(), self.color)))
+    /// Standard output for people. A pager shows what is longer than the screen.
+    pub fn paged(&self) -> Sheet {
+        Sheet { pages: self.pages, ..self.styled() }
     }
 
-    /// Standard output for lines without styles.
+    /// Standard output for people, never through a pager: for commands that do something and then say what they did.
+    pub fn styled(&self) -> Sheet {
+        Sheet { text: Vec::new(), color: self.color, screen: screen(), fits: true, pages: false }
+    }
+
+    /// Standard output for lines without styles, each written as it comes.
     pub fn plain(&self) -> BufWriter<SafeWriter<StdoutLock<'static>>> {
         BufWriter::new(SafeWriter::plain(io::stdout().lock()))
     }
 
-    /// Standard output for programs and for text that must come out byte for byte. A terminal gets what it can show.
+    /// Standard output for programs and for text that must come out byte for byte. A terminal gets only what it can show.
     pub fn exact(&self) -> BufWriter<Box<dyn Write>> {
         let out = io::stdout().lock();
         let terminal = out.is_terminal();
         BufWriter::new(if terminal { Box::new(SafeWriter::plain(out)) } else { Box::new(out) })
     }
 
-    /// One value as JSON: indented on a terminal, on one line otherwise.
+    /// Writes one value as JSON: indented on a terminal, otherwise on one line.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -64,40 +74,46 @@ impl Output {
         Ok(())
     }
 
-    /// Whether to say more.
+    /// True with `--verbose`.
     pub fn verbose(&self) -> bool {
         self.verbose
     }
 
-    /// Whether progress may be drawn: people watch standard error and want to.
+    /// True if progress may be drawn: standard error is a terminal, and the user did not ask for silence.
     pub fn draws_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Something that people should know.
+    /// A remark for people.
     pub fn note(&self, message: &str) {
         if !self.quiet {
             self.stderr(&format!("tamis: {}", for_terminal(message)));
         }
     }
 
-    /// Styled lines that people are asked about, said in any case.
+    /// Styled lines that a question is about; `--quiet` does not hide them.
     pub fn show(&self, lines: &str) {
         let mut stream = self.stderr_stream();
-        // There is nowhere left to say that standard error is closed.
+        // A closed standard error leaves nowhere to say so.
         let _ = write!(stream, "{lines}");
     }
 
-    /// Something that makes the answer worse than it could be.
+    /// A warning: the answer is worse than it could be.
     pub fn warn(&self, message: &str) {
         if !self.quiet {
             self.stderr(&format!("tamis: {} {}", "warning:".yellow().bold(), for_terminal(message)));
         }
     }
 
-    /// Why the command failed; said in any case.
+    /// The reason why the command failed; `--quiet` does not hide it.
     pub fn error(&self, message: &str) {
         self.stderr(&format!("tamis: {} {}", "error:".red().bold(), for_terminal(message)));
+    }
+
+    /// An error in the command line itself, before any flag is known.
+    pub fn plain_error(message: &str) {
+        let output = Output { color: ColorChoice::Auto, quiet: false, verbose: false, pages: false };
+        output.error(message);
     }
 
     fn stderr_stream(&self) -> SafeWriter<AutoStream<io::StderrLock<'static>>> {
@@ -105,13 +121,116 @@ impl Output {
     }
 
     fn stderr(&self, line: &str) {
+        let columns = if io::stderr().is_terminal() { Term::stderr().size_checked() } else { None };
+        let line = columns.map_or(Cow::Borrowed(line), |(_, columns)| page::fitted(line, columns.into()));
         let mut stream = self.stderr_stream();
-        // There is nowhere left to say that standard error is closed.
+        // A closed standard error leaves nowhere to say so.
         let _ = writeln!(stream, "{line}");
     }
+}
+
+/// Text for people, collected until it is flushed: then its length is known, and with it whether it needs a pager.
+#[derive(Debug)]
+pub struct Sheet {
+    text: Vec<u8>,
+    color: ColorChoice,
+    /// Rows and columns of the terminal; `None`: standard output goes elsewhere.
+    screen: Option<(usize, usize)>,
+    fits: bool,
+    pages: bool,
+}
+
+impl Sheet {
+    /// Lines stay as they are, however long: for text that belongs to a file.
+    pub fn verbatim(self) -> Self {
+        Sheet { fits: false, ..self }
+    }
+}
+
+impl Page for Sheet {
+    fn columns(&self) -> Option<usize> {
+        self.screen.filter(|_| self.fits).map(|(_, columns)| columns)
+    }
+}
+
+impl Write for Sheet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let text = std::mem::take(&mut self.text);
+        let text = String::from_utf8_lossy(&text);
+        let text = self.columns().map_or(Cow::Borrowed(&*text), |columns| page::fitted(&text, columns));
+        if let Some((rows, columns)) = self.screen.filter(|_| self.pages)
+            && is_longer(&text, rows, columns)
+            && pager::show(&for_pager(&text, self.color)?)?
+        {
+            return Ok(());
+        }
+        let mut out = SafeWriter::styled(AutoStream::new(io::stdout().lock(), self.color));
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+}
+
+/// Rows and columns of the terminal that standard output is.
+fn screen() -> Option<(usize, usize)> {
+    let size = if io::stdout().is_terminal() { Term::stdout().size_checked() } else { None };
+    size.map(|(rows, columns)| (rows.into(), columns.into()))
+}
+
+/// True if the text needs more than the screen, of which the prompt takes one row.
+fn is_longer(text: &str, rows: usize, columns: usize) -> bool {
+    let columns = columns.max(1);
+    text.lines().map(|line| measure_text_width(line).div_ceil(columns).max(1)).sum::<usize>() >= rows
+}
+
+/// The text as the terminal would get it: a pager passes its styles on.
+fn for_pager(text: &str, color: ColorChoice) -> io::Result<Vec<u8>> {
+    let color = match color {
+        ColorChoice::Auto => AutoStream::choice(&io::stdout()),
+        chosen => chosen,
+    };
+    let color = if color == ColorChoice::Never { ColorChoice::Never } else { ColorChoice::AlwaysAnsi };
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut out = SafeWriter::styled(AutoStream::new(&mut bytes, color));
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    drop(out);
+    Ok(bytes)
+}
+
+/// Shows help, through a pager where it is longer than the screen. `text` has styles.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn show_help(text: &str, pages: bool) -> io::Result<()> {
+    Sheet { text: text.into(), color: ColorChoice::Auto, screen: screen(), fits: false, pages }.flush()
 }
 
 /// Writes values as JSON on one line each, with hidden characters as escapes.
 pub fn json_lines<W: Write>(out: W) -> Serializer<W, SafeJson<CompactFormatter>> {
     Serializer::with_formatter(out, SafeJson(CompactFormatter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pager_is_for_text_that_leaves_no_row_for_the_prompt() {
+        assert!(!is_longer("one\ntwo\n", 3, 80));
+        assert!(is_longer("one\ntwo\nthree\n", 3, 80));
+        assert!(is_longer(&"x".repeat(200), 3, 80), "a long line takes several rows");
+    }
+
+    #[test]
+    fn a_pager_gets_styles_and_nothing_that_steers() {
+        let text = format!("{} \u{1b}[2Jtext", "bold".bold());
+        let shown = |color| String::from_utf8(for_pager(&text, color).expect("written")).expect("text");
+        assert_eq!(shown(ColorChoice::Never), "bold ␛[2Jtext");
+        assert_eq!(shown(ColorChoice::Always), "\u{1b}[1mbold\u{1b}[0m ␛[2Jtext");
+    }
 }

@@ -3,22 +3,29 @@
 use crate::args::local_zone;
 use crate::interrupt::{self, Polled};
 use crate::output::Output;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use console::Term;
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use jiff::Timestamp;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tamis::{Observer, Stage};
 
-/// A stage whose length is not known.
+/// A stage of unknown length.
 const SPINNER: &str = "{spinner} {msg}{done}";
 
-/// Every other stage.
-const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {rate:>9}  {eta:>4} left";
+/// A stage of known length.
+const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {rate:>9}  {left:>9}";
+
+/// The same where the terminal is too narrow for a bar.
+const NARROW: &str = "{wide_msg} {human_pos}/{human_len}";
+
+/// Columns that a bar needs beside its name and figures.
+const BAR_COLUMNS: u16 = 70;
 
 /// Shows the stages of a run, and stops it at Ctrl-C.
 pub struct Progress {
-    /// Drawn only after this long, so that a quick run shows nothing.
+    /// The wait before anything is drawn, so that a quick run shows nothing; `None`: nothing is drawn.
     delay: Option<Duration>,
     since: Instant,
     output: Output,
@@ -28,12 +35,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For a run that people asked for: shown at once, and as lines where there is no terminal and more was asked for.
+    /// For a run that the user asked for: drawn at once, or written as lines with `--verbose` and without a terminal.
     pub fn at_once(output: &Output) -> Self {
         Self::new(output, Duration::ZERO)
     }
 
-    /// For a run on the way to something else: shown when it takes long enough to wonder.
+    /// For a run on the way to something else: drawn once it takes long enough to wonder.
     pub fn when_slow(output: &Output) -> Self {
         Self::new(output, Duration::from_millis(400))
     }
@@ -61,7 +68,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away, so that what is printed next stands on a clean line.
+    /// Removes the bar, so that the next print starts on a clean line.
     pub fn clear(&self) {
         if let Some(bar) = self.bar().take() {
             bar.finish_and_clear();
@@ -77,7 +84,7 @@ impl Drop for Progress {
 
 impl Observer for Progress {
     fn stage(&self, stage: Stage, total: u64) {
-        // Nothing else shows for how long a program that waits is silent.
+        // Without a bar only this line explains a long silence.
         let waits = matches!(stage, Stage::Wait(_) | Stage::Queue(_)) && self.delay.is_none();
         if self.lines || waits {
             let steps = if total > 0 { format!(" ({total})") } else { String::new() };
@@ -125,28 +132,45 @@ fn name(stage: &Stage) -> String {
 }
 
 fn style(total: u64) -> ProgressStyle {
-    let template = if total == 0 { SPINNER } else { BAR };
-    // A test parses both templates; the default style stands in all the same. Nobody has to be told that a text in memory
-    // cannot be written.
+    let is_narrow = Term::stderr().size_checked().is_some_and(|(_, columns)| columns < BAR_COLUMNS);
+    let template = match total {
+        0 => SPINNER,
+        _ if is_narrow => NARROW,
+        _ => BAR,
+    };
+    // A test parses every template, so the default style never shows. Writing to a string cannot fail.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let style = style.with_key("done", |state: &ProgressState, out: &mut dyn fmt::Write| {
         if state.pos() > 0 {
             let _ = write!(out, ": {}", HumanCount(state.pos()));
         }
     });
-    style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
+    let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
         let _ = out.write_str(&rate(state.per_sec()));
+    });
+    style.with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = out.write_str(&left(state.eta(), state.per_sec()));
     })
 }
 
-/// A time of this day as clocks show it where the user is.
+/// A time of this day as the user's clock shows it.
 fn clock_time(moment: Timestamp) -> String {
     moment.to_zoned(local_zone()).strftime("%H:%M:%S").to_string()
 }
 
-/// Steps a second, with a decimal where there are few.
+/// Steps a second, with a decimal where there are few; empty before the first step.
 fn rate(per_second: f64) -> String {
-    if per_second < 10.0 { format!("{per_second:.1}/s") } else { format!("{}/s", HumanCount(per_second as u64)) }
+    match per_second {
+        rate if !rate.is_finite() || rate <= 0.0 => String::new(),
+        rate if rate < 10.0 => format!("{rate:.1}/s"),
+        rate => format!("{}/s", HumanCount(rate as u64)),
+    }
+}
+
+/// The time left; empty before there is a rate to tell it by, and within the last second.
+fn left(time: Duration, per_second: f64) -> String {
+    let known = per_second.is_finite() && per_second > 0.0 && time >= Duration::from_secs(1);
+    if known { format!("{:#} left", HumanDuration(time)) } else { String::new() }
 }
 
 #[cfg(test)]
@@ -154,8 +178,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_templates_are_valid_and_show_rate_and_time_left() {
-        for template in [SPINNER, BAR] {
+    fn the_templates_are_valid() {
+        for template in [SPINNER, BAR, NARROW] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }
@@ -164,6 +188,14 @@ mod tests {
     fn rates_are_as_precise_as_they_are_worth() {
         assert_eq!(rate(5.578), "5.6/s");
         assert_eq!(rate(23_456.7), "23,456/s");
+    }
+
+    #[test]
+    fn nothing_is_said_of_the_end_before_there_is_a_rate() {
+        assert_eq!((rate(0.0), left(Duration::ZERO, 0.0)), (String::new(), String::new()));
+        assert_eq!(left(Duration::from_millis(300), 12.0), "", "the last second");
+        assert_eq!(left(Duration::from_secs(42), 12.0), "42s left");
+        assert_eq!(left(Duration::from_secs(42), f64::NAN), "");
     }
 
     #[test]

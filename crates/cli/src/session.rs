@@ -1,4 +1,4 @@
-//! From flags to what a command works with: a location, a configuration, an open index.
+//! Turns flags into a location, a configuration and an open index.
 
 use crate::args::Global;
 use anyhow::{Result, bail};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location};
 
-/// Where the index is kept, when neither the flag nor the tree says it.
+/// Names the directory of the index where no flag does.
 const INDEX_VARIABLE: &str = "TAMIS_INDEX";
 
-/// The name of the user's configuration file in the user's configuration directory.
+/// The user's configuration file in the user's configuration directory.
 const USER_FILE: &str = "config.toml";
 
 /// A tree with its configuration; the index is not open yet.
 #[derive(Debug)]
 pub struct Session {
-    /// The tree and where its index is.
+    /// The tree and the place of its index.
     pub location: Location,
-    /// What the configuration was read from.
+    /// The origins of the configuration.
     pub origins: Origins,
     /// The user's configuration directory, if there is a home.
     pub user_directory: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub fn setting(key: &str, flag: &str, text: Option<&str>) -> Option<FlagSetting>
 }
 
 impl Session {
-    /// Finds the tree and everything that configures it.
+    /// Finds the tree and the origins of its configuration.
     ///
     /// # Errors
     /// The directory to start from does not exist.
@@ -56,12 +56,12 @@ impl Session {
     /// The validated configuration.
     ///
     /// # Errors
-    /// The first thing wrong in a file, a variable or a flag.
+    /// The first error in a file, a variable or a flag.
     pub fn config(&self) -> Result<Config> {
         Ok(Config::load(&self.origins, self.user_directory.clone())?)
     }
 
-    /// The index, made if there is none.
+    /// Opens the index, or makes one.
     ///
     /// # Errors
     /// The index cannot be made or read.
@@ -69,10 +69,10 @@ impl Session {
         Ok(Index::at(self.location, config)?)
     }
 
-    /// The index that is there.
+    /// Opens an existing index.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// There is no index, or it cannot be read.
     pub fn open_existing(self, config: Config) -> Result<Index> {
         if !self.location.has_index() {
             bail!("{}: no index here yet; run `tamis index` to make one", self.location.directory.display());

@@ -94,7 +94,7 @@ impl Work {
     pub fn is_acknowledged(self, ended: &Ended) -> bool {
         match self {
             // It says first what will go.
-            Work::Remove(_) => ended.code() == Some(0) || ended.out.contains("is out of the index"),
+            Work::Remove(_) => ended.code() == Some(0) || ended.out.contains("from the index"),
             _ => ended.code() == Some(0) || !ended.out.trim().is_empty(),
         }
     }

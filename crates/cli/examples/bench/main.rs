@@ -17,7 +17,8 @@ use std::time::Duration;
 use tamis::config::{Config, Origins};
 use tamis::{Index, Location, SearchRequest};
 use tamis_embed::{Embedder, MiniLm, Purpose, StaticModel};
-use tamis_store::{Access, EmbeddedFilter, ModelKey, Store, TextHash};
+use tamis_store::prelude::*;
+use tamis_store::{Access, EmbeddedStore, Filter, ModelKey, TextHash};
 use tree::{count, grow, median, ms, read_and_hash, stat_all, timed};
 
 const QUESTIONS: [&str; 12] = [

@@ -1,6 +1,7 @@
 //! Flags of `tamis evidence`.
 
 use super::evidence_find::{EvidenceRankArguments, EvidenceSearchArguments};
+use super::{SqlArguments, ViewArguments, ViewsArguments};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use tamis::evidence::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
@@ -9,31 +10,37 @@ use tamis::evidence::{Claim, Edge, EvidenceRecord, Fragment, NodeType, Page, Rel
 #[derive(Debug, Args)]
 #[command(subcommand_value_name = "ACTION", subcommand_help_heading = "Actions")]
 pub struct EvidenceArguments {
-    /// What to do.
+    /// The action.
     #[command(subcommand)]
     pub action: EvidenceAction,
 }
 
-/// What to do with evidence.
+/// An action on the evidence graph.
 #[derive(Debug, Subcommand)]
 pub enum EvidenceAction {
-    /// Add one record, or replace it; found at once
+    /// Add one record, or replace it; searches find it at once
     Add(Box<EvidenceAddArguments>),
-    /// Find the fragments that have to do with a claim: words propose, similarity orders, a cut ends the list
+    /// List the fragments about a claim, best first, until a cut ends the list
     Rank(EvidenceRankArguments),
-    /// Find the claims or fragments that are like a text, by meaning alone
+    /// Find the claims or fragments closest to a text, by meaning alone
     Search(EvidenceSearchArguments),
-    /// Give back all records as JSON Lines, as `tamis import evidence` reads them
+    /// Write all records as JSON Lines, which `tamis import evidence` reads
     Export(EvidenceExportArguments),
+    /// Query the evidence graph in SQL
+    Sql(SqlArguments),
+    /// List the named queries
+    Views(ViewsArguments),
+    /// Run a named query
+    View(ViewArguments),
 }
 
 /// Flags of `tamis evidence export`.
 #[derive(Debug, Args)]
 pub struct EvidenceExportArguments {
-    /// The file to write, in place of standard output; one that is there is replaced
+    /// File to write in place of standard output; an existing file is replaced
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// The namespace whose evidence is meant, in place of the one you stand in
+    /// Export this namespace, in place of the current one
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
 }
@@ -51,16 +58,16 @@ Examples:
   tamis evidence add claim --id c1 --task-id t1 --text \"Folic acid helps.\"
   tamis evidence add edge --source-id f1 --target-id c1 --relation supports --nli-edge-confidence 0.9
 
-A record takes the place of the one of the same name, whole: a flag that is left out empties its field."
+A record replaces the whole record of the same name: a flag that you leave out empties its field."
 )]
 pub struct EvidenceAddArguments {
     /// The record.
     #[command(subcommand)]
     pub record: EvidenceRecordArguments,
-    /// The namespace it goes to, in place of the one you stand in; a new one is made
+    /// Add it to this namespace in place of the current one; a new one is made
     #[arg(long, value_name = "NAME", global = true)]
     pub namespace: Option<String>,
-    /// Where it comes from, by which it can be taken out again
+    /// Record this origin, by which `tamis import --remove` removes it again
     #[arg(long, value_name = "ORIGIN", global = true, default_value = "evidence add")]
     pub origin: String,
     /// Print what was done as JSON
@@ -71,142 +78,142 @@ pub struct EvidenceAddArguments {
 /// One record.
 #[derive(Debug, Clone, Subcommand)]
 pub enum EvidenceRecordArguments {
-    /// A question that is looked into
+    /// Add a question to investigate
     Task {
-        /// Its name, unique among tasks
+        /// Name, unique among tasks
         #[arg(long)]
         id: String,
-        /// What is asked
+        /// The question
         #[arg(long)]
         question: String,
-        /// How far it is
+        /// Status of the work on it
         #[arg(long)]
         status: Option<String>,
-        /// When it was asked: a date or a time (RFC 3339)
+        /// Time of asking: a date or a time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         created_at: Option<String>,
     },
-    /// A publication
+    /// Add a publication
     Work {
-        /// Its name, unique among works
+        /// Name, unique among works
         #[arg(long)]
         id: String,
-        /// Its title
+        /// Title
         #[arg(long)]
         title: String,
-        /// Who wrote it; several times for several
+        /// Author; repeatable
         #[arg(long = "author", value_name = "AUTHOR")]
         authors: Vec<String>,
-        /// The year it came out
+        /// Year of publication
         #[arg(long, allow_negative_numbers = true)]
         year: Option<i64>,
-        /// Where it came out
+        /// Journal, conference or publisher
         #[arg(long)]
         venue: Option<String>,
-        /// Its DOI
+        /// DOI
         #[arg(long)]
         doi: Option<String>,
-        /// How often it is cited
+        /// Number of citations
         #[arg(long, value_name = "COUNT")]
         citation_count: Option<u32>,
     },
-    /// A page that was read
+    /// Add a page that was read
     Page {
-        /// Its name, unique among pages
+        /// Name, unique among pages
         #[arg(long)]
         id: String,
-        /// Its address
+        /// Address
         #[arg(long)]
         url: Option<String>,
-        /// Its title
+        /// Title
         #[arg(long)]
         title: Option<String>,
-        /// The work that it is of
+        /// Work that it belongs to
         #[arg(long, value_name = "ID")]
         work_id: Option<String>,
-        /// When it was published: a date or a time (RFC 3339)
+        /// Time of publication: a date or a time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         published_at: Option<String>,
-        /// When it was read: a date or a time (RFC 3339)
+        /// Time of reading: a date or a time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         fetched_at: Option<String>,
     },
-    /// A piece of a page's text
+    /// Add a piece of a page's text
     Fragment {
-        /// Its name, unique among fragments
+        /// Name, unique among fragments
         #[arg(long)]
         id: String,
-        /// The page that it is from
+        /// Page that it comes from
         #[arg(long, value_name = "ID")]
         page_id: String,
-        /// Its text
+        /// Text
         #[arg(long)]
         text: String,
-        /// The headings that it stands under
+        /// Headings above it
         #[arg(long)]
         heading: Option<String>,
-        /// Its place on the page, from 0
+        /// Position on the page, from 0
         #[arg(long)]
         position: Option<u32>,
-        /// When it was taken: a date or a time (RFC 3339)
+        /// Time of the excerpt: a date or a time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         created_at: Option<String>,
     },
-    /// A statement that may be true or not
+    /// Add a statement that may be true or false
     Claim {
-        /// Its name, unique among claims
+        /// Name, unique among claims
         #[arg(long)]
         id: String,
-        /// The task that it answers to
+        /// Task that it belongs to
         #[arg(long, value_name = "ID")]
         task_id: String,
-        /// What it says
+        /// The statement
         #[arg(long)]
         text: String,
-        /// What sort of statement it is
+        /// Type of statement
         #[arg(long = "type", value_name = "TYPE")]
         claim_type: Option<String>,
-        /// How sure whoever wrote it is, from 0 to 1
+        /// Confidence of its author, from 0 to 1
         #[arg(long)]
         confidence: Option<f64>,
-        /// How far it is looked into
+        /// Status of the work on it
         #[arg(long)]
         status: Option<String>,
-        /// When it was made: a date or a time (RFC 3339)
+        /// Time of the statement: a date or a time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         created_at: Option<String>,
     },
-    /// How one record stands to another: a fragment to a claim, or with `--relation cites` a page or work to another
+    /// Add a relation: of a fragment to a claim, or a citation
     Edge {
-        /// What it starts from: fragment, page or work
+        /// Type of its source: fragment, page or work
         #[arg(long, value_name = "TYPE", default_value = "fragment", value_parser = node)]
         source_type: NodeType,
-        /// Which one
+        /// Name of its source
         #[arg(long, value_name = "ID")]
         source_id: String,
-        /// What it leads to: claim, page or work
+        /// Type of its target: claim, page or work
         #[arg(long, value_name = "TYPE", default_value = "claim", value_parser = node)]
         target_type: NodeType,
-        /// Which one
+        /// Name of its target
         #[arg(long, value_name = "ID")]
         target_id: String,
-        /// What the first is to the second: origin, supports, refutes, neutral or cites
+        /// Relation: origin, supports, refutes, neutral or cites
         #[arg(long, value_parser = relation)]
         relation: Relation,
-        /// How sure whatever judged it is, from 0 to 1
+        /// Confidence of the judgement, from 0 to 1
         #[arg(long, value_name = "CONFIDENCE")]
         nli_edge_confidence: Option<f64>,
-        /// A remark
+        /// Remark
         #[arg(long)]
         note: Option<String>,
-        /// When it was drawn: a date or a time (RFC 3339)
+        /// Time of the judgement: a date or a time (RFC 3339)
         #[arg(long, value_name = "TIME")]
         created_at: Option<String>,
     },
 }
 
 impl EvidenceRecordArguments {
-    /// The record as the graph has it.
+    /// The record in the graph's own form.
     pub fn record(&self) -> EvidenceRecord {
         match self.clone() {
             Self::Task { id, question, status, created_at } => {

@@ -7,30 +7,30 @@ use tamis::memory::ForgetAction;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis forget memory/2026-11-22.md:7        the entry on that line
-  tamis forget \"the old staging password\"    what these words find, after asking
-  tamis forget --list                        what is marked as forgotten
-  tamis forget --undo memory/2026-11-22.md:7
+  tamis forget memory/2026-11-22.md:7        hide the entry on that line
+  tamis forget \"the old staging password\"    hide what these words find, after asking
+  tamis forget --list                        list the hidden entries
+  tamis forget --undo memory/2026-11-22.md:7 show it again
 
-Nothing is deleted: an entry is marked by a comment at its end, and no search finds it any more. --delete takes its lines out.
-Exit status: 0 done, 1 no such entry or not confirmed, 2 an error, also where nobody is there to confirm and --yes is missing.")]
+Nothing is deleted: a comment at the end of the entry hides it from every search. --delete removes its lines.
+Exit status: 0 done, 1 no such entry or not confirmed, 2 an error, or no terminal to ask on without --yes.")]
 pub struct ForgetArguments {
-    /// The id of a result, PATH:LINE or PATH:FIRST-LAST, or words that find the entry
+    /// Id of a result, PATH:LINE or PATH:FIRST-LAST, or words that find the entry
     #[arg(required_unless_present = "list", value_name = "WHAT")]
     pub what: Vec<String>,
-    /// Do not ask; words must then mean a single entry
+    /// Do not ask; words must then match a single entry
     #[arg(short, long)]
     pub yes: bool,
-    /// Take the lines out of the file
+    /// Remove the lines from the file
     #[arg(long)]
     pub delete: bool,
-    /// Take the mark away, so that the entry is found again
+    /// Remove the mark, so that searches find the entry again
     #[arg(long, conflicts_with = "delete")]
     pub undo: bool,
-    /// List what is marked as forgotten
+    /// List the hidden entries
     #[arg(long, conflicts_with_all = ["what", "yes", "delete", "undo"])]
     pub list: bool,
-    /// The namespace whose notes are meant, where the index holds several
+    /// Hide notes of this namespace, in an index of several
     #[arg(long = "namespace", value_name = "NAME")]
     pub namespace: Option<String>,
     /// Print what was done, or the list, as JSON
@@ -39,7 +39,7 @@ pub struct ForgetArguments {
 }
 
 impl ForgetArguments {
-    /// What is to be done.
+    /// The action that the flags name.
     pub fn action(&self) -> ForgetAction {
         match (self.delete, self.undo) {
             (true, _) => ForgetAction::Delete,

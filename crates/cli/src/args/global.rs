@@ -5,22 +5,33 @@ use std::path::PathBuf;
 
 /// Flags that every command takes.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// Where to start looking for the root of what is indexed
-    #[arg(short = 'C', long, value_name = "DIR", default_value = ".", global = true)]
+    /// Start in DIR to look for the root of the index
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        hide_default_value = true,
+        global = true,
+        hide_short_help = true
+    )]
     pub directory: PathBuf,
     /// Keep the index in DIR [default: .tamis in the root; environment: TAMIS_INDEX]
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", global = true, hide_short_help = true)]
     pub index: Option<PathBuf>,
-    /// When to use colour; auto: on a terminal, unless NO_COLOR is set
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
+    /// Use colour: auto means on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, hide_short_help = true)]
     pub color: ColorWhen,
-    /// Say more: what was left out and why, settings with their meaning
-    #[arg(short, long, global = true)]
+    /// Print long output without a pager [environment: TAMIS_PAGER or PAGER names one]
+    #[arg(long, global = true, hide_short_help = true)]
+    pub no_pager: bool,
+    /// Say more: files left out and why, the meaning of settings
+    #[arg(short, long, global = true, hide_short_help = true)]
     pub verbose: bool,
     /// Say less: no warnings, notes or progress
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", hide_short_help = true)]
     pub quiet: bool,
 }
 

@@ -7,32 +7,32 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis hook install     the index follows every commit, checkout, merge and rebase
-  tamis hook remove      and no more
-  tamis hook print       the lines, for a hook of your own or a manager's
+  tamis hook install     update the index after every commit, checkout, merge and rebase
+  tamis hook remove      undo that
+  tamis hook print       print the lines, for a hook of your own or a hook manager
 
 The hooks run `tamis index` in the background, say nothing, and never fail or delay git.")]
 pub struct HookArguments {
-    /// What to do with the lines.
+    /// The action.
     #[command(subcommand)]
     pub action: HookAction,
 }
 
-/// What to do with the lines.
+/// An action on the hooks' lines.
 #[derive(Debug, Subcommand)]
 pub enum HookAction {
     /// Print the lines that keep the index fresh
     Print,
-    /// Put them into the repository's hooks, beside what is there
-    Install(HookPlace),
-    /// Take them out again
-    Remove(HookPlace),
+    /// Add them to the repository's hooks, beside existing lines
+    Install(HookRepository),
+    /// Remove them again
+    Remove(HookRepository),
 }
 
-/// Where the hooks are.
+/// The repository of the hooks.
 #[derive(Debug, Args)]
-pub struct HookPlace {
-    /// The repository's own directory, in place of that of the current directory
+pub struct HookRepository {
+    /// Use this git directory, in place of that of the current directory
     #[arg(long, value_name = "DIR")]
     pub git_dir: Option<PathBuf>,
 }

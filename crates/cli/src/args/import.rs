@@ -8,54 +8,54 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    subcommand_value_name = "WHAT",
-    subcommand_help_heading = "What to import",
+    subcommand_value_name = "SOURCE",
+    subcommand_help_heading = "Sources",
     after_help = "\
 Examples:
   tamis import issues issues.json comments.json    pages of GitHub's API, `gh issue list --json`, GitLab's export, …
   gh issue list --state all --limit 1000 --json number,title,body,state,url,updatedAt,comments | tamis import issues -
-  tamis import github OWNER/REPO                   a repository's issues, live; later only what has changed
+  tamis import github OWNER/REPO                   a repository's issues, live; later only the changes
   tamis import wiki dump.xml                       the pages of a MediaWiki
   tamis import conversations session.jsonl         a log of turns: time, speaker, text
-  tamis import evidence graph.jsonl                claims, and what speaks for and against them
-  tamis import --list                              what was imported, and from where
-  tamis import --remove github:OWNER/REPO          take it out again
+  tamis import evidence graph.jsonl                claims, with the evidence for and against them
+  tamis import --list                              list the imports by origin
+  tamis import --remove github:OWNER/REPO          remove an import again
 
-An import is whole or nothing. The same file again changes nothing; a newer one brings what changed."
+An import happens whole or not at all. The same file again changes nothing; a newer file brings the changes."
 )]
 pub struct ImportArguments {
-    /// What to import.
+    /// The source.
     #[command(subcommand)]
-    pub what: Option<ImportWhat>,
-    /// List what was imported, by where it came from
+    pub source: Option<ImportSource>,
+    /// List the imports by origin
     #[arg(long, required_unless_present = "remove")]
     pub list: bool,
-    /// Take out all that came from ORIGIN, as --list names it
+    /// Remove everything from ORIGIN, as --list names it
     #[arg(long, value_name = "ORIGIN", conflicts_with = "list")]
     pub remove: Option<String>,
-    /// With --remove, only from this namespace
+    /// With --remove, remove it only from this namespace
     #[arg(long, value_name = "NAME", requires = "remove")]
     pub namespace: Option<String>,
-    /// With --remove, say what would go and change nothing
+    /// With --remove, show what would be removed, and change nothing
     #[arg(long, requires = "remove")]
     pub dry_run: bool,
-    /// Print the list, or what was taken out, as JSON
+    /// Print the list, or what was removed, as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// What to import.
+/// A source of imports.
 #[derive(Debug, Subcommand)]
-pub enum ImportWhat {
-    /// Issues, pull requests and their comments, in any of the formats that trackers give
+pub enum ImportSource {
+    /// Import issues, pull requests and comments from a tracker's files
     Issues(ImportIssuesArguments),
-    /// Issues, pull requests, comments and reviews of a repository on GitHub, live
+    /// Import the issues, pull requests and reviews of a GitHub repository, live
     Github(ImportGithubArguments),
-    /// Pages of a wiki, from a dump of a MediaWiki
+    /// Import the pages of a wiki from a MediaWiki dump
     Wiki(ImportWikiArguments),
-    /// Logs of conversations: turns of a time, a speaker and a text
+    /// Import logs of conversations: turns of a time, a speaker and a text
     Conversations(ImportConversationsArguments),
-    /// Claims, and the fragments of pages that speak for and against them
+    /// Import claims, with fragments of pages for and against them
     Evidence(ImportEvidenceArguments),
 }
 
@@ -69,7 +69,7 @@ Examples:
   tamis search --collection issues \"disk full after an upgrade\"
   tamis get issue:12")]
 pub struct ImportIssuesArguments {
-    /// Files of one tracker, in any formats, or `-` for standard input
+    /// Files of one tracker, in any format that trackers export; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Flags of every import.
@@ -85,12 +85,12 @@ Examples:
   tamis search --collection wiki \"how are backups restored\"
   tamis get \"wiki:Restoring a backup\"
 
-Wikis that are files, such as a checkout of a GitHub wiki, are indexed where they lie.")]
+A wiki of plain files, such as a checkout of a GitHub wiki, needs no import: it is indexed in place.")]
 pub struct ImportWikiArguments {
-    /// Dumps, plain or compressed with gzip or bzip2, or `-` for standard input
+    /// Dumps, plain or compressed with gzip or bzip2; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The numbers of the wiki's own namespaces whose pages are read: 0 are articles, 4 pages on the project, 12 help
+    /// Read the pages of these namespaces of the wiki: 0 articles, 4 project, 12 help
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [0, 4, 12])]
     pub pages_of: Vec<i32>,
     /// Flags of every import.
@@ -106,12 +106,12 @@ Examples:
   tamis import conversations export.json --name assistant
   tamis search --collection sessions \"where do backups go\"
 
-The same log, gone on, adds what is new.")]
+A log that has grown adds only its new turns.")]
 pub struct ImportConversationsArguments {
-    /// Logs, or `-` for standard input
+    /// Logs; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// What to call the log, in place of its file's name
+    /// Name the log, in place of its file's name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Flags of every import.
@@ -126,11 +126,11 @@ Examples:
   tamis import evidence graph.jsonl            lines of {\"record\": \"task\" | \"work\" | \"page\" | \"fragment\" | \"claim\" | \"edge\", …}
   tamis search --collection evidence --kind claim \"does folic acid help\"
   tamis get claim:c1
-  tamis evidence export                        the same records, given back
+  tamis evidence export                        write the same records out again
 
-A record takes the place of the one of the same name. Lines may refer to later ones. docs/evidence.md has the fields.")]
+A record replaces the one of the same name. Lines may refer to later lines. docs/evidence.md lists the fields.")]
 pub struct ImportEvidenceArguments {
-    /// Files of JSON Lines, or `-` for standard input
+    /// Files of JSON Lines; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Flags of every import.
@@ -141,16 +141,16 @@ pub struct ImportEvidenceArguments {
 /// Flags that every import of files takes.
 #[derive(Debug, Args)]
 pub struct ImportFlags {
-    /// The namespace they go to, in place of the one you stand in; a new one is made
+    /// Import into this namespace in place of the current one; a new one is made
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
-    /// Where they came from, in place of what the files say
+    /// Record this origin, in place of what the files say
     #[arg(long, value_name = "ORIGIN")]
     pub origin: Option<String>,
-    /// Say what would change, and change nothing
+    /// Show what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Leave out records that cannot be read, in place of importing nothing
+    /// Leave out unreadable records, in place of importing nothing
     #[arg(long)]
     pub skip_bad: bool,
     /// Print what was done as JSON

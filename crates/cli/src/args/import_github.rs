@@ -10,42 +10,42 @@ use tamis::import::{GITHUB_API, IssueStates};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis import github rust-lang/cargo                      everything, then what has changed since
+  tamis import github rust-lang/cargo                      everything; the next time only the changes
   GITHUB_TOKEN=$(gh auth token) tamis import github OWNER/REPO
   tamis import github OWNER/REPO --state closed --since 1y --no-pulls
-  tamis import github OWNER/REPO --namespace repo-issues   apart from the issues of another repository
+  tamis import github OWNER/REPO --namespace repo-issues   apart from another repository's issues
   tamis import github OWNER/REPO --api-url https://git.example.org/api/v3
 
-A token is taken from GITHUB_TOKEN, else from GH_TOKEN; it needs the right to read alone, and nothing at GitHub is changed.
-Without one, public repositories can be read at 60 requests an hour, with one at 5,000.
-Ctrl-C stops at the next page; another import goes on from there.
-Exit status: 0 all is there, 1 GitHub's limit ended it before, 2 an error, 130 stopped by Ctrl-C.")]
+The token comes from GITHUB_TOKEN, else from GH_TOKEN. It needs only the right to read; nothing on GitHub is changed.
+GitHub allows 60 requests an hour without a token (public repositories only) and 5,000 with one.
+Ctrl-C stops at the next page; the next import continues there.
+Exit status: 0 complete, 1 stopped at GitHub's limit, 2 an error, 130 stopped by Ctrl-C.")]
 pub struct ImportGithubArguments {
-    /// The repository, by its name or the address of its page
+    /// Repository, by its name or the address of its page
     #[arg(value_name = "OWNER/REPO")]
     pub repository: String,
-    /// Only what was updated since then: how long ago (90d, 1y), a date, a date and time, or words (last month)
+    /// Import only what was updated since: how long ago (90d, 1y), a date, a date and time, or words (last month)
     #[arg(long, value_name = "DATE", value_parser = moment, allow_hyphen_values = true)]
     pub since: Option<Timestamp>,
-    /// Only issues and pull requests in this state; those in the index are kept up to date in any
+    /// Import only issues and pull requests in this state; those in the index are updated in any state
     #[arg(long, value_name = "STATE", default_value = "all", value_parser = PossibleValuesParser::new(IssueStates::NAMES))]
     pub state: String,
     /// Leave out pull requests
     #[arg(long)]
     pub no_pulls: bool,
-    /// Do not ask for reviews, which costs a request for each pull request that changed
+    /// Leave out reviews, which cost one request for each changed pull request
     #[arg(long)]
     pub no_reviews: bool,
-    /// The namespace they go to, in place of the one you stand in; a new one is made
+    /// Import into this namespace in place of the current one; a new one is made
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
-    /// Read everything again, not only what has changed
+    /// Read everything again, changed or not
     #[arg(long)]
     pub full: bool,
-    /// Longest wait at GitHub's limits of requests, before the import ends for another one to go on [default: 15]
+    /// Wait at most this long at GitHub's request limit, then stop for the next import to continue [default: 15]
     #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]
     pub max_wait: Option<String>,
-    /// Address of the API of a GitHub of your own; the token goes there
+    /// Use the API of your own GitHub server at this address; the token is sent there
     #[arg(long, value_name = "URL", default_value = GITHUB_API)]
     pub api_url: String,
     /// Print what was done as JSON

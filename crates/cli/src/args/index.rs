@@ -9,38 +9,38 @@ use tamis::config::FileCollection;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis index               what changed since the last run
-  tamis index --watch       stay, and run again after every change
-  tamis index api web       hold these repositories too, each as a namespace
-  tamis index ../notes --collection notes   a directory whose prose is notes
-  tamis index --remove web  hold this one no more
+  tamis index               index what changed since the last run
+  tamis index --watch       keep running, and index after every change
+  tamis index api web       add these repositories, each as a namespace
+  tamis index ../notes --collection notes   add a directory whose prose is notes
+  tamis index --remove web  remove a namespace
 
-Ctrl-C stops at a whole step; the next run goes on from there. A second Ctrl-C stops at once, which is safe too.")]
+Ctrl-C stops at a whole step, and the next run continues there. A second Ctrl-C stops at once, which is safe too.")]
 pub struct IndexArguments {
-    /// Directories that the index is to hold from now on, each as a namespace that is called like it
+    /// Directories to add to the index, each as a namespace of its name
     #[arg(value_name = "DIR")]
     pub directories: Vec<PathBuf>,
-    /// Whose the directories are: what one owner shares is found from all of the owner's namespaces
+    /// Name the owner of the directories; an owner's shared namespaces are searched from all of the owner's others
     #[arg(long, value_name = "NAME", requires = "directories")]
     pub owner: Option<String>,
-    /// Whether the owner's other namespaces may search the directories
+    /// Share the directories with the owner's other namespaces
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
         requires = "directories")]
     pub shared: Option<bool>,
-    /// What the prose of the directories is: docs, wiki, or notes; code and data stay the collection code
+    /// Put the prose of the directories into this collection: docs, wiki, or notes; code and data stay in code
     #[arg(long = "collection", value_name = "NAME", value_parser = PossibleValuesParser::new(FileCollection::NAMES),
         hide_possible_values = true, requires = "directories")]
     pub collection: Option<String>,
-    /// Take a namespace out, with all its documents
+    /// Remove a namespace with all its documents
     #[arg(long, value_name = "NAME", conflicts_with_all = ["directories", "watch", "full"])]
     pub remove: Option<String>,
-    /// Stay, and run again whenever the tree changes
+    /// Keep running, and index after every change
     #[arg(long)]
     pub watch: bool,
-    /// Read every file, whatever its size and time of change say
+    /// Read every file again, changed or not
     #[arg(long)]
     pub full: bool,
-    /// Print the report as JSON; with --watch, one object a line and run
+    /// Print the report as JSON; with --watch, one line for each run
     #[arg(long)]
     pub json: bool,
 }

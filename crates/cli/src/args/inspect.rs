@@ -1,4 +1,4 @@
-//! Flags of the commands that look at what is there.
+//! Flags of the commands that show what there is.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ pub struct StatusArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis get src/lock.rs            the whole file, as it is indexed
+  tamis get src/lock.rs            the whole file, as indexed
   tamis get src/lock.rs:10-40      some of its lines
-  tamis get 3f9a1c                 a passage by its id, or by the beginning of it")]
+  tamis get 3f9a1c                 a passage, by its id or the beginning of it")]
 pub struct GetArguments {
-    /// A path, a path with lines, or the id of a result
+    /// Path, path with lines, or id of a result
     #[arg(value_name = "PATH[:LINES]|ID")]
     pub wanted: String,
-    /// Print the text and where it is from as JSON
+    /// Print the text and its place as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -31,22 +31,22 @@ pub struct GetArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis config                        every setting, as TOML, with where it came from
+  tamis config                        every setting, as TOML, with its origin
   tamis config search                 one table
-  tamis config search.cut --origin    one value and where it came from
-  tamis config --verbose              with what each key means and allows
+  tamis config search.cut --origin    one value with its origin
+  tamis config --verbose              every setting, with its meaning and what it allows
 
-Files: .tamis/config.toml in the root, then config.toml in $TAMIS_CONFIG_HOME or in your
-configuration directory (Linux: ~/.config/tamis, macOS: ~/Library/Application Support/tamis, Windows: %APPDATA%\\tamis).
-A key can also be set by an environment variable: search.top_k by TAMIS_SEARCH_TOP_K.")]
+The files are .tamis/config.toml in the root, then config.toml in $TAMIS_CONFIG_HOME or in your configuration
+directory (Linux: ~/.config/tamis, macOS: ~/Library/Application Support/tamis, Windows: %APPDATA%\\tamis).
+An environment variable sets a key too: TAMIS_SEARCH_TOP_K sets search.top_k.")]
 pub struct ConfigArguments {
-    /// One key, or one table of keys
+    /// Key, or table of keys
     #[arg(value_name = "KEY")]
     pub key: Option<String>,
-    /// With a KEY, also print where its value came from
+    /// With a KEY, print where its value comes from too
     #[arg(long)]
     pub origin: bool,
-    /// Print values, origins, meanings and what is allowed as JSON
+    /// Print values, origins, meanings and allowed values as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -54,9 +54,13 @@ pub struct ConfigArguments {
 /// Flags of `tamis doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit status: 0 all is well or was mended, 1 something is left, 2 the check itself failed.")]
+Examples:
+  tamis doctor                 check, and repair what can be rebuilt
+  tamis doctor --check-only    check, and change nothing
+
+Exit status: 0 all is well or was repaired, 1 a problem is left, 2 the check itself failed.")]
 pub struct DoctorArguments {
-    /// Only look; mend nothing
+    /// Check only, and repair nothing
     #[arg(long)]
     pub check_only: bool,
     /// Print the findings as JSON
@@ -71,7 +75,7 @@ Examples:
   tamis man | man -l -
   tamis man ~/.local/share/man/man1")]
 pub struct ManArguments {
-    /// Write the pages of all commands into DIR, which is made if need be
+    /// Directory for the pages of all commands; made if missing
     #[arg(id = "man_directory", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }

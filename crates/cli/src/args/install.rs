@@ -8,39 +8,39 @@ use tamis::clients::Client;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis install                                    which clients are here, and which of them have an entry
-  tamis install --client claude-code               an entry in this project's .mcp.json
-  tamis install --client cursor,vscode --dry-run   what would change, and nothing is written
-  tamis install --client codex --user              an entry for every project, in the user's file
-  tamis install --client cursor --remove           take the entry out again
+  tamis install                                    list the clients here, and their entries
+  tamis install --client claude-code               add an entry to this project's .mcp.json
+  tamis install --client cursor,vscode --dry-run   show what would change
+  tamis install --client codex --user              add an entry for every project, in your own file
+  tamis install --client cursor --remove           remove the entry again
 
 Everything else in the file stays as it is, byte for byte.")]
 pub struct InstallArguments {
-    /// The clients; without this, list them
+    /// Add an entry to these clients; without this flag, list them
     #[arg(long = "client", value_name = "CLIENT", value_delimiter = ',', value_parser = PossibleValuesParser::new(Client::ALL.map(Client::name)))]
     pub clients: Vec<String>,
-    /// Write the project's file [default, where the client has one]
+    /// Write the project's file [default where the client has one]
     #[arg(long, requires = "clients", conflicts_with = "user")]
     pub project: bool,
-    /// Write the user's file: the server is started in every project, or for this one where the client tells no directory
+    /// Write your own file: the server then starts in every project (in this one if the client names no directory)
     #[arg(long, requires = "clients")]
     pub user: bool,
-    /// Take the entry out again
+    /// Remove the entry again
     #[arg(long, requires = "clients", conflicts_with_all = ["allow_remember", "allow_feedback"])]
     pub remove: bool,
-    /// Print what would change, and change nothing
+    /// Show what would change, and change nothing
     #[arg(long, requires = "clients")]
     pub dry_run: bool,
-    /// The name of the entry
+    /// Name the entry
     #[arg(long, value_name = "NAME", default_value = "tamis")]
     pub name: String,
     /// Replace or remove an entry of this name that starts something else
     #[arg(long, requires = "clients")]
     pub force: bool,
-    /// Let the client note things down with `remember`
+    /// Allow the client to add notes with `remember`
     #[arg(long, requires = "clients")]
     pub allow_remember: bool,
-    /// Let the client judge answers with `feedback`
+    /// Allow the client to judge answers with `feedback`
     #[arg(long, requires = "clients")]
     pub allow_feedback: bool,
     /// Print the list of clients as JSON

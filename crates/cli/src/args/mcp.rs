@@ -7,82 +7,82 @@ use std::net::SocketAddr;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis mcp                        # one client on standard input and output
-  tamis mcp --http 127.0.0.1:8765  # many clients over HTTP, of this machine
+  tamis mcp                        # serve one client on standard input and output
+  tamis mcp --http 127.0.0.1:8765  # serve many clients of this machine over HTTP
   tamis mcp token laptop --namespace tamis
 
-Errors, warnings and the log go to standard error; standard output is the protocol's. An address that others reach needs a
-token: in TAMIS_MCP_TOKEN, or as [[mcp.token]] in the user's configuration.")]
+Standard output carries the protocol; errors, warnings and the log go to standard error. An address that other machines
+reach needs a token: in TAMIS_MCP_TOKEN, or as [[mcp.token]] in your own configuration.")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct McpArguments {
-    /// What else than to serve
+    /// An action other than serving
     #[command(subcommand)]
     pub command: Option<McpCommand>,
-    /// Serve many clients over HTTP at this address in place of one on standard input and output; port 0 takes a free one
+    /// Serve many clients over HTTP at this address, in place of one on standard input; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub http: Option<SocketAddr>,
-    /// Let clients note things down with `remember`
+    /// Allow clients to add notes with `remember`
     #[arg(long)]
     pub allow_remember: bool,
-    /// Let clients judge answers with `feedback`
+    /// Allow clients to judge answers with `feedback`
     #[arg(long)]
     pub allow_feedback: bool,
-    /// Answer from the index as it is, and do not keep it fresh
+    /// Answer from the index as it is, without keeping it fresh
     #[arg(long)]
     pub no_refresh: bool,
-    /// What to log: of this level and above [default: warn; info with --http]
+    /// Log this level and above [default: warn; info with --http]
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<LogLevel>,
-    /// How to log
+    /// Log in this format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub log_format: LogForm,
-    /// Log the arguments of calls too, in which queries are
+    pub log_format: LogStyle,
+    /// Log the arguments of calls too, queries included
     #[arg(long)]
     pub log_queries: bool,
 }
 
-/// What `tamis mcp` does besides serving.
+/// Actions of `tamis mcp` other than serving.
 #[derive(Debug, Subcommand)]
 pub enum McpCommand {
-    /// Print a fresh token, once, and the lines of the configuration that let it in
+    /// Print a new token once, with the configuration lines that admit it
     Token(McpTokenArguments),
 }
 
 /// Flags of `tamis mcp token`.
 #[derive(Debug, Args)]
 pub struct McpTokenArguments {
-    /// What it is called in the log
+    /// Name of the token in the log
     pub name: String,
-    /// The namespace that it opens, and no other; may be given several times [default: all]
+    /// Open only this namespace; repeatable [default: all]
     #[arg(long, value_name = "NAMESPACE")]
     pub namespace: Vec<String>,
-    /// It may note things down, where the server is run with --allow-remember
+    /// Allow it to add notes, on a server with --allow-remember
     #[arg(long)]
     pub remember: bool,
-    /// It may judge answers, where the server is run with --allow-feedback
+    /// Allow it to judge answers, on a server with --allow-feedback
     #[arg(long)]
     pub feedback: bool,
 }
 
-/// How much is logged.
+/// The least level that is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
     /// Nothing.
     Off,
-    /// What failed.
+    /// Failures.
     Error,
-    /// What may be wrong.
+    /// Possible problems.
     Warn,
     /// Each request.
     Info,
-    /// What the server does besides.
+    /// Background work.
     Debug,
     /// Everything.
     Trace,
 }
 
 impl LogLevel {
-    /// Its name.
+    /// The level's name.
     pub fn as_str(self) -> &'static str {
         match self {
             LogLevel::Off => "off",
@@ -95,9 +95,9 @@ impl LogLevel {
     }
 }
 
-/// The forms of the log.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogForm {
+pub enum LogStyle {
     /// For people.
     Text,
     /// One object a line.

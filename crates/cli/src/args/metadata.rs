@@ -1,4 +1,4 @@
-//! Flags that filter by what is known of documents and passages, for every command that searches.
+//! Flags that filter by state, label, author, topic and date, for every command that searches.
 
 use super::values::{moment, named};
 use clap::Args;
@@ -6,33 +6,33 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use jiff::Timestamp;
 use tamis::search::MetadataFilter;
 
-/// Filters on issues, notes and whatever else has a state, an author or a date.
+/// Filters on issues, notes and everything else with a state, an author or a date.
 #[derive(Debug, Clone, Default, Args)]
 pub struct MetadataArguments {
-    /// Only issues in this state: open, closed, merged, unmerged, or resolved (closed, or merged); repeatable
-    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), hide_possible_values = true, help_heading = "Filters")]
+    /// Search only issues in this state: open, closed, merged, unmerged, or resolved (closed, or merged); repeatable
+    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true)]
     pub states: Vec<String>,
-    /// Only documents with this label, or with one of several separated by commas; each --label must hold
-    #[arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = named, help_heading = "Filters")]
+    /// Search only documents with this label, or one of several separated by commas; repeat to require each
+    #[arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = named, help_heading = "Filters", hide_short_help = true)]
     pub labels: Vec<String>,
-    /// Only passages by this author; repeat or separate with commas
-    #[arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = named, help_heading = "Filters")]
+    /// Search only passages by this author; repeat or separate with commas
+    #[arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = named, help_heading = "Filters", hide_short_help = true)]
     pub authors: Vec<String>,
-    /// Only issues, or only pull requests: issue or pull_request (pr)
-    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(types()), hide_possible_values = true, help_heading = "Filters")]
+    /// Search only issues, or only pull requests: issue or pull_request (pr)
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(types()), hide_possible_values = true, help_heading = "Filters", hide_short_help = true)]
     pub types: Vec<String>,
-    /// Only notes on this topic; repeat or separate with commas
-    #[arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = named, help_heading = "Filters")]
+    /// Search only notes on this topic; repeat or separate with commas
+    #[arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = named, help_heading = "Filters", hide_short_help = true)]
     pub topics: Vec<String>,
-    /// Only what is dated then or later: 2025-01-31, 7d, yesterday, monday, 'last week', 'march 3'
-    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true, help_heading = "Filters")]
+    /// Search only what is dated since: 2025-01-31, 7d, yesterday, monday, 'last week', 'march 3'
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true)]
     pub since: Option<Timestamp>,
-    /// Only what is dated before then
-    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true, help_heading = "Filters")]
+    /// Search only what is dated before
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true)]
     pub until: Option<Timestamp>,
 }
 
-/// The types with the other ways to write them.
+/// The types with their aliases.
 fn types() -> impl Iterator<Item = PossibleValue> {
     MetadataFilter::TYPES.into_iter().map(|name| match name {
         "pull_request" => PossibleValue::new(name).aliases(["pr", "pull-request"]),
@@ -48,7 +48,7 @@ impl MetadataArguments {
             let named = types().find(|value| value.matches(text, true));
             named.map_or_else(|| text.clone(), |value| value.get_name().to_owned())
         };
-        // A label can have commas itself: the whole is one of those that will do.
+        // A label may contain commas itself, so the whole text is one of the alternatives.
         let group = |labels: &String| {
             let several = labels.split(',').map(str::trim).filter(|_| labels.contains(','));
             std::iter::once(labels.as_str()).chain(several).map(str::to_owned).collect()
@@ -64,7 +64,7 @@ impl MetadataArguments {
         }
     }
 
-    /// The flags that are given, for a message that nothing passes them.
+    /// The flags that are given, for the message that nothing passes them.
     pub fn given(&self) -> Vec<&'static str> {
         [
             ("--state", !self.states.is_empty()),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_told_what_is() {
+    fn a_refused_value_names_the_allowed_ones() {
         let error = |flags: &[&str]| parsed(flags).expect_err("not allowed");
         assert!(error(&["--state", "done"]).contains("unmerged, resolved"));
         assert!(error(&["--type", "bug"]).contains("pull_request"));

@@ -1,13 +1,13 @@
-//! The cut methods as help, from the methods' own descriptions.
+//! Help on the cut methods, from the methods' own descriptions.
 
 use std::fmt::Write;
 use tamis::cut::METHODS;
 
-/// Every method with its parameters, what each may be and its default.
+/// Every method with its parameters, their ranges and their defaults.
 pub fn help() -> String {
     let mut text = String::from("Cut methods, with their parameters:\n");
     for method in METHODS {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "\n  {}: {}", method.name, method.summary);
         for parameter in method.parameters {
             let _ = writeln!(

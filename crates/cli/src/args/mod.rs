@@ -1,15 +1,14 @@
-//! The command line as types: every flag parsed and range-checked here, nothing decided.
+//! The command line as types: every flag is parsed and its range checked here; nothing is decided.
 
-mod aim;
 mod calibrate;
 mod cut;
+mod cut_goal;
 mod duplicates;
 mod eval;
 mod evidence;
 mod evidence_find;
 mod feedback;
 mod forget;
-mod form;
 mod global;
 mod hook;
 mod import;
@@ -20,48 +19,53 @@ mod install;
 mod mcp;
 mod metadata;
 mod methods;
-mod recall;
+mod output;
+mod overview;
+mod query;
 mod related;
 mod remember;
+mod scope;
 mod search;
 mod sql;
 mod stats;
+mod suggest;
 mod troubleshoot;
 mod values;
 mod views;
 
-pub use aim::{AimArguments, refused};
 pub use calibrate::CalibrateArguments;
 pub use cut::CutArguments;
+pub use cut_goal::{CutGoalArguments, refused};
 pub use duplicates::DuplicatesArguments;
 pub use eval::EvalArguments;
 pub use evidence::{EvidenceAction, EvidenceAddArguments, EvidenceArguments, EvidenceExportArguments};
 pub use evidence_find::{EvidenceRankArguments, EvidenceSearchArguments};
 pub use feedback::FeedbackArguments;
 pub use forget::ForgetArguments;
-pub use form::{FormArguments, ScopeArguments};
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
 pub use import::{
-    ImportArguments, ImportConversationsArguments, ImportEvidenceArguments, ImportIssuesArguments, ImportWhat,
+    ImportArguments, ImportConversationsArguments, ImportEvidenceArguments, ImportIssuesArguments, ImportSource,
     ImportWikiArguments,
 };
 pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use install::InstallArguments;
-pub use mcp::{LogForm, LogLevel, McpArguments, McpCommand, McpTokenArguments};
+pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
 pub use metadata::MetadataArguments;
-pub use recall::RecallArguments;
+pub use output::OutputArguments;
+pub use query::QueryArguments;
 pub use related::RelatedArguments;
 pub use remember::RememberArguments;
-pub use search::SearchArguments;
-pub use sql::{RowsForm, SqlArguments};
+pub use search::{RecallArguments, SearchArguments};
+pub use sql::{RowArguments, SqlArguments};
 pub use stats::{StatsArguments, local_zone};
+pub use suggest::message as suggestion;
 pub use troubleshoot::TroubleshootArguments;
 pub use views::{ViewArguments, ViewsArguments};
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -70,8 +74,8 @@ use clap::{CommandFactory, Parser, Subcommand};
     version,
     about = "Search a directory and get only what is relevant",
     long_about = "Search a directory of code and documents and get only what is relevant, which can be nothing.\n\n\
-        The first search indexes the directory (the nearest ancestor with .tamis/ or .git); later ones bring the index \
-        up to date first. Words and meaning both gather candidates, and a cut decides how many of them answer.",
+        The first search indexes the directory (the nearest ancestor with .tamis/ or .git); later searches first bring the \
+        index up to date. Words and meaning both gather candidates, and a cut decides how many of them are relevant.",
     after_help = EXAMPLES,
     subcommand_required = true,
     arg_required_else_help = true
@@ -80,7 +84,7 @@ pub struct Arguments {
     /// Flags that every command takes.
     #[command(flatten)]
     pub global: Global,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -92,67 +96,71 @@ Examples:
   tamis search session token --files | xargs wc -l
   tamis get src/session.rs:40-80
 
-Exit status: 0 something was found, 1 nothing was, 2 an error, 130 stopped by Ctrl-C.";
+Exit status: 0 found something, 1 found nothing, 2 an error, 130 stopped by Ctrl-C.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Answer a question with what is relevant, which can be nothing
+    /// Answer a question with the passages that are relevant
     Search(Box<SearchArguments>),
-    /// Bring the index up to date, with every model
+    /// Bring the index up to date, once or after every change
     Index(IndexArguments),
-    /// Bring in what is no file of the tree: issues, wikis, conversations, evidence
+    /// Import content that isn't a file: issues, wikis, conversations, evidence
     Import(ImportArguments),
     /// Show what the index holds and how fresh it is
     Status(StatusArguments),
     /// Print the full text of a result
     Get(GetArguments),
-    /// Show what is like a result, what it uses, and what uses it
+    /// Show passages like a result, what it uses, and what uses it
     Related(RelatedArguments),
-    /// Find what was already solved that is like a trouble: closed issues, else the wiki
+    /// Find similar problems that were already solved: closed issues, then wiki pages
     Troubleshoot(TroubleshootArguments),
-    /// Tell which issues are likely the same as one, which can be none
+    /// List the issues that are likely duplicates of one
     Duplicates(DuplicatesArguments),
-    /// Work on claims and what speaks for and against them
+    /// Add, search and rank claims and the evidence for and against them
     Evidence(Box<EvidenceArguments>),
-    /// Note something down, to be found at once
+    /// Add a note, which searches find at once
     Remember(RememberArguments),
     /// Answer a question from notes and conversations
     Recall(Box<RecallArguments>),
-    /// Have a note found no more, after asking
+    /// Hide a note from search (asks first)
     Forget(ForgetArguments),
-    /// Show the settings in effect and where each came from
+    /// Show the settings in effect and where each comes from
     Config(ConfigArguments),
-    /// Look for what is wrong, and mend what can be rebuilt
+    /// Check everything, and repair what can be rebuilt
     Doctor(DoctorArguments),
-    /// Cut the results of any other search engine: its lines in, the relevant ones out
+    /// Cut another search engine's results: its lines in, the relevant ones out
     Cut(CutArguments),
-    /// Measure ranking and cuts on collections whose answers are known
+    /// Measure ranking and cuts on collections with known answers
     Eval(Box<EvalArguments>),
-    /// Say which passages of an answer are relevant, for guarantees to be calibrated on
+    /// Judge the results of a search, so that guarantees can be calibrated
     Feedback(FeedbackArguments),
-    /// Measure from which similarity on code has to do with a query, by language
+    /// Measure the similarity at which code becomes relevant, by language
     Calibrate(CalibrateArguments),
-    /// Tell how well past queries were served, and what another cut would have kept of them
+    /// Show how past queries were answered, and what another cut would have kept
     Stats(StatsArguments),
-    /// Ask the evidence graph in SQL
+    /// Query the evidence graph in SQL
+    #[command(hide = true)]
     Sql(SqlArguments),
-    /// List the questions to the evidence graph that have a name
+    /// List the named queries to the evidence graph
+    #[command(hide = true)]
     Views(ViewsArguments),
-    /// Ask the evidence graph one of them
+    /// Run a named query on the evidence graph
+    #[command(hide = true)]
     View(ViewArguments),
-    /// Serve what is indexed to agents, by the Model Context Protocol
+    /// Serve the index to agents by the Model Context Protocol
     Mcp(McpArguments),
-    /// Put the server for agents into the configuration of a client
+    /// Add the server for agents to a client's configuration
     Install(InstallArguments),
-    /// Keep the index fresh by git's hooks
+    /// Keep the index fresh with git hooks
     Hook(HookArguments),
-    /// Allow this project's configuration to use the models and directories elsewhere that it names
+    /// Trust this project's configuration as it is now
     #[command(
-        long_about = "Allow this project's configuration file, as it is now, to send text to the models it names and to read \
+        long_about = "Trust this project's configuration file as it is now: it may send text to the models it names and read \
             the directories outside the project that it names.\n\n\
-            A configuration that came with a project could send its text anywhere and have any file of yours read, so \
-            a remote model or a directory elsewhere is refused until you have read the file and trusted it. When the file changes, it is no longer trusted."
+            A configuration that comes with a project could send your text anywhere and read any file of yours, so remote \
+            models and outside directories are refused until you have read the file and trusted it. A change to the file \
+            ends the trust."
     )]
     Trust,
     /// Print a completion script for a shell
@@ -161,7 +169,7 @@ pub enum Command {
         tamis completions zsh > ~/.zfunc/_tamis\n  \
         tamis completions fish > ~/.config/fish/completions/tamis.fish")]
     Completions {
-        /// The shell.
+        /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write the pages of all commands to a directory
@@ -171,9 +179,21 @@ pub enum Command {
     Schema,
 }
 
-/// The command's description, for completions and manual pages.
+/// The command line's description, for parsing, completions and manual pages.
 pub fn description() -> clap::Command {
-    Arguments::command()
+    let command = Arguments::command();
+    let template = overview::template(&command);
+    command.help_template(template)
+}
+
+/// Parses the arguments of this process.
+///
+/// # Errors
+/// A command line that is not allowed; or help was asked for, which is an error to the parser.
+pub fn parse() -> Result<Arguments, clap::Error> {
+    let mut description = description();
+    let matches = description.try_get_matches_from_mut(std::env::args_os())?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut description))
 }
 
 #[cfg(test)]
@@ -212,5 +232,30 @@ mod tests {
             let own = ids(command);
             assert!(own.iter().all(|id| !global.contains(id)), "{}: {own:?}", command.get_name());
         }
+    }
+
+    #[test]
+    fn the_short_help_of_a_search_fits_one_screen() {
+        let mut description = description().term_width(80);
+        description.build();
+        for name in ["search", "recall"] {
+            let help = description.find_subcommand_mut(name).expect("a command").render_help().to_string();
+            assert!(help.lines().count() <= 24, "{name}: {} lines\n{help}", help.lines().count());
+            assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+        }
+    }
+
+    #[test]
+    fn every_command_says_what_it_does_in_one_line() {
+        fn check(command: &clap::Command) {
+            for nested in command.get_subcommands() {
+                let about = nested.get_about().map(ToString::to_string).unwrap_or_default();
+                let verb = about.split(' ').next().unwrap_or_default();
+                assert!(verb.starts_with(|letter: char| letter.is_ascii_uppercase()), "{}: {about}", nested.get_name());
+                assert!(about.chars().count() <= 84 && !about.contains('\n'), "{}: {about}", nested.get_name());
+                check(nested);
+            }
+        }
+        check(&description());
     }
 }

@@ -11,21 +11,21 @@ Examples:
   tamis remember --file MEMORY.md \"the staging database is called heron\"
   git log -1 --format=%B | tamis remember -
 
-The note is added with its time to memory/YYYY-MM-DD.md in the root, and is found at once. The files are yours to read and change.")]
+The note and its time go to memory/YYYY-MM-DD.md in the root, and searches find it at once. The files are yours to edit.")]
 pub struct RememberArguments {
-    /// What to note down; several words are joined; - reads it from standard input
+    /// Text of the note; - reads it from standard input
     #[arg(required = true, value_name = "TEXT")]
     pub text: Vec<String>,
-    /// What it is about: the heading that it stands under
+    /// Put it under this heading
     #[arg(long = "topic", value_name = "TOPIC")]
     pub topic: Option<String>,
-    /// Add it to this file of notes, from the root, in place of that of the day
+    /// Add it to this file under the root, in place of today's
     #[arg(long = "file", value_name = "FILE")]
     pub file: Option<String>,
-    /// The namespace it belongs to, where the index holds several
+    /// Add it to this namespace, in an index of several
     #[arg(long = "namespace", value_name = "NAME")]
     pub namespace: Option<String>,
-    /// Print where it stands as JSON
+    /// Print its place as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -1,16 +1,16 @@
-//! Flags of `tamis search`.
+//! Flags of `tamis search` and `tamis recall`.
 
-use super::values::{base_language, context, language, limit};
-use super::{AimArguments, FormArguments, MetadataArguments, ScopeArguments, methods};
+use super::values::{base_language, language};
+use super::{QueryArguments, methods};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tamis::Mode;
 
-const EXAMPLES: &str = "\
+const SEARCH_EXAMPLES: &str = "\
 Examples:
   tamis search \"where are retries handled\"
-  tamis search parse config --lang rust,python --path 'src/**' --path '!*_test*'
-  tamis search timeout --cut kneedle:sensitivity=2 --explain
+  tamis search parse config --lang rust,python --path '!*_test*' --explain";
+
+const MORE_SEARCH_EXAMPLES: &str = "  tamis search timeout --cut kneedle:sensitivity=2 --explain
   tamis search \"which model is the default\" --want one
   tamis search billing --cut auto --target-recall 0.9 --budget-tokens 4000
   tamis search retry policy lang:rust --kind function --variant 'code:fn retry('
@@ -22,73 +22,72 @@ A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT
 
 /// Flags of `tamis search`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", methods::help()))]
+#[command(
+    after_help = SEARCH_EXAMPLES,
+    after_long_help = format!("{SEARCH_EXAMPLES}\n{MORE_SEARCH_EXAMPLES}\n\n{}", methods::help())
+)]
 pub struct SearchArguments {
-    /// The question, or some words; several are joined
-    #[arg(required = true, value_name = "QUERY")]
-    pub query: Vec<String>,
+    #[command(flatten)]
+    pub common: QueryArguments,
 
-    /// The same need in other words, as intent:…, paths:… (files where it may be) or code:… (its shape); repeatable
-    #[arg(long = "variant", value_name = "[KIND:]WORDS")]
-    pub variants: Vec<String>,
-
-    /// Where relevance ends: METHOD or METHOD:PARAM=VALUE,… (--help lists the methods)
-    #[arg(long, value_name = "METHOD[:PARAM=VALUE,…]")]
-    pub cut: Option<String>,
-    /// Keep a promise instead of what the cut would keep, calibrated on judged queries: recall=0.9
-    #[arg(long, value_name = "PROMISE")]
-    pub guarantee: Option<String>,
-    /// Show at most N results, 1 to 1000; never changes what is relevant [default: search.top_k, 10]
-    #[arg(short = 'n', long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
-    pub limit: Option<usize>,
-    /// Words, meaning, or both
-    #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::NAMES))]
-    pub mode: Option<String>,
-    /// Model of the semantic leg: auto, static, minilm, or one that a configuration file defines
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-
-    /// Only these languages, by name or file extension; repeat or separate with commas
+    /// Search only these languages, by name or file extension
     #[arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters")]
     pub languages: Vec<Vec<&'static str>>,
-    /// Only these kinds of passage, such as function, method, type, section; repeat or separate with commas
-    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Kind::NAMES), hide_possible_values = true, help_heading = "Filters")]
+    /// Search only these kinds of passage, such as function, method, type, section; repeat or separate with commas
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Kind::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true)]
     pub kinds: Vec<String>,
-    /// Only passages that play this role: main, test, example, vendored, changelog, license or generated; repeatable
-    #[arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Role::NAMES), hide_possible_values = true, help_heading = "Filters")]
+    /// Search only passages of this role: main, test, example, vendored, changelog, license or generated; repeatable
+    #[arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = PossibleValuesParser::new(tamis::text::Role::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true)]
     pub roles: Vec<String>,
-    /// Only symbols of this name, whole or its last parts (Store::open, open), or with a prefix (open*); repeatable
-    #[arg(long = "symbol", value_name = "NAME", help_heading = "Filters")]
+    /// Search only symbols of this name: whole (Store::open), its last part (open), or a prefix (op*); repeatable
+    #[arg(long = "symbol", value_name = "NAME", help_heading = "Filters", hide_short_help = true)]
     pub symbols: Vec<String>,
-    #[command(flatten)]
-    pub scope: ScopeArguments,
-    /// Only these collections, such as code or docs; repeat or separate with commas
-    #[arg(long = "collection", value_name = "NAME", value_delimiter = ',', help_heading = "Filters")]
-    pub collections: Vec<String>,
-    #[command(flatten)]
-    pub metadata: MetadataArguments,
 
-    /// Prefer this language, without leaving others out; lang:NAME in the query does the same
-    #[arg(long, value_name = "LANG", value_parser = base_language, help_heading = "Ranking")]
+    /// Keep this promise, calibrated on judged queries, in place of the cut's own choice: recall=0.9
+    #[arg(long, value_name = "PROMISE", help_heading = "Cut", hide_short_help = true)]
+    pub guarantee: Option<String>,
+
+    /// Ask the same in other words too: intent:…, paths:… (likely files) or code:… (its shape); repeatable
+    #[arg(long = "variant", value_name = "[KIND:]WORDS", help_heading = "Ranking", hide_short_help = true)]
+    pub variants: Vec<String>,
+    /// Rank this language higher without leaving others out; lang:NAME in the query does the same
+    #[arg(long, value_name = "LANG", value_parser = base_language, help_heading = "Ranking", hide_short_help = true)]
     pub prefer_lang: Option<&'static str>,
-    /// Prefer the language of this file, the one being looked at
-    #[arg(long, value_name = "FILE", help_heading = "Ranking")]
+    /// Rank the language of this file higher, such as the one you are editing
+    #[arg(long, value_name = "FILE", help_heading = "Ranking", hide_short_help = true)]
     pub from: Option<String>,
-    /// Whether older passages come later: auto, on or off [default: rank.recency, auto: with the cut max_gap]
-    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["auto", "on", "off"]), hide_possible_values = true, help_heading = "Ranking")]
+    /// Rank older passages lower: auto, on or off [default: rank.recency, auto: with the cut max_gap]
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["auto", "on", "off"]), hide_possible_values = true, help_heading = "Ranking", hide_short_help = true)]
     pub recency: Option<String>,
+}
 
+const RECALL_EXAMPLES: &str = "\
+Examples:
+  tamis recall \"what did we decide about backups\"
+  tamis recall \"who called about the invoice\" --since monday";
+
+const MORE_RECALL_EXAMPLES: &str = "  tamis recall deploy window --topic releases --explain
+  tamis recall \"why did we move the job\" --collection sessions --context 3
+
+The settings of [memory] apply: older notes count less, repetitions come later, and the cut is top_score unless --cut or
+memory.cut says otherwise. `tamis remember` adds a note.";
+
+/// Flags of `tamis recall`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = RECALL_EXAMPLES,
+    after_long_help = format!("{RECALL_EXAMPLES}\n{MORE_RECALL_EXAMPLES}\n\n{}", methods::help()),
+    mut_arg("collections", |flag| {
+        flag.help("Search only these collections; repeat or separate with commas [default: memory.collections, notes and sessions]")
+    }),
+    mut_arg("context", |flag| {
+        flag.help("Show N lines around the best line of each note, and N turns around that of each conversation, 0 to 500")
+    }),
+    mut_arg("cut", |flag| {
+        flag.help("Choose where relevance ends (the methods are listed below); off keeps everything [default: memory.cut, top_score]")
+    })
+)]
+pub struct RecallArguments {
     #[command(flatten)]
-    pub form: FormArguments,
-    /// Show N lines around the best line of each result, 0 to 500 [default: search.snippet_lines lines in all, 6]
-    #[arg(long, value_name = "N", value_parser = context, allow_negative_numbers = true, help_heading = "Output")]
-    pub context: Option<usize>,
-
-    /// Search the index as it is, without looking for changed files
-    #[arg(long)]
-    pub no_refresh: bool,
-
-    // Last, since its heading is also that of what follows.
-    #[command(flatten)]
-    pub aim: AimArguments,
+    pub common: QueryArguments,
 }

@@ -1,59 +1,59 @@
-//! Flags of `tamis sql`, and those that views share with it.
+//! Flags of `tamis evidence sql`, and those that views share with it.
 
 use super::values::{milliseconds, rows};
 use clap::Args;
 use tamis::evidence::SqlValue;
 
-/// Flags of `tamis sql`.
+/// Flags of `tamis evidence sql`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis sql --schema                            the tables and their columns
-  tamis sql \"SELECT relation, count(*) FROM edges GROUP BY relation\"
-  tamis sql \"SELECT id, text FROM claims WHERE task_id = :task\" --param task=t1
-  tamis sql - --csv < question.sql
+  tamis evidence sql --schema        list the tables and their columns
+  tamis evidence sql \"SELECT relation, count(*) FROM edges GROUP BY relation\"
+  tamis evidence sql \"SELECT id, text FROM claims WHERE task_id = :task\" --param task=t1
+  tamis evidence sql - --csv < question.sql
 
-One SELECT over the evidence of one namespace; it sees nothing else and changes nothing.
-Exit status: 0 there are rows, 1 there are none, 2 an error.")]
+A statement is one SELECT over the evidence of one namespace. It reads nothing else and changes nothing.
+Exit status: 0 found rows, 1 found none, 2 an error.")]
 pub struct SqlArguments {
-    /// The statement; - reads it from standard input
+    /// Statement; - reads it from standard input
     #[arg(value_name = "SQL", required_unless_present = "schema")]
     pub sql: Option<String>,
-    /// A value for a parameter of the statement, :NAME in it; a number where it is one, else a text; repeatable
+    /// Set the parameter :NAME of the statement; a value that reads as a number is one; repeatable
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, SqlValue)>,
-    /// Whose evidence, in an index that holds several namespaces
+    /// Query the evidence of this namespace, in an index of several
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
-    /// Most rows, 1 to 200
+    /// Show at most N rows, 1 to 200
     #[arg(short = 'n', long, value_name = "N", default_value = "50", value_parser = rows, allow_negative_numbers = true)]
     pub limit: usize,
-    /// How long it may take, 1 to 2000 milliseconds
+    /// Stop after this many milliseconds, 1 to 2000
     #[arg(long, value_name = "MS", default_value = "300", value_parser = milliseconds, allow_negative_numbers = true)]
     pub timeout: u64,
-    /// Print the tables that there are, with their columns
+    /// List the tables with their columns
     #[arg(long)]
     pub schema: bool,
-    /// How the rows are printed.
+    /// The form of the rows.
     #[command(flatten)]
-    pub form: RowsForm,
+    pub output: RowArguments,
 }
 
-/// How rows are printed.
+/// The form of rows.
 #[derive(Debug, Args)]
-pub struct RowsForm {
+pub struct RowArguments {
     /// Print the answer as one JSON object
     #[arg(long, group = "rows", help_heading = "Output")]
     pub json: bool,
-    /// Print each row as a JSON object on a line of its own
+    /// Print each row as one line of JSON
     #[arg(long, group = "rows", help_heading = "Output")]
     pub jsonl: bool,
-    /// Print the rows as CSV, the names of the columns first
+    /// Print the rows as CSV, with a header
     #[arg(long, group = "rows", help_heading = "Output")]
     pub csv: bool,
 }
 
-/// `NAME=VALUE`, the value a number where it is one.
+/// `NAME=VALUE`; a value that reads as a number becomes one.
 pub fn parameter(text: &str) -> Result<(String, SqlValue), String> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("must be NAME=VALUE")?;
     let name = name.strip_prefix(':').unwrap_or(name);

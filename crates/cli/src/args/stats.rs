@@ -9,35 +9,35 @@ use jiff::tz::TimeZone;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis stats                                   all queries that are recorded
-  tamis stats --since 7d                        those of the last seven days
-  tamis stats --since 2026-11-01 --json         for programs: days and times in UTC
-  tamis stats --replay max_gap,auto             what two cuts would have kept of the recorded searches
+  tamis stats                                   show all recorded queries
+  tamis stats --since 7d                        show those of the last seven days
+  tamis stats --since 2026-11-01 --json         print figures for programs, times in UTC
+  tamis stats --replay max_gap,auto             compare what two cuts would have kept
   tamis stats --replay background:lambda=0.7,otsu --since 30d
-  tamis stats --purge                           delete what is recorded, but for what people judged
+  tamis stats --purge                           delete the record, except judged searches
 
-Nothing is sent anywhere. `telemetry = \"off\"` in the configuration records nothing.
-Exit status: 0 something is recorded, 1 nothing is, 2 an error.")]
+The record never leaves this machine. `telemetry = \"off\"` in the configuration turns it off.
+Exit status: 0 there is a record, 1 there is none, 2 an error.")]
 pub struct StatsArguments {
-    /// Only queries since then: how long ago (7d, 12h, 2 weeks), a date, a date and time, or words (yesterday, monday)
+    /// Show only queries since: how long ago (7d, 12h, 2 weeks), a date, a date and time, or words (yesterday, monday)
     #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     pub since: Option<Timestamp>,
-    /// Only queries before then
+    /// Show only queries before
     #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     pub until: Option<Timestamp>,
-    /// Only queries of this namespace
+    /// Show only queries of this namespace
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
-    /// Decide the recorded searches again with these cuts and compare, each METHOD[:PARAM=VALUE,…]
+    /// Decide the recorded searches again with these cuts, each METHOD[:PARAM=VALUE,…], and compare
     #[arg(long, value_name = "CUT,CUT…", conflicts_with = "purge")]
     pub replay: Vec<String>,
-    /// With --replay, the last N searches
+    /// With --replay, decide the last N searches
     #[arg(short = 'n', long, value_name = "N", default_value = "2000", value_parser = at_least_one, requires = "replay", allow_negative_numbers = true)]
     pub limit: usize,
-    /// Delete what is recorded of queries, but for searches that people judged
+    /// Delete the record of queries, except judged searches
     #[arg(long, conflicts_with_all = ["since", "until", "namespace"])]
     pub purge: bool,
-    /// With --purge, delete the judged searches with their judgements too
+    /// With --purge, delete judged searches and their judgements too
     #[arg(long, requires = "purge")]
     pub judged: bool,
     /// Print the figures as JSON
@@ -46,7 +46,7 @@ pub struct StatsArguments {
 }
 
 impl StatsArguments {
-    /// The cuts of `--replay`. A comma stands between cuts and also between the parameters of one: what has an equals sign
+    /// The cuts of `--replay`. A comma separates cuts, and the parameters of one cut as well: a part with an equals sign
     /// before any colon is a parameter of the cut before it.
     pub fn cuts(&self) -> Vec<String> {
         let mut cuts: Vec<String> = Vec::new();
@@ -65,7 +65,7 @@ impl StatsArguments {
     }
 }
 
-/// The zone of the user's clock.
+/// The time zone of the user's clock.
 pub fn local_zone() -> TimeZone {
     TimeZone::system()
 }

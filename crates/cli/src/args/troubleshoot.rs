@@ -14,35 +14,35 @@ Examples:
   tamis troubleshoot --issue 123 --markdown > context.md
   tamis troubleshoot --title \"Crash at start\" --threshold 0.5 --json | jq '.sources'
 
-Exit status: 0 something like it was solved before, 1 nothing is known, 2 an error.")]
+Exit status: 0 found something, 1 found nothing, 2 an error.")]
 pub struct TroubleshootArguments {
-    /// The trouble in a line
+    /// Describe the problem in one line
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
-    /// All that is known of it
+    /// Describe the problem in full
     #[arg(long, value_name = "TEXT", requires = "title", conflicts_with = "body_file")]
     pub body: Option<String>,
-    /// All that is known of it, from a file; - is standard input
+    /// Read the full description from a file; - is standard input
     #[arg(long, value_name = "FILE", requires = "title")]
     pub body_file: Option<PathBuf>,
-    /// The trouble of an issue of the index, which itself is no answer
+    /// Take the problem from an issue in the index; the issue itself is left out of the answer
     #[arg(long, value_name = "N")]
     pub issue: Option<u64>,
 
-    /// What a solved issue must stand up to: similarity, the floor of --threshold; cut, the gate and the cut of every search
+    /// Keep solved issues by similarity (the floor of --threshold) or by cut (the gate and cut of every search)
     /// [default: triage.troubleshooting.keep_by, similarity]
     #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(tamis::config::KeepBy::NAMES), hide_possible_values = true)]
     pub keep_by: Option<String>,
-    /// Least similarity of a solved issue, 0 to 1 [default: triage.troubleshooting.similarity_threshold, 0.65]
+    /// Keep solved issues of at least this similarity, 0 to 1 [default: triage.troubleshooting.similarity_threshold, 0.65]
     #[arg(long, value_name = "SIMILARITY", allow_negative_numbers = true)]
     pub threshold: Option<String>,
-    /// Most solved issues, 1 to 10 [default: triage.troubleshooting.max_results, 3]
+    /// Keep at most N solved issues, 1 to 10 [default: triage.troubleshooting.max_results, 3]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_results: Option<String>,
-    /// Characters that their threads share, 1000 to 50000 [default: triage.troubleshooting.total_budget_chars, 12000]
+    /// Share this many characters among their threads, 1000 to 50000 [default: triage.troubleshooting.total_budget_chars, 12000]
     #[arg(long, value_name = "CHARACTERS", allow_negative_numbers = true)]
     pub budget: Option<String>,
-    /// The namespace to search first, in an index that holds several
+    /// Search this namespace first, in an index of several
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
 

@@ -1,4 +1,4 @@
-//! Values of flags from text, with errors that say what is allowed.
+//! Flag values read from text; errors say what is allowed.
 
 use jiff::{Timestamp, Zoned};
 use tamis::cut::{Rule, parse};
@@ -13,27 +13,27 @@ fn whole(text: &str, low: usize, high: usize) -> Result<usize, String> {
     })
 }
 
-/// Most results shown.
+/// The most results to show.
 pub fn limit(text: &str) -> Result<usize, String> {
     whole(text, 1, 1000)
 }
 
-/// Most rows of a table.
+/// The most rows of a table.
 pub fn rows(text: &str) -> Result<usize, String> {
     whole(text, 1, tamis::evidence::MOST_SQL_ROWS)
 }
 
-/// How long a statement may take, in milliseconds.
+/// A statement's time limit in milliseconds.
 pub fn milliseconds(text: &str) -> Result<u64, String> {
     Ok(whole(text, 1, tamis::evidence::LONGEST_SQL_TIME.as_millis() as usize)? as u64)
 }
 
-/// Lines around the best one.
+/// The lines around the best one.
 pub fn context(text: &str) -> Result<usize, String> {
     whole(text, 0, 500)
 }
 
-/// A count that cannot be nothing.
+/// A count of at least one.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     whole(text, 1, usize::MAX)
 }
@@ -43,13 +43,13 @@ pub fn count(text: &str) -> Result<usize, String> {
     whole(text, 0, usize::MAX)
 }
 
-/// A share of the whole.
+/// A share, from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "must be a number from 0 to 1".into())
 }
 
-/// A number that is one.
+/// A finite number.
 pub fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".into())
 }
@@ -60,12 +60,12 @@ pub fn named(text: &str) -> Result<String, String> {
     if empty { Err("must not be empty".into()) } else { Ok(text.trim().to_owned()) }
 }
 
-/// A moment as people write it, seen from now where the user is.
+/// A moment as people write it, from now and in the user's time zone.
 pub fn moment(text: &str) -> Result<Timestamp, String> {
     tamis::dates::moment(text, &Zoned::now()).map_err(|error| error.to_string())
 }
 
-/// The canonical name that a name, an alias or a file extension stands for.
+/// The canonical name behind a name, an alias or a file extension.
 pub fn base_language(text: &str) -> Result<&'static str, String> {
     Language::resolve(text).map(|language| language.name).ok_or_else(|| unknown(&text.trim().to_lowercase()))
 }
@@ -75,8 +75,8 @@ pub fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
     parse(text).map_err(|error| error.to_string())
 }
 
-/// The canonical names that a name, an alias or a file extension stands for. TypeScript and JavaScript bring their
-/// dialects with markup along.
+/// The canonical names behind a name, an alias or a file extension. TypeScript and JavaScript include their dialects with
+/// markup.
 pub fn language(text: &str) -> Result<Vec<&'static str>, String> {
     let found = Language::selection(text);
     if found.is_empty() {
@@ -93,8 +93,8 @@ fn unknown(text: &str) -> String {
         .filter(|(similarity, _)| *similarity >= 0.5)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest {
-        Some((_, name)) => format!("no such language; did you mean {name}?"),
-        None => "no such language; use a name such as rust, python, markdown, or a file extension such as rs".into(),
+        Some((_, name)) => format!("unknown language; did you mean {name}?"),
+        None => "unknown language; use a name such as rust, python, markdown, or a file extension such as rs".into(),
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_outside_their_range_are_told_the_range() {
+    fn a_number_outside_its_range_names_the_range() {
         assert_eq!(limit("1000"), Ok(1000));
         for wrong in ["0", "1001", "-1", "ten", "", "1.5"] {
             assert_eq!(limit(wrong), Err("must be a whole number from 1 to 1000".into()), "{wrong}");

@@ -1,14 +1,17 @@
-//! Flags of `tamis views` and `tamis view`.
+//! Flags of `tamis evidence views` and `tamis evidence view`.
 
-use super::sql::RowsForm;
+use super::sql::RowArguments;
 use super::values::{milliseconds, moment, rows};
 use clap::Args;
 use jiff::Timestamp;
 
-/// Flags of `tamis views`.
+/// Flags of `tamis evidence views`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Your own views are files NAME.sql.j2 in the directory views of your configuration directory (on Linux
+Example:
+  tamis evidence views
+
+A file NAME.sql.j2 in the directory `views` of your configuration directory adds a view of your own (on Linux
 ~/.config/tamis/views; see `tamis config --help`).")]
 pub struct ViewsArguments {
     /// Print the views as one JSON array, with their columns
@@ -16,40 +19,40 @@ pub struct ViewsArguments {
     pub json: bool,
 }
 
-/// Flags of `tamis view`.
+/// Flags of `tamis evidence view`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tamis view v_contradictions
-  tamis view v_evidence_chain --task t1 --param relation=refutes
-  tamis view v_outdated_evidence --param min_years=3 --csv > outdated.csv
+  tamis evidence view v_contradictions
+  tamis evidence view v_evidence_chain --task t1 --param relation=refutes
+  tamis evidence view v_outdated_evidence --param min_years=3 --csv > outdated.csv
 
-Exit status: 0 there are rows, 1 there are none, 2 an error.")]
+Exit status: 0 found rows, 1 found none, 2 an error.")]
 pub struct ViewArguments {
-    /// The view's name, as `tamis views` lists it
+    /// Name of the view, as `tamis evidence views` lists it
     #[arg(value_name = "NAME")]
     pub view: String,
-    /// Only what has to do with this task; the view's parameter task_id
+    /// Show only this task (the view's parameter task_id)
     #[arg(long, value_name = "ID")]
     pub task: Option<String>,
-    /// A value for a parameter of the view; repeatable
+    /// Set a parameter of the view; repeatable
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, String)>,
-    /// The time that counts as now, for views that count years [default: now]
+    /// Count years up to this time, in views that count them [default: now]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub now: Option<Timestamp>,
-    /// Whose evidence, in an index that holds several namespaces
+    /// Query the evidence of this namespace, in an index of several
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
-    /// Most rows, 1 to 200
+    /// Show at most N rows, 1 to 200
     #[arg(short = 'n', long, value_name = "N", default_value = "50", value_parser = rows, allow_negative_numbers = true)]
     pub limit: usize,
-    /// How long it may take, 1 to 2000 milliseconds
+    /// Stop after this many milliseconds, 1 to 2000
     #[arg(long, value_name = "MS", default_value = "300", value_parser = milliseconds, allow_negative_numbers = true)]
     pub timeout: u64,
-    /// How the rows are printed.
+    /// The form of the rows.
     #[command(flatten)]
-    pub form: RowsForm,
+    pub output: RowArguments,
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {

@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::calibrate::calibrated;
+use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
@@ -13,15 +14,15 @@ use std::io::Write;
 use tamis::Index;
 use tamis::calibrate::CalibrateRequest;
 
-/// Measures thresholds and writes them down, or forgets them.
+/// Measures thresholds and writes them, or deletes them.
 ///
 /// # Errors
-/// No symbol has a vector of the model, a model is not known, or the index cannot be read or written.
+/// No symbol has a vector of the model, the model is unknown, or the index cannot be read or written.
 pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     if !session.location.has_index() {
-        // Asking to calibrate nothing is no failure, and makes no index.
+        // Nothing to calibrate is not a failure, and no reason to make an index.
         if arguments.json {
             output.json(&json!({ "languages": [] }))?;
         }
@@ -50,7 +51,7 @@ pub fn run(arguments: &CalibrateArguments, global: &Global, output: &Output) -> 
         output.json(&report)?;
     }
     if report.interrupted {
-        output.note("stopped; nothing is written");
+        output.note("stopped; nothing was written");
         return Ok(Exit::Interrupted);
     }
     if report.languages.is_empty() {
@@ -69,8 +70,7 @@ fn clear(index: &Index, arguments: &CalibrateArguments, output: &Output) -> Resu
     if arguments.json {
         output.json(&json!({ "cleared": cleared }))?;
     } else {
-        let thresholds = if cleared == 1 { "threshold is" } else { "thresholds are" };
-        output.note(&format!("{cleared} calibrated {thresholds} forgotten"));
+        output.note(&format!("deleted {}", counted(cleared, "calibrated threshold")));
     }
     Ok(Exit::Found)
 }

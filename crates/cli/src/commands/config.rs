@@ -1,8 +1,9 @@
-//! `tamis config`: the settings in effect and where each came from.
+//! `tamis config`: the settings in effect and their origins.
 
 use crate::args::{ConfigArguments, Global};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::page::Page;
 use crate::print::settings::settings;
 use crate::print::text::{label, visible};
 use crate::session::Session;
@@ -11,10 +12,10 @@ use serde::Serialize;
 use std::io::Write;
 use tamis::config::{Config, Key, Setting, Value};
 
-/// Shows settings; needs no index.
+/// Prints settings; needs no index.
 ///
 /// # Errors
-/// A setting is not allowed, or there is no key of that name.
+/// A setting is not allowed, or the key is unknown.
 pub fn run(arguments: &ConfigArguments, global: &Global, output: &Output) -> Result<Exit> {
     let config = Session::start(global, Vec::new())?.config()?;
     let wanted = arguments.key.as_deref().unwrap_or_default();
@@ -23,11 +24,11 @@ pub fn run(arguments: &ConfigArguments, global: &Global, output: &Output) -> Res
         print_json(&config, &entries, wanted, output)?;
         return Ok(Exit::Found);
     }
-    let mut out = output.styled();
+    let mut out = output.paged();
     match entries.as_slice() {
         [(key, setting)] if key.name == wanted => match &setting.value {
             value if arguments.origin => writeln!(out, "{}", visible(&format!("{value}  # {}", setting.source)))?,
-            // As a script would use it.
+            // A script takes the text without quotes.
             Value::Text(text) => writeln!(out, "{}", visible(text))?,
             value => writeln!(out, "{}", visible(&value.to_string()))?,
         },
@@ -41,7 +42,7 @@ pub fn run(arguments: &ConfigArguments, global: &Global, output: &Output) -> Res
     Ok(Exit::Found)
 }
 
-/// The key called `wanted`, or the keys of the table called so, or all.
+/// The key or the table of keys of this name; all keys for an empty name.
 fn entries(config: &Config, wanted: &str) -> Result<Vec<(Key, Setting)>> {
     let within = |name: &str| {
         wanted.is_empty() || name == wanted || name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'))
@@ -66,8 +67,8 @@ fn entries(config: &Config, wanted: &str) -> Result<Vec<(Key, Setting)>> {
     Ok(found)
 }
 
-/// What `tamis calibrate` wrote, which belongs together and is set by nothing else.
-fn calibrated(out: &mut dyn Write, config: &Config, wanted: &str) -> Result<()> {
+/// The thresholds that `tamis calibrate` wrote: one table, which only it sets.
+fn calibrated(out: &mut dyn Page, config: &Config, wanted: &str) -> Result<()> {
     let Some(calibrated) = config.thresholds.calibrated.as_ref().filter(|_| shows_calibrated(wanted)) else {
         return Ok(());
     };
@@ -87,8 +88,8 @@ fn shows_calibrated(wanted: &str) -> bool {
     ["", "search", CALIBRATED].contains(&wanted)
 }
 
-/// The models that files define, which are no keys of the table.
-fn models(out: &mut dyn Write, config: &Config, wanted: &str) -> Result<()> {
+/// The models that files define; they are not among the keys.
+fn models(out: &mut dyn Page, config: &Config, wanted: &str) -> Result<()> {
     if !["", "models"].contains(&wanted) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
-//! `tamis doctor`: look at everything that can be wrong, mend what is derived.
+//! `tamis doctor`: checks everything, and repairs what can be rebuilt.
 
 use crate::args::{DoctorArguments, Global};
-use crate::exit::{Exit, told};
+use crate::exit::{Exit, described};
 use crate::interrupt;
 use crate::output::Output;
 use crate::print::text::{count, counted, label, visible};
@@ -16,14 +16,14 @@ use tamis::index::{EmbeddingCacheCheck, check_embedding_cache};
 use tamis::store::{Findings, StoreError, UsageCheck, UsageLog};
 use tamis::{Error, Index};
 
-/// What was looked at and what came of it.
+/// All checks and their outcome.
 #[derive(Debug, Serialize)]
 struct Diagnosis {
     checks: Vec<Check>,
     healthy: bool,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Serialize)]
 struct Check {
     name: String,
@@ -31,23 +31,23 @@ struct Check {
     message: String,
 }
 
-/// What came of looking.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
-    /// All is well.
-    Well,
-    /// Nothing is wrong, and something is worth knowing.
+    /// Nothing is wrong.
+    Ok,
+    /// Nothing is wrong, but something is worth knowing.
     Note,
-    /// It was wrong and is not any more.
-    Mended,
-    /// It is wrong and `tamis doctor` can mend it.
-    Mendable,
-    /// It is wrong.
+    /// A problem was repaired.
+    Repaired,
+    /// A problem is left that `tamis doctor` can repair.
+    Repairable,
+    /// A problem is left.
     Wrong,
 }
 
-/// Checks everything, mends what can be unless told not to, and prints what was found.
+/// Checks everything, repairs what can be rebuilt (except with `--check-only`), and prints the findings.
 ///
 /// # Errors
 /// The directory to start from does not exist, or standard output cannot be written.
@@ -58,7 +58,7 @@ pub fn run(arguments: &DoctorArguments, global: &Global, output: &Output) -> Res
     let config = configuration(&session, &mut checks);
     let (directory, has_index) = (session.location.directory.clone(), session.location.has_index());
     let mend = !arguments.check_only;
-    // A damaged index is no reason not to look at what is kept beside it.
+    // The files beside a damaged index may be sound.
     let opened = index(session, config.clone(), mend, &mut checks);
     if has_index || directory.is_dir() {
         usage(&directory, &mut checks);
@@ -69,7 +69,7 @@ pub fn run(arguments: &DoctorArguments, global: &Global, output: &Output) -> Res
     if let Some(index) = opened {
         freshness(&index, &mut checks);
     }
-    let healthy = checks.iter().all(|check| !matches!(check.state, State::Mendable | State::Wrong));
+    let healthy = checks.iter().all(|check| !matches!(check.state, State::Repairable | State::Wrong));
     let diagnosis = Diagnosis { checks, healthy };
     if arguments.json {
         output.json(&diagnosis)?;
@@ -83,7 +83,7 @@ fn check(name: &str, state: State, message: impl Into<String>) -> Check {
     Check { name: name.into(), state, message: message.into() }
 }
 
-/// The configuration; where it is not valid, the defaults, so that the rest can be looked at all the same.
+/// The configuration; the defaults where it is not valid, so that the other checks can run.
 fn configuration(session: &Session, checks: &mut Vec<Check>) -> Config {
     match session.config() {
         Ok(config) => {
@@ -99,27 +99,27 @@ fn configuration(session: &Session, checks: &mut Vec<Check>) -> Config {
             } else {
                 format!("valid: {}", files.join(", "))
             };
-            checks.push(check("configuration", State::Well, message));
+            checks.push(check("configuration", State::Ok, message));
             config
         }
         Err(error) => {
-            checks.push(check("configuration", State::Wrong, told(&error)));
+            checks.push(check("configuration", State::Wrong, described(&error)));
             Config::built_in()
         }
     }
 }
 
-/// The index and its models; returns it where it could be opened.
+/// Checks the index and its models, and returns the index where it opens.
 fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) -> Option<Index> {
     if !session.location.has_index() {
         let directory = session.location.directory.display();
-        checks.push(check("index", State::Note, format!("none in {directory} yet; `tamis index` makes one")));
+        checks.push(check("index", State::Note, format!("none in {directory} yet; run `tamis index` to make one")));
         return None;
     }
     let index = match session.open(config) {
         Ok(index) => index,
         Err(error) => {
-            checks.push(check("index", State::Wrong, told(&error)));
+            checks.push(check("index", State::Wrong, described(&error)));
             return None;
         }
     };
@@ -131,29 +131,29 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
     Some(index)
 }
 
-/// The log of searches and of what people said of them: the one thing beside the database that cannot be made again.
+/// Checks the log of searches and judgements, which cannot be rebuilt.
 fn usage(directory: &Path, checks: &mut Vec<Check>) {
     let name = "log of searches";
     checks.push(match EmbeddedUsageLog::check(directory) {
         Ok(None) => return,
         Ok(Some(UsageCheck { path, searches, judgements, .. })) => {
             let (searches, judgements) = (counted(searches, "search"), counted(judgements, "judgement"));
-            check(name, State::Well, format!("sound, {searches} and {judgements} in {}", path.display()))
+            check(name, State::Ok, format!("sound: {searches} and {judgements} in {}", path.display()))
         }
-        Err(error @ StoreError::Full { .. }) => check(name, State::Note, format!("not looked at: {error}")),
+        Err(error @ StoreError::Full { .. }) => check(name, State::Note, format!("not checked: {error}")),
         Err(error) => check(name, State::Wrong, error.to_string()),
     });
 }
 
-/// The database and what is made from it.
+/// Checks the database and the files derived from it.
 fn store(index: &Index, mend: bool, checks: &mut Vec<Check>) {
     let before = match index.check() {
         Ok(findings) => findings,
         Err(error) => return checks.push(check("index", State::Wrong, error.to_string())),
     };
     if before.problems.is_empty() {
-        let message = format!("sound, {} looked at", counted(before.passages, "passage"));
-        return checks.push(check("index", State::Well, message));
+        let message = format!("sound: {} checked", counted(before.passages, "passage"));
+        return checks.push(check("index", State::Ok, message));
     }
     if !mend || !before.problems.iter().any(|problem| problem.mendable) {
         return checks.extend(left(&before));
@@ -161,19 +161,19 @@ fn store(index: &Index, mend: bool, checks: &mut Vec<Check>) {
     match index.mend(&mut |_| {}) {
         Ok(after) => {
             let mended = before.problems.iter().filter(|problem| !after.problems.contains(problem));
-            checks.extend(mended.map(|problem| check(&part(problem), State::Mended, problem.message.as_str())));
+            checks.extend(mended.map(|problem| check(&part(problem), State::Repaired, problem.message.as_str())));
             checks.extend(left(&after));
         }
         Err(error) => {
             checks.extend(left(&before));
-            checks.push(check("index", State::Wrong, format!("cannot be mended: {error}")));
+            checks.push(check("index", State::Wrong, format!("cannot be repaired: {error}")));
         }
     }
 }
 
 fn left(findings: &Findings) -> impl Iterator<Item = Check> + '_ {
     findings.problems.iter().map(|problem| {
-        let state = if problem.mendable { State::Mendable } else { State::Wrong };
+        let state = if problem.mendable { State::Repairable } else { State::Wrong };
         check(&part(problem), state, problem.message.as_str())
     })
 }
@@ -181,13 +181,13 @@ fn left(findings: &Findings) -> impl Iterator<Item = Check> + '_ {
 fn part(problem: &tamis::evidence::Problem) -> String {
     match problem.part {
         tamis::evidence::Part::Database => "database",
-        tamis::evidence::Part::Lexical => "words",
+        tamis::evidence::Part::Lexical => "lexical index",
         tamis::evidence::Part::Vectors => "vectors",
     }
     .into()
 }
 
-/// Each model of the configuration loads and embeds, and covers the passages.
+/// Checks that each configured model loads, embeds, and covers the passages.
 fn models(index: &Index, checks: &mut Vec<Check>) {
     for name in &index.config().index.models {
         let label = format!("model {name}");
@@ -200,35 +200,35 @@ fn models(index: &Index, checks: &mut Vec<Check>) {
             Err(error) => check(&label, State::Wrong, error.to_string()),
             Ok(coverage) if coverage.embedded < coverage.passages => {
                 let missing = coverage.passages - coverage.embedded;
-                let message = format!("works; {} not embedded yet: run `tamis index`", counted(missing, "passage"));
+                let message = format!("works; {} not embedded yet, run `tamis index`", counted(missing, "passage"));
                 check(&label, State::Note, message)
             }
             Ok(coverage) => {
-                check(&label, State::Well, format!("works; covers all {} passages", count(coverage.passages)))
+                check(&label, State::Ok, format!("works; covers all {} passages", count(coverage.passages)))
             }
         });
     }
 }
 
-/// The cache of vectors that all indexes of the user share; nothing is lost with it but time.
+/// Checks the cache of vectors that all of the user's indexes share; losing it costs only time.
 fn cache(config: &Config, mend: bool, checks: &mut Vec<Check>) {
     let name = "cache of vectors";
     checks.push(match check_embedding_cache(&config.index.embedding_cache, mend) {
         Ok(None) => return,
         Ok(Some(EmbeddingCacheCheck { damage: Some(damage), .. })) => match mend {
-            true => check(name, State::Mended, format!("damaged ({damage}), and begun anew")),
-            false => check(name, State::Mendable, format!("damaged: {damage}")),
+            true => check(name, State::Repaired, format!("was damaged ({damage}), and started anew")),
+            false => check(name, State::Repairable, format!("damaged: {damage}")),
         },
         Ok(Some(EmbeddingCacheCheck { damage: None, path, vectors })) => {
-            check(name, State::Well, format!("sound, {} in {}", counted(vectors, "vector"), path.display()))
+            check(name, State::Ok, format!("sound: {} in {}", counted(vectors, "vector"), path.display()))
         }
-        Err(error) => check(name, State::Note, format!("passed over: {error}")),
+        Err(error) => check(name, State::Note, format!("not used: {error}")),
     });
 }
 
 fn freshness(index: &Index, checks: &mut Vec<Check>) {
     checks.push(match index.stale() {
-        Ok(0) => check("freshness", State::Well, "no file changed since the last run"),
+        Ok(0) => check("freshness", State::Ok, "no file has changed since the last run"),
         Ok(stale) => {
             let message = format!("{} since the last run; the next search reads them", counted(stale, "changed file"));
             check("freshness", State::Note, message)
@@ -241,16 +241,16 @@ fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
     let mut out = output.styled();
     for Check { name, state, message } in &diagnosis.checks {
         let word = match state {
-            State::Well => "well".green().to_string(),
+            State::Ok => "ok".green().to_string(),
             State::Note => "note".cyan().to_string(),
-            State::Mended => "mended".green().bold().to_string(),
-            State::Mendable => "mendable".yellow().bold().to_string(),
+            State::Repaired => "repaired".green().bold().to_string(),
+            State::Repairable => "repairable".yellow().bold().to_string(),
             State::Wrong => "wrong".red().bold().to_string(),
         };
         writeln!(out, "{word}: {}: {}", label(name), visible(message))?;
     }
-    if diagnosis.checks.iter().any(|check| check.state == State::Mendable) {
-        writeln!(out, "`tamis doctor` without --check-only mends what is mendable; nothing is lost by it.")?;
+    if diagnosis.checks.iter().any(|check| check.state == State::Repairable) {
+        writeln!(out, "Run `tamis doctor` without --check-only to repair what is repairable; nothing is lost by it.")?;
     }
     out.flush()?;
     Ok(())

@@ -1,6 +1,6 @@
-//! `tamis duplicates`: which issues are likely the same as one.
+//! `tamis duplicates`: lists the likely duplicates of an issue.
 
-use super::{fresh, given};
+use super::{issue_body, refresh};
 use crate::args::{DuplicatesArguments, Global};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -10,21 +10,23 @@ use anyhow::Result;
 use std::io::Write;
 use tamis::duplicates::{DuplicateQuestion, DuplicatesRequest};
 
-/// Prints the likely duplicates, or says that there are none.
+/// Prints the likely duplicates, or that there are none.
 ///
 /// # Errors
-/// A value out of range, a body that cannot be read, no index, or no issue of that number in it.
+/// A value out of range, an unreadable body, no index, or no issue of that number in it.
 pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) -> Result<Exit> {
     let question = match arguments.number {
         Some(number) => DuplicateQuestion::Issue(number),
         None => DuplicateQuestion::Text {
             title: arguments.title.clone().unwrap_or_default(),
-            body: given::body(arguments.body.as_deref(), arguments.body_file.as_deref())?,
+            body: issue_body::read(arguments.body.as_deref(), arguments.body_file.as_deref())?,
         },
     };
     let floor = setting("triage.duplicates.min_likeness", "--threshold", arguments.threshold.as_deref());
     let session = Session::start(global, floor.into_iter().collect())?;
-    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
+    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+        return Ok(Exit::Interrupted);
+    };
     let found = index.duplicates().find(&DuplicatesRequest {
         states: arguments.states.clone(),
         namespace: arguments.namespace.clone(),
@@ -36,7 +38,7 @@ pub fn run(arguments: &DuplicatesArguments, global: &Global, output: &Output) ->
     if arguments.json {
         output.json(&found)?;
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         duplicates(&mut out, &found)?;
         out.flush()?;
     }

@@ -1,4 +1,4 @@
-//! `tamis feedback`: what people say of answers.
+//! `tamis feedback`: records judgements of answers.
 
 use crate::args::{FeedbackArguments, Global};
 use crate::exit::Exit;
@@ -15,10 +15,10 @@ use tamis::Index;
 use tamis::evaluate::EvaluationError;
 use tamis::feedback::Label;
 
-/// Takes down judgements, or lists, imports or deletes them.
+/// Records judgements, or lists, imports or deletes them.
 ///
 /// # Errors
-/// There is no index, no such search or passage, a file that cannot be read, or the log cannot be written.
+/// There is no index, no such search or passage, an unreadable file, or the log cannot be written.
 pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
@@ -30,8 +30,8 @@ pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> R
         return import(&index, directory, arguments, output);
     }
     if let Some(query_id) = &arguments.forget {
-        index.feedback().forget(query_id)?;
-        output.note(&format!("search {query_id} and its judgements are deleted"));
+        index.forget_search(query_id)?;
+        output.note(&format!("deleted search {query_id} and its judgements"));
         return Ok(Exit::Found);
     }
     let relevance = if arguments.relevant { Label::Relevant } else { Label::NotRelevant };
@@ -58,7 +58,7 @@ fn list(index: &Index, arguments: &FeedbackArguments, output: &Output) -> Result
         };
         output.note(reason);
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         feedback::searches(&mut out, &searches, SystemTime::now())?;
         out.flush()?;
     }
@@ -72,7 +72,7 @@ fn import(index: &Index, directory: &Path, arguments: &FeedbackArguments, output
     drop(progress);
     let report = match imported {
         Err(EvaluationError::Interrupted) => {
-            output.note("stopped; what is taken down so far is kept, and importing again replaces it");
+            output.note("stopped; the judgements so far are kept, and importing again replaces them");
             return Ok(Exit::Interrupted);
         }
         report => report?,

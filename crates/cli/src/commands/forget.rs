@@ -1,102 +1,114 @@
-//! `tamis forget`: which notes are meant, whether that is right, and then they are found no more.
+//! `tamis forget`: finds the notes that the user names, asks, and hides them from search.
 
-use super::fresh;
+use super::refresh;
 use crate::args::{ForgetArguments, Global};
 use crate::exit::Exit;
-use crate::here::Here;
 use crate::output::Output;
 use crate::print::notes;
+use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::working_directory::WorkingDirectory;
 use anyhow::{Result, bail};
 use std::io::{self, BufRead, IsTerminal, Write};
 use tamis::memory::{ForgetAction, Meant, NoteEntry};
 
-/// Shows what is meant, asks, and marks it, or lists what is marked.
+/// Shows the entries, asks, and marks them; or lists the marked ones.
 ///
 /// # Errors
-/// There is no index or no such source, a file cannot be written, nobody is there to confirm, or words mean several entries
-/// where nobody is asked.
+/// There is no index or no such source, a file cannot be written, there is no terminal to ask on, or words match several
+/// entries with `--yes`.
 pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
-    let Some((index, _)) = fresh::opened(session, config, true, output)? else { return Ok(Exit::Interrupted) };
-    let here = Here::of(&index);
+    let Some((index, _)) = refresh::open(session, config, true, output)? else { return Ok(Exit::Interrupted) };
+    let directory = WorkingDirectory::of(&index);
     let namespace = arguments.namespace.as_deref();
     if arguments.list {
-        return list(&index.notes().forgotten(namespace)?, &here, arguments, output);
+        return list(&index.notes().forgotten(namespace)?, &directory, arguments, output);
     }
     let action = arguments.action();
     let what = arguments.what.join(" ");
-    let meant = index.notes().entries_meant(&here.meant(&what), namespace, action)?;
+    let meant = index.notes().entries_meant(&directory.index_path(&what), namespace, action)?;
     if meant.entries.is_empty() {
         output.note(match action {
-            ForgetAction::Undo => "nothing that is forgotten says that; `tamis forget --list` lists it",
-            _ => "no note says that; name it by PATH:LINE as `tamis recall` prints it",
+            ForgetAction::Undo => "no hidden entry matches; `tamis forget --list` lists them",
+            _ => "no note matches; name one by PATH:LINE as `tamis recall` prints it",
         });
         return Ok(Exit::Nothing);
     }
-    let Some(chosen) = choose(&meant, &here, arguments, output)? else {
-        output.note("nothing is changed");
+    let Some(chosen) = choose(&meant, &directory, arguments, output)? else {
+        output.note("nothing was changed");
         return Ok(Exit::Nothing);
     };
     let done = index.notes().forget(&chosen, action, None, &Progress::when_slow(output))?;
     if let Some(reason) = &done.not_indexed {
-        output.warn(&format!("written, and in effect with the next search that can index it: {reason}"));
+        output.warn(&format!("written, but it takes effect only with the next search that can index it: {reason}"));
     }
     if arguments.json {
         output.json(&done)?;
     } else {
         let mut out = output.styled();
-        notes::done(&mut out, &done, |entry| here.written(&entry.namespace, &entry.path))?;
+        notes::done(&mut out, &done, |entry| directory.display_path(&entry.namespace, &entry.path))?;
         out.flush()?;
     }
     Ok(Exit::Found)
 }
 
-fn list(entries: &[NoteEntry], here: &Here, arguments: &ForgetArguments, output: &Output) -> Result<Exit> {
+fn list(
+    entries: &[NoteEntry],
+    directory: &WorkingDirectory,
+    arguments: &ForgetArguments,
+    output: &Output,
+) -> Result<Exit> {
     if arguments.json {
         output.json(&entries)?;
     } else if entries.is_empty() {
-        output.note("nothing is marked as forgotten");
+        output.note("no entry is hidden");
     } else {
-        let mut out = output.styled();
-        notes::entries(&mut out, entries, |entry| here.written(&entry.namespace, &entry.path), false)?;
+        let mut out = output.paged();
+        notes::entries(&mut out, entries, |entry| directory.display_path(&entry.namespace, &entry.path), false)?;
         out.flush()?;
     }
     Ok(Exit::found(!entries.is_empty()))
 }
 
-/// The entries that the user agrees to; `None`: none of them.
-fn choose(meant: &Meant, here: &Here, arguments: &ForgetArguments, output: &Output) -> Result<Option<Vec<NoteEntry>>> {
+/// The entries that the user agrees to; `None` where the user agrees to none.
+fn choose(
+    meant: &Meant,
+    directory: &WorkingDirectory,
+    arguments: &ForgetArguments,
+    output: &Output,
+) -> Result<Option<Vec<NoteEntry>>> {
     let Meant { entries, guessed, by_meaning } = meant;
     let several = entries.len() > 1;
     let doubtful = *by_meaning || (*guessed && several);
     if arguments.yes && !doubtful {
         return Ok(Some(entries.clone()));
     }
-    // With --json, standard output is for what was done.
+    // Standard output is for the outcome, which --json needs alone.
     let numbered = several && *guessed;
-    let written = |entry: &NoteEntry| here.written(&entry.namespace, &entry.path);
+    let written = |entry: &NoteEntry| directory.display_path(&entry.namespace, &entry.path);
     let mut shown = Vec::new();
     notes::entries(&mut shown, entries, written, numbered)?;
     output.show(&String::from_utf8_lossy(&shown));
     if arguments.yes {
-        let found = if several { format!("{} entries", entries.len()) } else { "1 entry".to_owned() };
+        let found = counted(entries.len() as u64, "entry");
         let how =
-            if *by_meaning { "like these words, holding less than half of them" } else { "that these words may mean" };
-        bail!("{found} {how}; name the one by PATH:LINE, or leave --yes away to be asked");
+            if *by_meaning { "resemble these words, with less than half of them" } else { "may match these words" };
+        let verb = if several { how.to_owned() } else { how.replacen("resemble", "resembles", 1) };
+        bail!("{found} {verb}; name one by PATH:LINE, or leave out --yes to be asked");
     }
     if !io::stdin().is_terminal() {
-        bail!("nobody is there to confirm; say --yes if this is what you mean");
+        bail!("there is no terminal to ask on; add --yes to confirm");
     }
     let verb = match arguments.action() {
-        ForgetAction::Mark => "Forget",
+        ForgetAction::Mark => "Hide",
         ForgetAction::Delete => "Delete",
-        ForgetAction::Undo => "Remember again",
+        ForgetAction::Undo => "Show again",
     };
     let question = match (numbered, several) {
-        (true, _) => format!("{verb} which? Numbers such as 1,3 or all; anything else: none. "),
+        (true, _) => format!("{verb} which? Type numbers such as 1,3 or all; anything else means none. "),
         (false, true) => format!("{verb} all of these? [y/N] "),
         (false, false) => format!("{verb} this? [y/N] "),
     };
@@ -109,7 +121,7 @@ fn choose(meant: &Meant, here: &Here, arguments: &ForgetArguments, output: &Outp
     Ok(chosen(entries, &said, numbered))
 }
 
-/// The entries that an answer chooses; `None`: none.
+/// The entries that the user's answer chooses; `None` where it chooses none.
 fn chosen(entries: &[NoteEntry], said: &str, numbered: bool) -> Option<Vec<NoteEntry>> {
     let said = said.trim().to_lowercase();
     if !numbered {
@@ -123,7 +135,7 @@ fn chosen(entries: &[NoteEntry], said: &str, numbered: bool) -> Option<Vec<NoteE
     let mut numbers = numbers.filter(|numbers| !numbers.is_empty())?;
     numbers.sort_unstable();
     numbers.dedup();
-    // A number that is none of them: a slip, after which nothing is to be changed.
+    // A number out of range is a slip, and then nothing may change.
     numbers.into_iter().map(|number| entries.get(number.checked_sub(1)?).cloned()).collect()
 }
 

@@ -1,14 +1,15 @@
-//! `tamis get`: the text of a result.
+//! `tamis get`: prints the text of a result.
 
 use crate::args::{GetArguments, Global};
 use crate::exit::Exit;
-use crate::here::Here;
 use crate::output::Output;
+use crate::print::text::visible;
 use crate::session::Session;
+use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
-/// Prints the text that a path, lines or an identifier name.
+/// Prints the text that a path, lines or an identifier names.
 ///
 /// # Errors
 /// There is no index, or nothing of that name in it.
@@ -16,18 +17,22 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
-    let wanted = Here::of(&index).meant(&arguments.wanted);
+    let wanted = WorkingDirectory::of(&index).index_path(&arguments.wanted);
     let excerpt = index.get(&wanted)?;
     if arguments.json {
         output.json(&excerpt)?;
         return Ok(Exit::Found);
     }
-    // A program gets the text as it is; a terminal is not to be steered by it.
-    let mut out = output.exact();
-    out.write_all(excerpt.text.as_bytes())?;
-    if !excerpt.text.ends_with('\n') {
-        writeln!(out)?;
+    let end = if excerpt.text.ends_with('\n') { "" } else { "\n" };
+    if std::io::stdout().is_terminal() {
+        // The text must not steer the terminal.
+        let mut out = output.paged().verbatim();
+        write!(out, "{}{end}", visible(&excerpt.text))?;
+        out.flush()?;
+    } else {
+        let mut out = output.exact();
+        write!(out, "{}{end}", excerpt.text)?;
+        out.flush()?;
     }
-    out.flush()?;
     Ok(Exit::Found)
 }

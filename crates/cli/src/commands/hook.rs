@@ -1,4 +1,4 @@
-//! `tamis hook`: git's hooks keep the index fresh.
+//! `tamis hook`: lets git hooks keep the index fresh.
 
 use crate::args::{Global, HookAction, HookArguments};
 use crate::exit::Exit;
@@ -8,10 +8,10 @@ use anyhow::Result;
 use std::io::Write;
 use tamis::hook::{HookReport, HookState, install, lines, remove};
 
-/// Prints the lines, or puts them into the hooks of the repository around the current directory, or takes them out.
+/// Prints the hooks' lines, or adds them to the repository around the working directory, or removes them.
 ///
 /// # Errors
-/// There is no repository, its hooks are elsewhere, or one cannot be read or written.
+/// There is no repository, its hooks are elsewhere, or a hook cannot be read or written.
 pub fn run(arguments: &HookArguments, global: &Global, output: &Output) -> Result<Exit> {
     let report = match &arguments.action {
         HookAction::Print => {
@@ -20,8 +20,8 @@ pub fn run(arguments: &HookArguments, global: &Global, output: &Output) -> Resul
             out.flush()?;
             return Ok(Exit::Found);
         }
-        HookAction::Install(place) => install(&global.directory, place.git_dir.as_deref())?,
-        HookAction::Remove(place) => remove(&global.directory, place.git_dir.as_deref())?,
+        HookAction::Install(repository) => install(&global.directory, repository.git_dir.as_deref())?,
+        HookAction::Remove(repository) => remove(&global.directory, repository.git_dir.as_deref())?,
     };
     print(&report, output)?;
     Ok(Exit::found(!report.refused()))
@@ -34,16 +34,16 @@ fn print(report: &HookReport, output: &Output) -> Result<()> {
         let path = path.to_string_lossy();
         let path = label(&path);
         match state {
-            HookState::Installed => writeln!(out, "{path}: brings the index up to date now")?,
-            HookState::Updated => writeln!(out, "{path}: has the lines of this version now")?,
-            HookState::Unchanged => writeln!(out, "{path}: as it was")?,
-            HookState::Removed => writeln!(out, "{path}: does no more")?,
-            HookState::Refused(reason) => output.warn(&format!("{path}: left as it is: {reason}")),
+            HookState::Installed => writeln!(out, "{path}: now brings the index up to date")?,
+            HookState::Updated => writeln!(out, "{path}: updated to the lines of this version")?,
+            HookState::Unchanged => writeln!(out, "{path}: unchanged")?,
+            HookState::Removed => writeln!(out, "{path}: no longer brings the index up to date")?,
+            HookState::Refused(reason) => output.warn(&format!("{path}: unchanged: {reason}")),
         }
     }
     out.flush()?;
     if report.refused() {
-        output.note(&format!("by hand, these are the lines:\n{}", lines()));
+        output.note(&format!("to add them by hand, these are the lines:\n{}", lines()));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! `tamis index`: once, or after every change.
+//! `tamis index`: brings the index up to date, once or after every change.
 
-use super::fresh;
+use super::refresh;
 use crate::args::{Global, IndexArguments};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -33,7 +33,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     interrupt::install()?;
     let options = RunOptions { reread: arguments.full, ..RunOptions::WHOLE };
     if arguments.watch {
-        return stay(&index, options, arguments, output);
+        return keep_watching(&index, options, arguments, output);
     }
     let report = {
         let progress = Progress::at_once(output);
@@ -46,18 +46,18 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
         report::report(&mut out, &report, output.verbose())?;
         out.flush()?;
     }
-    fresh::unusable(&report, output);
+    refresh::warn_of_models(&report, output);
     Ok(ended(&report, output))
 }
 
-/// Takes a namespace out of the index.
+/// Removes a namespace from the index.
 fn remove(mut index: Index, namespace: &str, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
     let documents = index.remove_source(namespace)?;
     if arguments.json {
         output.json(&serde_json::json!({ "removed": namespace, "documents": documents }))?;
     } else {
         let mut out = output.plain();
-        writeln!(out, "{} is out of the index, with {}", label(namespace), counted(documents, "document"))?;
+        writeln!(out, "removed {} from the index, with {}", label(namespace), counted(documents, "document"))?;
         out.flush()?;
     }
     Ok(Exit::Found)
@@ -67,32 +67,32 @@ fn ended(report: &RunReport, output: &Output) -> Exit {
     if !report.interrupted {
         return Exit::Found;
     }
-    output.note("stopped; what is indexed so far is kept, and the next run goes on from there");
+    output.note("stopped; the finished part of the index is kept, and the next run continues there");
     Exit::Interrupted
 }
 
-/// Runs after every change until Ctrl-C, which is how watching ends and no failure.
-fn stay(index: &Index, options: RunOptions, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
+/// Runs after every change until Ctrl-C, which ends a watch and is not a failure.
+fn keep_watching(index: &Index, options: RunOptions, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
     let watched = match index.is_of_one_tree() {
         true => index.location().root.display().to_string(),
         false => counted(index.sources().len() as u64, "namespace"),
     };
-    output.note(&format!("watching {watched}; Ctrl-C ends it"));
+    output.note(&format!("watching {watched}; press Ctrl-C to end"));
     let progress = Progress::at_once(output);
     let mut failed = None;
     watch(index, options, &progress, |run| {
         progress.clear();
         let printed = match &run {
             Ok(report) => {
-                fresh::unusable(report, output);
+                refresh::warn_of_models(report, output);
                 print(report, arguments, output)
             }
             Err(error) => {
-                output.warn(&later(error));
+                output.warn(&format!("{error}; the next change tries again"));
                 Ok(())
             }
         };
-        // Nobody reads on: there is nothing to watch for.
+        // Without a reader there is nothing to watch for.
         if let Err(error) = printed {
             failed.get_or_insert(error);
             interrupt::stop();
@@ -111,8 +111,4 @@ fn print(report: &RunReport, arguments: &IndexArguments, output: &Output) -> Res
     }
     out.flush()?;
     Ok(())
-}
-
-fn later(error: &Error) -> String {
-    format!("{error}; the next change tries again")
 }

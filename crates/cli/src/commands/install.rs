@@ -1,4 +1,4 @@
-//! `tamis install`: the server for agents in a client's configuration.
+//! `tamis install`: adds the server for agents to a client's configuration.
 
 use crate::args::{Global, InstallArguments};
 use crate::exit::Exit;
@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 use tamis::Location;
 use tamis::clients::{Client, Entry, EntryOptions, Plan, Scope, Standing, Surroundings, standing};
 
-/// Lines around a change that are shown.
+/// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// Puts an entry into the files of the clients, takes it out, or lists the clients.
+/// Adds an entry to the files of the clients, removes it, or lists the clients.
 ///
 /// # Errors
-/// A client has no file of the scope, or its file cannot be read or written or has an entry that starts something else. All
-/// clients are looked at before the first file is written.
+/// A client has no file of the scope, or its file cannot be read or written, or has an entry that starts something else. All
+/// clients are checked before the first file is written.
 pub fn run(arguments: &InstallArguments, global: &Global, output: &Output) -> Result<Exit> {
     let location = Session::start(global, Vec::new())?.location;
     let around = Surroundings::here();
@@ -43,11 +43,11 @@ pub fn run(arguments: &InstallArguments, global: &Global, output: &Output) -> Re
             let unrecorded = plan.carry_out()?;
             if let Some(reason) = unrecorded {
                 output.warn(&format!(
-                    "{}: what was changed could not be written down, so `--remove` will take out the entry alone: {reason}",
+                    "{}: the change could not be recorded, so `--remove` will remove the entry alone: {reason}",
                     client.name()
                 ));
             }
-            tell(*client, *scope, plan, arguments, output)?;
+            print_outcome(*client, *scope, plan, arguments, output)?;
         }
     }
     Ok(Exit::Found)
@@ -83,20 +83,20 @@ fn plan(
     let options = EntryOptions {
         project: root.clone(),
         index: is_elsewhere.then(|| location.directory.clone()),
-        program: std::env::current_exe().context("the path of this program cannot be told")?,
+        program: std::env::current_exe().context("the path of this program is unknown")?,
         flags: flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()).collect(),
     };
     let entry = Entry::new(client, scope, &options, around);
     Ok(Plan::install(client, scope, name, entry, root, force, around)?)
 }
 
-/// What a plan would change, as a unified difference.
+/// Prints what a plan would change, as a unified diff.
 fn differences(plan: &Plan, output: &Output) -> Result<()> {
     let path = plan.path().to_string_lossy();
     let path = label(&path);
     let mut out = output.styled();
     if !plan.changes() {
-        writeln!(out, "{path}: as it is")?;
+        writeln!(out, "{path}: nothing to change")?;
         return Ok(out.flush()?);
     }
     let differences = TextDiff::from_lines(plan.before(), plan.after());
@@ -115,22 +115,28 @@ fn differences(plan: &Plan, output: &Output) -> Result<()> {
     Ok(out.flush()?)
 }
 
-fn tell(client: Client, scope: Scope, plan: &Plan, arguments: &InstallArguments, output: &Output) -> Result<()> {
+fn print_outcome(
+    client: Client,
+    scope: Scope,
+    plan: &Plan,
+    arguments: &InstallArguments,
+    output: &Output,
+) -> Result<()> {
     let path = plan.path().to_string_lossy();
     let path = label(&path);
     let mut out = output.plain();
     match (plan.changes(), arguments.remove) {
         (false, true) => writeln!(out, "{path}: has no entry {:?}", arguments.name)?,
-        (false, false) => writeln!(out, "{path}: has the entry {:?} already", arguments.name)?,
-        (true, true) => writeln!(out, "{path}: the entry {:?} is taken out", arguments.name)?,
-        (true, false) => writeln!(out, "{path}: has the entry {:?} now", arguments.name)?,
+        (false, false) => writeln!(out, "{path}: already has the entry {:?}", arguments.name)?,
+        (true, true) => writeln!(out, "{path}: removed the entry {:?}", arguments.name)?,
+        (true, false) => writeln!(out, "{path}: added the entry {:?}", arguments.name)?,
     }
     out.flush()?;
     if plan.changes() && !arguments.remove {
         output.note(&format!("{}: {}", client.name(), client.next_step()));
         if Entry::is_for_any_project(client, scope) {
             output.note(&format!(
-                "{}: it is started in every project that the client is opened in, and indexes each",
+                "{}: it starts in every project that you open in the client, and indexes each",
                 client.name()
             ));
         }
@@ -142,7 +148,7 @@ fn tell(client: Client, scope: Scope, plan: &Plan, arguments: &InstallArguments,
 #[derive(Debug, Serialize)]
 struct Listed {
     client: &'static str,
-    /// Whether it seems to be installed here.
+    /// True if the client seems to be installed here.
     here: bool,
     files: Vec<ListedFile>,
 }
@@ -164,7 +170,7 @@ fn list(arguments: &InstallArguments, root: &Path, around: &Surroundings, output
         output.json(&listed)?;
         return Ok(Exit::Found);
     }
-    let mut table = Columns::new(&["CLIENT", "HERE", "SCOPE", "ENTRY", "FILE"]);
+    let mut table = Columns::new(&["CLIENT", "HERE", "SCOPE", "ENTRY", "/FILE"]);
     for client in listed {
         for (index, file) in client.files.iter().enumerate() {
             let first = |text: &str| if index == 0 { text.to_owned() } else { String::new() };
@@ -184,10 +190,10 @@ fn list(arguments: &InstallArguments, root: &Path, around: &Surroundings, output
             ]);
         }
     }
-    let mut out = output.plain();
+    let mut out = output.styled();
     table.write(&mut out)?;
     out.flush()?;
-    output.note("`tamis install --client CLIENT` puts an entry in, `--dry-run` shows it before");
+    output.note("`tamis install --client CLIENT` adds an entry; --dry-run shows it first");
     Ok(Exit::Found)
 }
 

@@ -1,6 +1,6 @@
-//! `tamis mcp`: what is indexed, for agents.
+//! `tamis mcp`: serves the index to agents.
 
-use crate::args::{Global, LogForm, LogLevel, McpArguments, McpCommand, McpTokenArguments};
+use crate::args::{Global, LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -14,21 +14,21 @@ use tamis_server::{
     Caller, HttpOptions, LogFormat, Server, ServerOptions, Token, fresh_token, serve_on_http, serve_on_stdio, start_log,
 };
 
-/// A token in the environment, which may what the server may.
+/// Holds a token with all the rights of the server.
 const TOKEN_VARIABLE: &str = "TAMIS_MCP_TOKEN";
 
-/// Serves until the client is gone or a signal comes.
+/// Serves until the client leaves or a signal arrives.
 ///
 /// # Errors
-/// The index cannot be read or made, the client breaks the protocol, or nothing can be served at the address.
+/// The index cannot be read or made, the client breaks the protocol, or the address cannot be served.
 pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result<Exit> {
     if let Some(McpCommand::Token(token)) = &arguments.command {
         return print_token(token, output);
     }
     let level = arguments.log.unwrap_or(if arguments.http.is_some() { LogLevel::Info } else { LogLevel::Warn });
     let format = match arguments.log_format {
-        LogForm::Text => LogFormat::Text,
-        LogForm::Json => LogFormat::Json,
+        LogStyle::Text => LogFormat::Text,
+        LogStyle::Json => LogFormat::Json,
     };
     start_log(level.as_str(), format, arguments.log_queries)?;
     let session = Session::start(global, Vec::new())?;
@@ -49,7 +49,7 @@ pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result
     match options {
         None => serve_on_stdio(server)?,
         Some(options) => serve_on_http(server, options, |address| {
-            // Programs wait for this line; whoever closed standard error does not.
+            // Programs wait for this line, unless they closed standard error.
             let _ = writeln!(std::io::stderr(), "tamis: serving http://{address}/mcp");
         })?,
     }
@@ -71,7 +71,7 @@ fn http_options(
     for McpToken { name, sha256, namespaces, remember, feedback } in &mcp.tokens {
         for namespace in namespaces.iter().flatten() {
             if !known.iter().any(|known| known.name == *namespace) && index.namespace() != namespace {
-                tracing::warn!(token = name, namespace = ?namespace, "a token opens a namespace that is not there");
+                tracing::warn!(token = name, namespace = ?namespace, "a token opens a namespace that does not exist");
             }
         }
         let caller = Caller {
@@ -93,7 +93,7 @@ fn http_options(
     })
 }
 
-/// Prints a fresh token and what lets it in.
+/// Prints a new token and the configuration that admits it.
 fn print_token(arguments: &McpTokenArguments, output: &Output) -> Result<Exit> {
     let McpTokenArguments { name, namespace, remember, feedback } = arguments;
     if !is_token_name(name) {
@@ -104,7 +104,7 @@ fn print_token(arguments: &McpTokenArguments, output: &Output) -> Result<Exit> {
     let mut out = output.plain();
     writeln!(out, "{token}")?;
     writeln!(out)?;
-    writeln!(out, "# It is shown this once. These lines of the user's configuration let it in:")?;
+    writeln!(out, "# This token is shown only once. These lines in your own configuration admit it:")?;
     writeln!(out, "[[mcp.token]]\nname = \"{name}\"\nsha256 = \"{sha256}\"\nnamespaces = {namespaces}")?;
     for (given, key) in [(remember, "remember"), (feedback, "feedback")] {
         if *given {

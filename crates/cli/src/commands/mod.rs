@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod ask;
 mod calibrate;
 mod config;
 mod cut;
@@ -9,16 +10,16 @@ mod eval;
 mod evidence;
 mod feedback;
 mod forget;
-mod fresh;
+mod generate;
 mod get;
-mod given;
 mod hook;
 mod import;
 mod index;
 mod install;
+mod issue_body;
 mod mcp;
-mod pages;
 mod recall;
+mod refresh;
 mod related;
 mod remember;
 mod search;
@@ -34,7 +35,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
 
-/// Runs the command that was asked for.
+/// Runs the command.
 ///
 /// # Errors
 /// The command failed; the message says why and what to do.
@@ -67,8 +68,8 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Install(install) => install::run(install, global, output),
         Command::Hook(hook) => hook::run(hook, global, output),
         Command::Trust => trust::run(global, output),
-        Command::Completions { shell } => pages::completions(*shell, output),
-        Command::Man(man) => pages::man(man, output),
-        Command::Schema => pages::schema(output),
+        Command::Completions { shell } => generate::completions(*shell, output),
+        Command::Man(man) => generate::man(man, output),
+        Command::Schema => generate::schema(output),
     }
 }

@@ -1,29 +1,31 @@
-//! `tamis related`: what is like a result, what it uses, what uses it.
+//! `tamis related`: shows passages like a result, what it uses, and what uses it.
 
-use super::fresh;
+use super::refresh;
 use crate::args::{Global, RelatedArguments};
 use crate::exit::Exit;
-use crate::here::Here;
 use crate::output::Output;
 use crate::print::related::related;
 use crate::session::Session;
+use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::Write;
 use tamis::related::RelatedRequest;
 
-/// Prints what is related to the passage that an identifier or a place names.
+/// Prints everything related to one passage.
 ///
 /// # Errors
 /// There is no index, or nothing of that name in it.
 pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let here = Here::of(&index);
+    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let directory = WorkingDirectory::of(&index);
     let mut found = index.related().find(&RelatedRequest {
         by: arguments.by.as_deref().map(str::parse).transpose()?,
         limit: arguments.limit,
         metadata: arguments.metadata.filter(),
-        ..RelatedRequest::new(here.meant(&arguments.wanted))
+        ..RelatedRequest::new(directory.index_path(&arguments.wanted))
     })?;
     let exit = Exit::found(!found.is_empty());
     if arguments.json {
@@ -35,9 +37,9 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
         .chain(found.references.iter_mut().flat_map(|one| &mut one.definitions))
         .chain(found.referenced_by.iter_mut().map(|one| &mut one.passage));
     for place in places {
-        place.path = here.written(&place.namespace, &place.path);
+        place.path = directory.display_path(&place.namespace, &place.path);
     }
-    let mut out = output.styled();
+    let mut out = output.paged();
     related(&mut out, &found)?;
     out.flush()?;
     for note in &found.notes {

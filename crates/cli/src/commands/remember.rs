@@ -1,23 +1,23 @@
-//! `tamis remember`: a note is added and found at once.
+//! `tamis remember`: adds a note, which searches find at once.
 
 use crate::args::{Global, RememberArguments};
 use crate::exit::Exit;
-use crate::here::Here;
 use crate::output::Output;
 use crate::print::text::label;
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::working_directory::WorkingDirectory;
 use anyhow::{Context, Result};
 use std::io::{self, Read, Write};
 use tamis::memory::RememberRequest;
 
-/// More than this on standard input is no note, whatever the setting allows.
+/// The most that is read from standard input, whatever the setting allows.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// Adds a note and prints where it stands.
+/// Adds a note and prints its place.
 ///
 /// # Errors
-/// A text, topic or file that is not allowed, several namespaces of which none is meant, or a file or an index that cannot be
+/// A text, topic or file that is not allowed, several namespaces and none named, or a file or an index that cannot be
 /// written.
 pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> Result<Exit> {
     let text = match arguments.text.as_slice() {
@@ -27,8 +27,11 @@ pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> R
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open(config)?;
-    let here = Here::of(&index);
-    let file = arguments.file.as_ref().map(|file| if index.is_of_one_tree() { here.meant(file) } else { file.clone() });
+    let directory = WorkingDirectory::of(&index);
+    let file = arguments
+        .file
+        .as_ref()
+        .map(|file| if index.is_of_one_tree() { directory.index_path(file) } else { file.clone() });
     let request = RememberRequest {
         text,
         topic: arguments.topic.clone(),
@@ -38,13 +41,13 @@ pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> R
     };
     let remembered = index.notes().remember(&request, &Progress::when_slow(output))?;
     if let Some(reason) = &remembered.not_indexed {
-        output.warn(&format!("written, and not found before the next search that can index it: {reason}"));
+        output.warn(&format!("written, but searches find it only after the next run that can index it: {reason}"));
     }
     if arguments.json {
         output.json(&remembered)?;
         return Ok(Exit::Found);
     }
-    let path = here.written(&remembered.namespace, &remembered.path);
+    let path = directory.display_path(&remembered.namespace, &remembered.path);
     let lines = match remembered.end_line - remembered.start_line {
         0 => remembered.start_line.to_string(),
         _ => format!("{}-{}", remembered.start_line, remembered.end_line),

@@ -1,82 +1,36 @@
-//! `tamis search`: bring up to date, search, print.
+//! `tamis search`: asks the index, and explains filters that leave nothing.
 
-use super::fresh;
-use crate::args::{FormArguments, Global, MetadataArguments, SearchArguments, refused};
+use super::ask::{self, Answered, ask};
+use crate::args::{Global, MetadataArguments, SearchArguments};
 use crate::exit::Exit;
-use crate::here::Here;
-use crate::output::{Output, json_lines};
-use crate::print::{answer, explain};
-use crate::session::{FlagSetting, Session, setting};
+use crate::output::Output;
+use crate::session::{FlagSetting, setting};
 use anyhow::{Result, bail};
-use serde::Serialize;
-use std::io::Write;
-use tamis::{Answer, Freshness, Index, SearchRequest};
+use tamis::{Index, SearchRequest};
 
 /// Answers a question.
 ///
 /// # Errors
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let mut request = request(arguments)?;
-    // Before anything is indexed: a question that cannot be asked must not cost a run.
-    request.check()?;
-    let session = Session::start(global, flags(arguments))?;
-    let config = session.config()?;
-    request.asked(&config).map_err(|error| refused(error, "--cut"))?;
-    let refresh = config.search.refresh;
-    let Some((index, freshness)) = fresh::opened(session, config, refresh, output)? else {
+    let common = &arguments.common;
+    let Some(answered) = ask(request(arguments)?, settings(arguments), &common.output, global, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let answer = ask(&index, &mut request, &freshness, &arguments.form, output)?;
+    let Answered { index, request, answer } = &answered;
     if answer.index.passages == 0 {
-        explain_empty(&index, &request, &arguments.metadata, output)?;
+        explain_empty(index, request, &common.metadata, output)?;
     }
-    print(&answer, &arguments.form, arguments.limit, &index, output)?;
+    ask::print(&answered, &common.output, common.limit, output)?;
     Ok(Exit::found(!answer.results.is_empty()))
 }
 
-/// Asks, with paths as they are written from here, and says what makes the answer worse than it could be.
-///
-/// # Errors
-/// The index cannot be searched.
-pub(super) fn ask(
-    index: &Index,
-    request: &mut SearchRequest,
-    freshness: &Freshness,
-    form: &FormArguments,
-    output: &Output,
-) -> Result<Answer> {
-    let here = Here::of(index);
-    for path in &mut request.paths {
-        *path = here.glob(path);
-    }
-    if form.files {
-        // The limit counts files, of which several passages can be relevant.
-        request.limit = Some(1000);
-    }
-    let answer = index.search_with(request, freshness, &())?;
-    warn(&answer, freshness, output);
-    if let Some(problem) = index.feedback().recording_problem().filter(|_| output.verbose()) {
-        output.note(&format!("not recorded, so it cannot be judged: {problem}"));
-    }
-    Ok(answer)
-}
-
-/// The flags that are configuration keys, so that one path checks them and decides what is stronger.
-fn flags(arguments: &SearchArguments) -> Vec<FlagSetting> {
-    let refresh = arguments.no_refresh.then_some("false");
-    [
-        setting("search.cut", "--cut", arguments.cut.as_deref()),
+fn settings(arguments: &SearchArguments) -> Vec<FlagSetting> {
+    let own = [
         setting("search.guarantee", "--guarantee", arguments.guarantee.as_deref()),
-        setting("search.want", "--want", arguments.aim.want.as_deref()),
-        setting("search.mode", "--mode", arguments.mode.as_deref()),
-        setting("search.model", "--model", arguments.model.as_deref()),
         setting("rank.recency", "--recency", arguments.recency.as_deref()),
-        setting("search.refresh", "--no-refresh", refresh),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    ask::settings(&arguments.common, "search.cut").into_iter().chain(own.into_iter().flatten()).collect()
 }
 
 fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
@@ -87,39 +41,21 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
     let variants = arguments.variants.iter().map(|variant| variant.parse());
     Ok(SearchRequest {
         variants: variants.collect::<Result<_, tamis::Error>>()?,
-        limit: arguments.limit,
         languages,
         language_hint: arguments.prefer_lang.map(str::to_owned),
         caller_path: arguments.from.clone(),
         kinds: arguments.kinds.clone(),
         roles: arguments.roles.clone(),
         symbols: arguments.symbols.clone(),
-        namespaces: arguments.scope.namespaces.clone(),
-        sharing: arguments.scope.no_sharing.then_some(false),
-        collections: arguments.collections.clone(),
-        paths: arguments.scope.paths.clone(),
-        metadata: arguments.metadata.filter(),
-        explain: arguments.form.explain,
-        aim: arguments.aim.aim(),
-        entry_point: Some("cli".into()),
-        snippet_lines: arguments.context.map(|around| 2 * around + 1),
-        ..SearchRequest::new(arguments.query.join(" "))
+        ..ask::request(&arguments.common, SearchRequest::new)
     })
 }
 
-fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
-    fresh::warn(freshness, output);
-    if let Some(reason) = &answer.fallback_reason {
-        output.warn(&format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
-    }
-    answer.warnings.iter().for_each(|warning| output.warn(warning));
-}
-
-/// Nothing passed the filters: says which of them can be at fault, and what there is.
+/// Names the filters that leave nothing, and the values that there are.
 fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArguments, output: &Output) -> Result<()> {
     let summary = index.contents().summary()?;
     if summary.passages == 0 {
-        output.note(&format!("{}: nothing to index here", index.location().root.display()));
+        output.note(&format!("{}: there is nothing to index here", index.location().root.display()));
         return Ok(());
     }
     let filters = filters(request, metadata);
@@ -132,12 +68,13 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
     if empty.is_empty() {
         if filters.len() > 1 {
             let names: Vec<&str> = filters.iter().map(|(name, _)| name.as_str()).collect();
-            output.note(&format!("each filter leaves something, all together nothing: {}", names.join(", ")));
+            let names = names.join(", ");
+            output.note(&format!("each filter matches something, but nothing matches all of them: {names}"));
         }
         return Ok(());
     }
     let is_empty = |flag: &str| empty.iter().any(|name| name.split(' ').any(|part| part == flag));
-    // A path without wildcards names something that the user believes is there.
+    // A path without wildcards names one thing, which the user expects to exist.
     let wildcard = |path: &&String| path.contains(['*', '?', '[', '{']) || path.starts_with('!');
     if let [path] = request.paths.as_slice()
         && !wildcard(&path)
@@ -159,21 +96,20 @@ fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArgu
         output.note(&format!("the collections here are {}", names(&summary.collections)));
     }
     if is_empty("--symbol") {
-        output.note(
-            "--symbol takes a name as it is written, whole (Store::open), its last part (open), or a prefix (op*)",
-        );
+        output.note("--symbol takes a whole name (Store::open), its last part (open), or a prefix (op*)");
     }
     if is_empty("--lang") {
         output.note(&format!("the languages here are {}", names(&summary.languages)));
     }
     let given = metadata.given();
     if given.iter().any(|flag| is_empty(flag)) {
-        output.note(&format!("what says nothing of what is asked does not pass; given are {}", given.join(", ")));
+        let given = given.join(", ");
+        output.note(&format!("{given}: nothing matches; passages without such a field are left out too"));
     }
     Ok(())
 }
 
-/// The filters that are given, as they are written, each with a request that has no other.
+/// The filters in use, as the user writes them, each with a request that has no other.
 fn filters(request: &SearchRequest, metadata: &MetadataArguments) -> Vec<(String, SearchRequest)> {
     let none = SearchRequest {
         namespace: request.namespace.clone(),
@@ -201,56 +137,4 @@ fn filters(request: &SearchRequest, metadata: &MetadataArguments) -> Vec<(String
         filters.push((metadata.given().join(" "), alone));
     }
     filters
-}
-
-/// Prints an answer; paths as they can be opened from here, except in JSON.
-///
-/// # Errors
-/// Standard output cannot be written.
-pub(super) fn print(
-    answer: &Answer,
-    form: &FormArguments,
-    limit: Option<usize>,
-    index: &Index,
-    output: &Output,
-) -> Result<()> {
-    if form.json {
-        return output.json(answer);
-    }
-    if form.jsonl {
-        return lines(answer, output);
-    }
-    let here = Here::of(index);
-    let mut answer = answer.clone();
-    answer.results.iter_mut().for_each(|hit| hit.path = here.written(&hit.namespace, &hit.path));
-    let pool = answer.pool.iter_mut().flatten();
-    pool.for_each(|entry| entry.path = here.written(&entry.namespace, &entry.path));
-    let summary = answer::summary(&answer);
-    if form.files {
-        let mut out = output.plain();
-        answer::files(&mut out, &answer.results, limit.unwrap_or(index.config().search.top_k))?;
-        out.flush()?;
-        output.note(&summary);
-        return Ok(());
-    }
-    let mut out = output.styled();
-    answer::hits(&mut out, &answer)?;
-    writeln!(out, "{summary}")?;
-    if form.explain {
-        explain::explanation(&mut out, &answer)?;
-    }
-    out.flush()?;
-    Ok(())
-}
-
-/// Each result on a line, as `tamis cut` and other filters read them.
-fn lines(answer: &Answer, output: &Output) -> Result<()> {
-    let mut out = output.exact();
-    for hit in &answer.results {
-        hit.serialize(&mut json_lines(&mut out))?;
-        writeln!(out)?;
-    }
-    out.flush()?;
-    output.note(&answer::summary(answer));
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! `tamis sql`: the evidence graph, asked in SQL.
+//! `tamis evidence sql`: queries the evidence graph in SQL.
 
 use crate::args::{Global, SqlArguments};
 use crate::exit::Exit;
@@ -10,19 +10,19 @@ use std::io::{Read, Write};
 use std::time::Duration;
 use tamis::evidence::{MOST_SQL_BYTES, SQL_TABLES, SqlQuery, SqlRequest};
 
-/// The most that is read of a statement on standard input: more than any that can be run.
+/// The most that is read of a statement on standard input; no statement that long can run.
 const LONGEST_INPUT: u64 = 1 << 20;
 
-/// Runs a statement and prints its rows, or prints the tables that there are.
+/// Runs a statement and prints its rows, or lists the tables.
 ///
 /// # Errors
 /// A statement that cannot be read or run, or an index that cannot be read.
 pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result<Exit> {
     let Some(given) = &arguments.sql else {
-        if arguments.form.json {
+        if arguments.output.json {
             output.json(&SQL_TABLES)?;
         } else {
-            let mut out = output.styled();
+            let mut out = output.paged();
             sql::print_tables(&mut out, SQL_TABLES)?;
             out.flush()?;
         }
@@ -44,11 +44,11 @@ pub fn run(arguments: &SqlArguments, global: &Global, output: &Output) -> Result
     let config = session.config()?;
     let index = session.open_existing(config)?;
     let answer = index.evidence().query_sql(&request)?;
-    sql::print(&answer, &arguments.form, output)?;
+    sql::print(&answer, &arguments.output, output)?;
     Ok(Exit::found(answer.row_count > 0))
 }
 
-/// The statement as it is given, or from standard input.
+/// The statement as typed, or from standard input.
 fn statement(given: &str) -> Result<String> {
     if given != "-" {
         return Ok(given.to_owned());

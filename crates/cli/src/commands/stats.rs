@@ -1,9 +1,9 @@
-//! `tamis stats`: how well past queries were served, and what another cut would have kept of them.
+//! `tamis stats`: shows how past queries were answered, and what another cut would have kept.
 
 use crate::args::{Global, StatsArguments, local_zone};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::print::stats::{self, View};
+use crate::print::stats;
 use crate::print::text::counted;
 use crate::session::Session;
 use anyhow::Result;
@@ -13,10 +13,10 @@ use std::io::Write;
 use tamis::Index;
 use tamis::telemetry::{ReplayRequest, StatsRequest};
 
-/// A period in milliseconds since 1970, each end where it is given.
+/// A period in milliseconds since 1970; either end may be open.
 type Period = (Option<i64>, Option<i64>);
 
-/// Prints statistics, replays searches or deletes what is recorded.
+/// Prints statistics, replays searches or deletes the record.
 ///
 /// # Errors
 /// There is no index, a time or cut that cannot be read, or the log cannot be read or written.
@@ -50,8 +50,8 @@ fn show(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Period,
     } else if stats.queries == 0 {
         output.note(nothing(index, arguments, "query"));
     } else {
-        let mut out = output.styled();
-        stats::print(&mut out, &stats, &View::new(zone, terminal_columns()))?;
+        let mut out = output.paged();
+        stats::print(&mut out, &stats, &zone)?;
         out.flush()?;
     }
     Ok(Exit::found(stats.queries > 0))
@@ -66,8 +66,8 @@ fn replay(index: &Index, arguments: &StatsArguments, (since_ms, until_ms): Perio
     } else if replay.searches == 0 {
         output.note(nothing(index, arguments, "search"));
     } else {
-        let mut out = output.styled();
-        stats::print_replay(&mut out, &replay, &View::new(local_zone(), terminal_columns()))?;
+        let mut out = output.paged();
+        stats::print_replay(&mut out, &replay, &local_zone())?;
         out.flush()?;
     }
     Ok(Exit::found(replay.searches > 0))
@@ -84,25 +84,20 @@ fn purge(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<E
         0 => String::new(),
         judgements => format!(" with {}", counted(judgements, "judgement")),
     };
-    let (queries, searches) = (stats::queries(purged.queries), stats::searches(purged.searches));
-    writeln!(out, "deleted what was recorded of {queries} and {searches}{judgements}")?;
+    let (queries, searches) = (counted(purged.queries, "query"), counted(purged.searches, "search"));
+    writeln!(out, "deleted the record of {queries} and {searches}{judgements}")?;
     if purged.judged_kept > 0 {
         writeln!(
             out,
-            "{} that people judged stayed, since guarantees are calibrated on judgements; --purge --judged deletes them too",
-            stats::searches(purged.judged_kept)
+            "kept {}, since guarantees are calibrated on judgements; --purge --judged deletes them too",
+            counted(purged.judged_kept, "judged search")
         )?;
     }
     out.flush()?;
     Ok(Exit::Found)
 }
 
-/// Columns of the terminal that standard output is.
-fn terminal_columns() -> Option<u16> {
-    comfy_table::Table::new().width()
-}
-
-/// Why there is nothing to show.
+/// The reason why there is nothing to show.
 fn nothing(index: &Index, arguments: &StatsArguments, what: &str) -> &'static str {
     let narrowed = arguments.since.is_some() || arguments.until.is_some() || arguments.namespace.is_some();
     match (index.config().telemetry.record, narrowed, what) {

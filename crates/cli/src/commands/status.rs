@@ -1,4 +1,4 @@
-//! `tamis status`: what the index holds.
+//! `tamis status`: shows what the index holds.
 
 use crate::args::{Global, StatusArguments};
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use anyhow::Result;
 use std::io::Write;
 use std::time::SystemTime;
 
-/// Shows what the index holds and how fresh it is, and changes nothing.
+/// Shows the contents and the freshness of the index; changes nothing.
 ///
 /// # Errors
 /// There is no index, or it cannot be read.
@@ -18,13 +18,13 @@ pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Res
     let config = session.config()?;
     let index = session.open_existing(config)?;
     if let Some(full) = index.full_disk() {
-        output.warn(&format!("opened for reading only: {full}"));
+        output.warn(&format!("opened read-only: {full}"));
     }
     let found = index.status()?;
     if arguments.json {
         output.json(&found)?;
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         status(&mut out, &found, SystemTime::now(), output.verbose())?;
         out.flush()?;
     }

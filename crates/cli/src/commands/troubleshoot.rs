@@ -1,6 +1,6 @@
-//! `tamis troubleshoot`: what was already solved that is like a trouble.
+//! `tamis troubleshoot`: finds similar problems that were already solved.
 
-use super::{fresh, given};
+use super::{issue_body, refresh};
 use crate::args::{Global, TroubleshootArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -10,16 +10,16 @@ use anyhow::Result;
 use std::io::Write;
 use tamis::troubleshoot::{Trouble, TroubleshootRequest};
 
-/// Prints what was solved, or says that nothing is known.
+/// Prints the solved problems, or that there are none.
 ///
 /// # Errors
-/// A value out of range, a body that cannot be read, no index, or no issue of that number in it.
+/// A value out of range, an unreadable body, no index, or no issue of that number in it.
 pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) -> Result<Exit> {
     let trouble = match (arguments.issue, &arguments.title) {
         (Some(number), _) => Trouble::Issue(number),
         (None, title) => Trouble::Text {
             title: title.clone().unwrap_or_default(),
-            body: given::body(arguments.body.as_deref(), arguments.body_file.as_deref())?,
+            body: issue_body::read(arguments.body.as_deref(), arguments.body_file.as_deref())?,
         },
     };
     let flags = [
@@ -29,10 +29,13 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
         setting("triage.troubleshooting.total_budget_chars", "--budget", arguments.budget.as_deref()),
     ];
     let session = Session::start(global, flags.into_iter().flatten().collect())?;
-    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let found = index
-        .troubleshooting()
-        .answer(&TroubleshootRequest { namespace: arguments.namespace.clone(), ..TroubleshootRequest::new(trouble) })?;
+    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let found = index.troubleshooting().answer(&TroubleshootRequest {
+        namespace: arguments.namespace.clone(),
+        ..TroubleshootRequest::new(trouble)
+    })?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }
@@ -47,7 +50,7 @@ pub fn run(arguments: &TroubleshootArguments, global: &Global, output: &Output) 
             output.note(&found.reason);
         }
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         troubleshooting(&mut out, &found)?;
         out.flush()?;
     }

@@ -1,4 +1,4 @@
-//! `tamis trust`: allow a project's configuration to send text away and to read directories elsewhere.
+//! `tamis trust`: lets a project's configuration send text away and read directories elsewhere.
 
 use crate::args::Global;
 use crate::exit::Exit;
@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 use std::io::Write;
 use tamis::config::{Endpoint, Provider, trust};
 
-/// Trusts the project's configuration file as it is now, and says where it may send text and what it may read.
+/// Trusts the project's configuration file as it is now, and lists where it may send text and what it may read.
 ///
 /// # Errors
-/// There is no such file, no place for the user's list, or the configuration is not valid.
+/// There is no such file, no directory for the user's list, or the configuration is not valid.
 pub fn run(global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let file = session.location.config_file();

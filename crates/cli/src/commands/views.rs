@@ -1,4 +1,4 @@
-//! `tamis views` and `tamis view`: questions to the evidence graph that have a name.
+//! `tamis evidence views` and `tamis evidence view`: named queries on the evidence graph.
 
 use crate::args::{Global, ViewArguments, ViewsArguments};
 use crate::exit::Exit;
@@ -10,7 +10,7 @@ use std::io::Write;
 use std::time::Duration;
 use tamis::evidence::{MOST_SQL_BYTES, SqlValue, ViewRequest};
 
-/// Lists the views that there are. They need no index.
+/// Lists the views; needs no index.
 ///
 /// # Errors
 /// Standard output cannot be written, or there is no directory to start from.
@@ -20,17 +20,17 @@ pub fn list(arguments: &ViewsArguments, global: &Global, output: &Output) -> Res
     if arguments.json {
         output.json(&found)?;
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         views::views(&mut out, &found)?;
         out.flush()?;
     }
     Ok(Exit::Found)
 }
 
-/// Asks a view.
+/// Runs a view and prints its rows.
 ///
 /// # Errors
-/// A view or a parameter that is not there, a value of another type, no index, or a view that cannot be run.
+/// An unknown view or parameter, a value of another type, no index, or a view that cannot run.
 pub fn run(arguments: &ViewArguments, global: &Global, output: &Output) -> Result<Exit> {
     let parameters = arguments.parameters.iter().map(|(name, value)| (name.clone(), SqlValue::Text(value.clone())));
     let request = ViewRequest {
@@ -47,6 +47,6 @@ pub fn run(arguments: &ViewArguments, global: &Global, output: &Output) -> Resul
     let config = session.config()?;
     let index = session.open_existing(config)?;
     let answer = index.evidence().query_view(&request)?;
-    sql::print(&answer, &arguments.form, output)?;
+    sql::print(&answer, &arguments.output, output)?;
     Ok(Exit::found(answer.row_count > 0))
 }

@@ -1,148 +1,140 @@
-//! The results of a search, and the line that says how many there are and why.
+//! The results of a search, and the line on how many there are and why.
 
-use super::text::{count, label, visible};
+use super::text::{label, visible};
+use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::Range;
-use tamis::{Answer, Hit};
+use tamis::{Answer, Hit, Nearest};
 
-/// Longer lines are shortened; they are data or generated, and a terminal would wrap them over half the screen.
+/// Where the terminal sets no limit, longer lines are shortened: they are data or generated code.
 const LONGEST_LINE: usize = 240;
 
-/// Every result: place, symbol, kind, heading, and the lines that answer best.
+/// Writes every result: place, symbol, kind, heading, and the lines that answer best.
 ///
-/// Where several namespaces were searched, each place says which one it is in.
-pub fn hits(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+/// An answer from several namespaces names the namespace of each place.
+pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
     for hit in &answer.results {
-        if answer.index.namespaces.len() > 1 {
-            write!(out, "{} ", label(&hit.namespace).cyan())?;
-        }
-        match state(hit) {
-            Some(state) => issue(out, hit, state)?,
-            None => passage(out, hit)?,
-        }
+        let mut heading = match answer.index.namespaces.len() > 1 {
+            true => format!("{} ", label(&hit.namespace).cyan()),
+            false => String::new(),
+        };
+        heading.push_str(&match state(hit) {
+            Some(state) => issue(hit, state),
+            None => passage(hit),
+        });
+        out.line(&heading, 4)?;
         snippet(out, hit)?;
         writeln!(out)?;
     }
     Ok(())
 }
 
-/// Where a passage is and what.
-fn passage(out: &mut dyn Write, hit: &Hit) -> io::Result<()> {
-    write!(out, "{}:{}-{}", label(&hit.path).purple(), hit.start_line.green(), hit.end_line.green())?;
+/// The place and the name of a passage.
+fn passage(hit: &Hit) -> String {
+    // Writing to a string cannot fail.
+    let mut text = format!("{}:{}-{}", label(&hit.path).purple(), hit.start_line.green(), hit.end_line.green());
     if let Some(symbol) = &hit.symbol {
-        write!(out, "  {}", label(symbol).bold())?;
+        let _ = write!(text, "  {}", label(symbol).bold());
     }
-    write!(out, "  {}", origin(hit).dimmed())?;
+    let _ = write!(text, "  {}", origin(hit).dimmed());
     if let (None, Some(title)) = (&hit.symbol, &hit.title) {
-        write!(out, "  {}", label(title).bold())?;
+        let _ = write!(text, "  {}", label(title).bold());
     }
-    writeln!(out)
+    text
 }
 
-/// A passage of an issue as people know issues: by number, state and title, whichever lines of it answer.
-fn issue(out: &mut dyn Write, hit: &Hit, state: &str) -> io::Result<()> {
-    write!(out, "{}  ", label(&hit.path).purple())?;
-    match state {
-        "open" => write!(out, "{}", state.green())?,
-        "merged" => write!(out, "{}", state.purple())?,
-        state => write!(out, "{}", label(state).red())?,
-    }
-    if let Some(title) = &hit.title {
-        write!(out, "  {}", label(title).bold())?;
-    }
-    writeln!(out, "  {}", origin(hit).dimmed())
+/// A passage of an issue, named as people name issues: by number, state and title.
+fn issue(hit: &Hit, state: &str) -> String {
+    let state = match state {
+        "open" => state.green().to_string(),
+        "merged" => state.purple().to_string(),
+        state => label(state).red().to_string(),
+    };
+    let title = hit.title.as_deref().map(|title| format!("  {}", label(title).bold())).unwrap_or_default();
+    format!("{}  {state}{title}  {}", label(&hit.path).purple(), origin(hit).dimmed())
 }
 
-/// The state that tells most of an issue or pull request; `None` of what is neither.
+/// The most telling state of an issue or pull request; `None` for everything else.
 fn state(hit: &Hit) -> Option<&str> {
     let known = |name: &str| hit.attributes.get(name).map(Vec::as_slice).unwrap_or_default();
     known("type").first()?;
     let states = known("state");
     let merged = states.iter().find(|state| *state == "merged");
-    let told = merged.or_else(|| states.iter().find(|state| ["open", "closed"].contains(&state.as_str())));
-    told.or(states.first()).map(String::as_str)
+    let telling = merged.or_else(|| states.iter().find(|state| ["open", "closed"].contains(&state.as_str())));
+    telling.or(states.first()).map(String::as_str)
 }
 
-/// What a passage is; by whom and of which day, where it is one person's or nothing else of its document is dated.
+/// The kind of a passage, with its author and day where these say something.
 fn origin(hit: &Hit) -> String {
     let mut words = hit.kind.replace('_', " ");
     if let Some(author) = &hit.author {
-        words.push_str(&format!(" by {}", label(author)));
+        let _ = write!(words, " by {}", label(author));
     }
-    // What code and files of a tree were last changed is told by their history.
-    let told = hit.author.is_some() || !["code", "docs"].contains(&hit.collection.as_str());
-    if let Some(day) = hit.dated_at.as_deref().filter(|_| told).and_then(|date| date.get(..10)) {
-        words.push_str(&format!(", {day}"));
+    // The history of a tree shows the dates of its files better.
+    let shows_day = hit.author.is_some() || !["code", "docs"].contains(&hit.collection.as_str());
+    if let Some(day) = hit.dated_at.as_deref().filter(|_| shows_day).and_then(|date| date.get(..10)) {
+        let _ = write!(words, ", {day}");
     }
     format!("({words})")
 }
 
-fn snippet(out: &mut dyn Write, hit: &Hit) -> io::Result<()> {
+fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
     let lines = hit.snippet.split_inclusive('\n');
     let width = (hit.snippet_line as usize + lines.clone().count()).to_string().len().max(4);
+    let columns = out.columns_after(width + 3, LONGEST_LINE);
     let mut start = 0;
     for (number, line) in (hit.snippet_line..).zip(lines) {
-        write!(out, "{} {} ", format_args!("{number:>width$}").green(), "│".dimmed())?;
         let end = start + line.trim_end_matches('\n').len();
-        highlighted(out, &hit.snippet, start..end, &hit.highlights)?;
-        writeln!(out)?;
+        let mut text = highlighted(&hit.snippet, start..end, &hit.highlights);
+        if out.columns().is_some() {
+            // A tab takes as many columns as the terminal likes.
+            text = text.replace('\t', "    ");
+        }
+        let number = format!("{number:>width$}");
+        writeln!(out, "{} {} {}", number.green(), "│".dimmed(), shortened(&text, columns))?;
         start += line.len();
     }
     Ok(())
 }
 
-/// One line of a snippet, the query's terms in it highlighted.
-fn highlighted(out: &mut dyn Write, snippet: &str, line: Range<usize>, highlights: &[Range<usize>]) -> io::Result<()> {
-    let longest = snippet[line.clone()].char_indices().nth(LONGEST_LINE).map(|(at, _)| line.start + at);
-    let end = longest.unwrap_or(line.end);
+/// One line of a snippet with the query's terms highlighted.
+fn highlighted(snippet: &str, line: Range<usize>, highlights: &[Range<usize>]) -> String {
+    let mut text = String::new();
     let mut at = line.start;
     for highlight in highlights {
-        let (from, to) = (highlight.start.max(at), highlight.end.min(end));
-        // A highlight comes from elsewhere; one that is not between characters is left plain.
+        let (from, to) = (highlight.start.max(at), highlight.end.min(line.end));
+        // A range that does not lie between characters is left plain.
         let (Some(before), Some(term)) = (snippet.get(at..from), snippet.get(from..to)) else { continue };
         if term.is_empty() {
             continue;
         }
-        write!(out, "{}{}", visible(before), visible(term).red().bold())?;
+        let _ = write!(text, "{}{}", visible(before), visible(term).red().bold());
         at = to;
     }
-    write!(out, "{}", visible(&snippet[at..end]))?;
-    if longest.is_some() {
-        write!(out, "{}", "…".dimmed())?;
-    }
-    Ok(())
+    text.push_str(&visible(&snippet[at..line.end]));
+    text
 }
 
-/// How many of how many are relevant, why, and the identifier to judge the answer by.
+/// The line on how much is kept and why, with the identifier to judge the answer by.
 pub fn summary(answer: &Answer) -> String {
     if answer.index.passages == 0 {
-        return "Nothing found: no indexed passage passes the filters.".into();
+        return "Nothing to search: no indexed passage passes the filters.".into();
     }
+    // Others wrote the names.
+    let nearest = answer.nearest.as_ref().map(|nearest| Nearest {
+        path: label(&nearest.path).into_owned(),
+        title: nearest.title.as_deref().map(|title| label(title).into_owned()),
+        symbol: nearest.symbol.as_deref().map(|symbol| label(symbol).into_owned()),
+        ..nearest.clone()
+    });
+    let sentence = answer.cut.sentence(answer.results.len(), nearest.as_ref());
+    let sentence = visible(&sentence);
     match &answer.query_id {
-        Some(id) => format!("{} [query {id}]", reasoned(answer)),
-        None => reasoned(answer),
-    }
-}
-
-fn reasoned(answer: &Answer) -> String {
-    let cut = &answer.cut;
-    let reason = visible(cut.reason.trim_end_matches('.'));
-    let candidates = count(cut.candidates as u64);
-    match cut.keep {
-        0 if cut.diagnostics.contains_key("best_tokens") => {
-            format!("Nothing fits into the budget among {candidates} candidates ({}): {reason}.", cut.method)
-        }
-        0 => format!("Nothing relevant among {candidates} candidates ({}): {reason}.", cut.method),
-        keep => {
-            let verb = if keep == 1 { "is" } else { "are" };
-            let shown = match answer.results.len() {
-                shown if shown < keep => format!(", the first {shown} shown"),
-                _ => String::new(),
-            };
-            format!("{keep} of {candidates} candidates {verb} relevant{shown} ({}): {reason}.", cut.method)
-        }
+        Some(id) => format!("{sentence} [query {id}]"),
+        None => sentence.into_owned(),
     }
 }
 
@@ -157,7 +149,7 @@ pub fn files(out: &mut dyn Write, results: &[Hit], limit: usize) -> io::Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain;
+    use super::super::{plain, plain_in};
     use super::*;
     use crate::print::samples::{answer, hit};
 
@@ -217,44 +209,49 @@ mod tests {
         ");
     }
 
-    fn line(snippet: &str, highlights: &[Range<usize>]) -> String {
-        let mut written = Vec::new();
-        highlighted(&mut written, snippet, 0..snippet.len(), highlights).expect("a vector takes everything");
-        String::from_utf8(written).expect("text")
-    }
-
     #[test]
     fn terms_are_highlighted_and_bad_ranges_do_no_harm() {
+        let line = |snippet: &str, highlights: &[Range<usize>]| highlighted(snippet, 0..snippet.len(), highlights);
         assert_eq!(line("take the lock", &[0..4, 9..13]).matches("\u{1b}[1m").count(), 2);
-        let odd = line("süß", &[2..3, 9..20, 1..1]);
-        assert_eq!(odd, "süß");
+        assert_eq!(line("süß", &[2..3, 9..20, 1..1]), "süß");
     }
 
     #[test]
-    fn long_lines_are_shortened() {
-        let long = "ä".repeat(500);
-        let shown = anstream::adapter::strip_str(&line(&long, &[0..10, 500..900])).to_string();
-        assert_eq!(shown, format!("{}…", "ä".repeat(LONGEST_LINE)));
+    fn long_lines_are_shortened_to_the_terminal() {
+        let mut long = hit("data.md", 1, 1);
+        long.snippet = "ä".repeat(500);
+        long.highlights = vec![0..10, 500..900];
+        let found = Answer { results: vec![long], ..answer() };
+        let shown = |text: String| text.lines().nth(1).map(|line| line.chars().count());
+        assert_eq!(shown(plain(|out| hits(out, &found))), Some(LONGEST_LINE + 7));
+        let narrow = plain_in(40, |out| hits(out, &found));
+        assert_eq!(narrow.lines().map(|line| line.chars().count()).max(), Some(40), "{narrow}");
+        assert!(narrow.lines().nth(1).is_some_and(|line| line.ends_with('…')), "{narrow}");
     }
 
     #[test]
     fn the_summary_says_how_many_and_why() {
         let mut answer = answer();
-        answer.cut.reason = "0.41 is far below".into();
-        answer.cut.method = "background".into();
-        (answer.cut.candidates, answer.cut.keep) = (1200, 0);
+        answer.cut.reason = "the next one is much weaker".into();
+        (answer.cut.candidates, answer.cut.keep) = (150, 7);
         answer.index.passages = 5000;
-        assert_eq!(summary(&answer), "Nothing relevant among 1,200 candidates (background): 0.41 is far below.");
-        answer.cut.keep = 1;
         answer.results = vec![hit("a", 1, 2)];
-        assert_eq!(summary(&answer), "1 of 1,200 candidates is relevant (background): 0.41 is far below.");
-        answer.cut.keep = 7;
+        assert_eq!(summary(&answer), "Kept 7 of 150, the first 1 shown: the next one is much weaker.");
+        answer.query_id = Some("7k2m9qrt".into());
+        assert!(summary(&answer).ends_with("much weaker. [query 7k2m9qrt]"), "{}", summary(&answer));
+        answer.cut.keep = 0;
+        answer.nearest = Some(Nearest {
+            id: "0123456789ab".into(),
+            namespace: "house".into(),
+            path: "heat\u{1b}[2Jing.md".into(),
+            start_line: 3,
+            title: Some("Heating > Boiler".into()),
+            symbol: None,
+        });
         assert_eq!(
             summary(&answer),
-            "7 of 1,200 candidates are relevant, the first 1 shown (background): 0.41 is far below."
+            "Nothing close enough. Nearest: heat␛[2Jing.md, “Boiler” (weak match). [query 7k2m9qrt]"
         );
-        answer.query_id = Some("7k2m9qrt".into());
-        assert!(summary(&answer).ends_with("0.41 is far below. [query 7k2m9qrt]"), "{}", summary(&answer));
         answer.index.passages = 0;
         assert!(summary(&answer).contains("filters"));
     }

@@ -1,15 +1,15 @@
-//! A calibration for people: one line a language.
+//! The report of a calibration: one line for each language.
 
 use super::table::Columns;
 use super::text::{count, label};
 use std::io::{self, Write};
 use tamis::calibrate::{CalibrateReport, LanguageCalibration, Measurement, Outcome, ThresholdSource};
 
-/// The thresholds as a table, and where they were written.
+/// Writes the thresholds as a table, and where they were written.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn calibrated(out: &mut dyn Write, report: &CalibrateReport) -> io::Result<()> {
+pub fn calibrated(out: &mut dyn Page, report: &CalibrateReport) -> io::Result<()> {
     let mut table = Columns::new(&["language", ">threshold", ">symbols", ">pairs", ">separation", "before", ""]);
     for language in &report.languages {
         let measured = |show: fn(&Measurement) -> String| language.measured.as_ref().map_or_else(|| "–".into(), show);
@@ -27,29 +27,31 @@ pub fn calibrated(out: &mut dyn Write, report: &CalibrateReport) -> io::Result<(
     let written = report.languages.iter().filter(|language| language.written).count();
     let model = label(&report.model);
     match &report.config_file {
-        _ if report.dry_run => writeln!(out, "\nmeasured under {model}; nothing is written"),
-        _ if written == 0 => writeln!(out, "\nmeasured under {model}; no threshold is written"),
+        _ if report.dry_run => writeln!(out, "\nmeasured with {model}; nothing was written"),
+        _ if written == 0 => writeln!(out, "\nmeasured with {model}; no threshold was written"),
         Some(file) => {
-            writeln!(out, "\nmeasured under {model}; written to the index and {}", label(&file.to_string_lossy()))
+            writeln!(out, "\nmeasured with {model}; written to the index and {}", label(&file.to_string_lossy()))
         }
-        None => writeln!(out, "\nmeasured under {model}; written to the index"),
+        None => writeln!(out, "\nmeasured with {model}; written to the index"),
     }
 }
 
-/// A threshold as people write one: two decimals, four where they say more.
+/// A threshold with two decimals, or four where these differ.
 fn threshold(value: f64) -> String {
     let short = format!("{value:.2}");
     if short.parse() == Ok(value) { short } else { format!("{value:.4}") }
 }
 
-/// What a number in the line does not say.
+/// The remarks on a language beside its numbers.
 fn remark(language: &LanguageCalibration, dry_run: bool) -> String {
     let mut remarks = Vec::new();
     match language.outcome {
         Outcome::Calibrated => {}
-        Outcome::DoesNotSeparate if language.written => remarks.push("does not separate; written as asked".to_owned()),
-        Outcome::DoesNotSeparate if dry_run => remarks.push("does not separate".into()),
-        Outcome::DoesNotSeparate => remarks.push("does not separate; not written without --force".into()),
+        Outcome::DoesNotSeparate if language.written => {
+            remarks.push("kinds overlap; written because of --force".to_owned())
+        }
+        Outcome::DoesNotSeparate if dry_run => remarks.push("kinds overlap".into()),
+        Outcome::DoesNotSeparate => remarks.push("kinds overlap; written only with --force".into()),
         Outcome::TooFewSymbols => {
             remarks.push(format!("skipped: at least {} symbols are needed", LanguageCalibration::LEAST_SYMBOLS));
         }
@@ -57,10 +59,10 @@ fn remark(language: &LanguageCalibration, dry_run: bool) -> String {
             remarks.push("skipped: no file has two symbols".into());
         }
         Outcome::OneSideEmpty => remarks.push("skipped: all symbols are in one file".into()),
-        Outcome::NotFinite => remarks.push("skipped: a similarity is no number".into()),
+        Outcome::NotFinite => remarks.push("skipped: a similarity is not a number".into()),
     }
     if language.before_source == ThresholdSource::Manual {
-        remarks.push(format!("manual {} holds", threshold(language.before)));
+        remarks.push(format!("your own {} stays in effect", threshold(language.before)));
     }
     if language.without_vector > 0 {
         remarks.push(format!("{} more have no vector yet", count(language.without_vector)));
@@ -132,11 +134,11 @@ mod tests {
          language  threshold  symbols      pairs  separation  before
          go           0.3812    3,120  500 + 500       0.712  0.65 built-in  1,200 more have no vector yet
          java              –       40    500 + 0           –  0.65 built-in  skipped: all symbols are in one file
-         python       0.5000    3,120  500 + 500       0.550  0.65 built-in  does not separate; not written without --force
+         python       0.5000    3,120  500 + 500       0.550  0.65 built-in  kinds overlap; written only with --force
          ruby              –       12      0 + 0           –  0.65 built-in  skipped: at least 20 symbols are needed
-         rust         0.4107    3,120  500 + 500       0.810  0.72 manual    manual 0.72 holds
+         rust         0.4107    3,120  500 + 500       0.810  0.72 manual    your own 0.72 stays in effect
 
-        measured under static-256-v1; written to the index and /here/.tamis/config.toml
+        measured with static-256-v1; written to the index and /here/.tamis/config.toml
         ");
     }
 
@@ -151,10 +153,10 @@ mod tests {
         let dry = CalibrateReport { dry_run: true, ..found.clone() };
         let shown = plain(|out| calibrated(out, &dry));
         assert!(
-            shown.contains("0.4107 calibrated") && shown.ends_with("static-256-v1; nothing is written\n"),
+            shown.contains("0.4107 calibrated") && shown.ends_with("static-256-v1; nothing was written\n"),
             "{shown}"
         );
         let shown = plain(|out| calibrated(out, &found));
-        assert!(shown.ends_with("no threshold is written\n"), "{shown}");
+        assert!(shown.ends_with("no threshold was written\n"), "{shown}");
     }
 }

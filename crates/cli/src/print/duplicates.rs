@@ -1,15 +1,16 @@
-//! Likely duplicates, for people.
+//! Likely duplicates of an issue.
 
 use super::text::{label, visible};
+use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::duplicates::Duplicates;
 
-/// Each with its likeness, and why there are so many.
+/// Writes each with its likeness, and why the list ends there.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn duplicates(out: &mut dyn Write, found: &Duplicates) -> io::Result<()> {
+pub fn duplicates(out: &mut dyn Page, found: &Duplicates) -> io::Result<()> {
     let width = found.duplicates.iter().map(|one| one.number.to_string().len()).max().unwrap_or_default();
     for one in &found.duplicates {
         let number = format!("#{:<width$}", one.number);
@@ -21,7 +22,7 @@ pub fn duplicates(out: &mut dyn Write, found: &Duplicates) -> io::Result<()> {
     }
     let reason = visible(found.reason.trim_end_matches('.')).into_owned();
     match (found.duplicates.is_empty(), &found.query_id) {
-        (true, _) => writeln!(out, "No duplicate: {reason}."),
+        (true, _) => writeln!(out, "No likely duplicate: {reason}."),
         (false, Some(id)) => writeln!(out, "\n{} likely: {reason}. [query {id}]", found.duplicates.len()),
         (false, None) => writeln!(out, "\n{} likely: {reason}.", found.duplicates.len()),
     }

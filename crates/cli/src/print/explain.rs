@@ -1,27 +1,28 @@
-//! Why the cut is where it is: the candidates around it, the curve, the method's figures and the time spent.
+//! The explanation of a cut: the candidates around it, the curve, the method's figures and the timings.
 
 use super::plot::{Curve, plot};
 use super::table::Columns;
 use super::text::{count, label, maybe, milliseconds, number, visible};
+use crate::page::{Page, shortened_start};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::Answer;
 use tamis::search::PoolEntry;
 
-/// Candidates shown on each side of the cut.
+/// Candidates on each side of the cut.
 const AROUND: usize = 8;
 
-/// Candidates shown from the top.
+/// Candidates from the top.
 const BEST: usize = 3;
 
-/// Longer cells lose their beginning: the end of a path says more.
+/// Longer cells are shortened.
 const LONGEST_CELL: usize = 48;
 
-/// The whole explanation. Nothing but figures where the answer came without its pool.
+/// Writes the whole explanation; only figures where the answer has no pool.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn explanation(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+pub fn explanation(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
     let pool = answer.pool.as_deref().unwrap_or_default();
     if !pool.is_empty() {
         writeln!(out, "\n{}", "Candidates around the cut".bold())?;
@@ -41,22 +42,22 @@ fn threshold(answer: &Answer) -> Option<f64> {
     answer.cut.threshold.map(|threshold| if on_distance { 1.0 - threshold } else { threshold })
 }
 
-fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()> {
+fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()> {
     let first = keep.saturating_sub(AROUND);
     let last = (keep + AROUND).min(pool.len());
-    // Language, age and diversity have their columns where they moved anything.
+    // Language, age and diversity get columns only where they changed something.
     let moved = pool.iter().any(|entry| entry.distance_factor != 1.0);
     let aged = pool.iter().any(|entry| entry.age_days.is_some());
-    let faded = pool.iter().any(|entry| entry.decay != 1.0);
+    let decays = pool.iter().any(|entry| entry.decay != 1.0);
     let placed = pool.iter().zip(1..).any(|(entry, rank)| entry.rank.is_some_and(|placed| placed != rank));
     let mut heads = vec![">", "", ">score", ">bm25", ">similarity", ">coverage"];
     heads.extend(moved.then_some(">distance ×"));
     heads.extend(aged.then_some(">days old"));
-    heads.extend(faded.then_some(">left"));
-    heads.extend(placed.then_some(">place"));
-    heads.extend(["role", "where", "symbol"]);
+    heads.extend(decays.then_some(">decay"));
+    heads.extend(placed.then_some(">rank"));
+    heads.extend(["role", "/where", "/symbol"]);
     let mut table = Columns::new(&heads);
-    // The best are shown in any case: they are what the answer begins with.
+    // The answer begins with the best, so they are always shown.
     let best = first.min(BEST);
     let shown = pool.iter().enumerate().filter(|(index, _)| *index < best || (first..last).contains(index));
     for (index, entry) in shown {
@@ -73,12 +74,12 @@ fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()
         ];
         row.extend(moved.then(|| number(entry.distance_factor)));
         row.extend(aged.then(|| entry.age_days.map_or_else(|| "?".into(), |days| format!("{days:.0}"))));
-        row.extend(faded.then(|| number(entry.decay)));
+        row.extend(decays.then(|| number(entry.decay)));
         row.extend(placed.then(|| entry.rank.map_or_else(String::new, |rank| rank.to_string())));
         row.extend([
             entry.role.clone(),
-            shortened(&format!("{}:{}", label(&entry.path), entry.start_line)),
-            shortened(&label(entry.symbol.as_deref().unwrap_or_default())),
+            shortened_start(&format!("{}:{}", label(&entry.path), entry.start_line), LONGEST_CELL).into_owned(),
+            shortened_start(&label(entry.symbol.as_deref().unwrap_or_default()), LONGEST_CELL).into_owned(),
         ]);
         table.row(row);
     }
@@ -90,19 +91,13 @@ fn around(out: &mut dyn Write, pool: &[PoolEntry], keep: usize) -> io::Result<()
     Ok(())
 }
 
-fn shortened(text: &str) -> String {
-    match text.chars().count().checked_sub(LONGEST_CELL) {
-        None | Some(0) => text.to_owned(),
-        Some(over) => format!("…{}", text.chars().skip(over + 1).collect::<String>()),
-    }
-}
-
-fn figures(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+fn figures(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
     let cut = &answer.cut;
     let mut rows = vec![
         ("method".to_owned(), cut.method.clone()),
         ("threshold".to_owned(), maybe(cut.threshold)),
         ("kept".to_owned(), format!("{} of {}", cut.keep, cut.candidates)),
+        ("reason".to_owned(), cut.reason.clone()),
     ];
     if cut.dropped_non_finite > 0 {
         rows.push(("without a finite score".to_owned(), cut.dropped_non_finite.to_string()));
@@ -122,7 +117,7 @@ fn figures(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     ));
     rows.push(("time".to_owned(), timings(answer)));
     for (name, value) in rows {
-        writeln!(out, "  {:<24} {}", label(&name), visible(&value))?;
+        out.line(&format!("  {:<24} {}", label(&name), visible(&value)), 6)?;
     }
     Ok(())
 }
@@ -145,8 +140,8 @@ fn timings(answer: &Answer) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain;
     use super::super::samples::{answer, entry};
+    use super::super::{plain, plain_in};
     use super::*;
 
     #[test]
@@ -167,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_on_distances_is_drawn_where_it_lies_among_similarities() {
+    fn a_threshold_on_distances_is_drawn_among_similarities() {
         let mut answer = answer();
         answer.cut.threshold = Some(0.25);
         assert_eq!(threshold(&answer), Some(0.25));
@@ -182,10 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn long_cells_keep_their_end() {
-        assert_eq!(shortened("short"), "short");
-        let long = format!("{}/end.rs:12", "x".repeat(90));
-        assert_eq!(shortened(&long).chars().count(), LONGEST_CELL);
-        assert!(shortened(&long).ends_with("/end.rs:12"));
+    fn an_explanation_fits_a_narrow_terminal() {
+        let mut answer = answer();
+        let path = "crates/tamis/src/search/answer.rs";
+        answer.pool = Some((0..30).map(|rank| entry(path, 1.0 - f64::from(rank) / 30.0, rank < 10)).collect());
+        answer.cut.keep = 10;
+        answer.cut.reason = "a sentence that is longer than a narrow terminal is wide, so that it has to wrap".into();
+        for columns in [40, 80] {
+            let text = plain_in(columns, |out| explanation(out, &answer));
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+            assert!(text.contains("answer.rs:7"), "{text}");
+        }
     }
 }

@@ -1,35 +1,36 @@
-//! Judgements and recorded searches, for people.
+//! Judgements and recorded searches.
 
 use super::table::Columns;
 use super::text::{ago, count, counted, label, visible};
-use std::io::{self, Write};
+use crate::page::Page;
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::feedback::{ImportReport, Judged, Label, SearchSummary};
 
-/// A line for each passage: where it is, what was said of it, and whether it was among the candidates.
+/// Writes a line for each passage: its judgement, its place, and whether it was a candidate.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn judged(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
+pub fn judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
     for Judged { passage, place, relevance, rank } in judged {
         let place = place.as_ref().map_or_else(|| passage.clone(), |(path, line)| format!("{}:{line}", label(path)));
-        let said = match relevance {
+        let judgement = match relevance {
             Label::Relevant => "relevant",
             Label::NotRelevant => "not relevant",
         };
         match rank {
-            Some(rank) => writeln!(out, "{said}: {place} (candidate {rank})")?,
-            None => writeln!(out, "{said}: {place} (outside the pool: it was no candidate, so no cut could keep it)")?,
+            Some(rank) => writeln!(out, "{judgement}: {place} (candidate {rank})")?,
+            None => writeln!(out, "{judgement}: {place} (outside the pool, so no cut could keep it)")?,
         }
     }
     Ok(())
 }
 
-/// The recorded searches as a table, the latest first.
+/// Writes the recorded searches as a table, the latest first.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn searches(out: &mut dyn Write, searches: &[SearchSummary], now: SystemTime) -> io::Result<()> {
+pub fn searches(out: &mut dyn Page, searches: &[SearchSummary], now: SystemTime) -> io::Result<()> {
     let mut table = Columns::new(&["query", "when", "from", ">kept", ">of", ">relevant", ">not", "cut", "text"]);
     for search in searches {
         let at = UNIX_EPOCH + Duration::from_millis(u64::try_from(search.at_ms).unwrap_or_default());
@@ -48,16 +49,15 @@ pub fn searches(out: &mut dyn Write, searches: &[SearchSummary], now: SystemTime
     table.write(out)
 }
 
-/// What an import took down.
+/// Writes what an import recorded.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn imported(out: &mut dyn Write, report: &ImportReport) -> io::Result<()> {
-    let queries = if report.queries == 1 { "judged query" } else { "judged queries" };
+pub fn imported(out: &mut dyn Page, report: &ImportReport) -> io::Result<()> {
     write!(
         out,
-        "{} {queries} with {} relevant and {} that {} not",
-        count(report.queries),
+        "{} with {} relevant and {} that {} not",
+        counted(report.queries, "judged query"),
         counted(report.relevant, "passage"),
         count(report.not_relevant),
         if report.not_relevant == 1 { "is" } else { "are" }
@@ -67,8 +67,7 @@ pub fn imported(out: &mut dyn Write, report: &ImportReport) -> io::Result<()> {
     }
     writeln!(out)?;
     if report.skipped > 0 {
-        let queries = if report.skipped == 1 { "query" } else { "queries" };
-        writeln!(out, "  {} {queries} left out: no relevant document is in the index", count(report.skipped))?;
+        writeln!(out, "  {} left out: no relevant document is in the index", counted(report.skipped, "query"))?;
     }
     if report.unknown_documents > 0 {
         let judgements = counted(report.unknown_documents, "judgement");

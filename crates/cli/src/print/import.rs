@@ -1,21 +1,22 @@
-//! What was imported, and what an import did.
+//! The list of imports, and the report of one.
 
 use super::report::embedded;
 use super::table::Columns;
 use super::text::{count, counted, label, milliseconds, visible};
+use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::RunReport;
 use tamis::import::{ImportSummary, Imported};
 
-/// Records, or issues of comments, that are named before they are only counted.
+/// The most records, or issues of comments, that are named; the rest is counted.
 const NAMED: usize = 20;
 
-/// What was imported, by where it came from.
+/// Writes the imports by origin.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn list(out: &mut dyn Write, imported: &[Imported]) -> io::Result<()> {
+pub fn list(out: &mut dyn Page, imported: &[Imported]) -> io::Result<()> {
     let mut table = Columns::new(&["origin", "namespace", "collection", ">documents", ">passages", "newest"]);
     for one in imported {
         table.row([
@@ -30,12 +31,13 @@ pub fn list(out: &mut dyn Write, imported: &[Imported]) -> io::Result<()> {
     table.write(out)
 }
 
-/// What an import did, with the run that published and embedded it. `own`: the namespace that a search reads by itself.
+/// Writes what an import did, with the run that published and embedded it. `own` is the namespace that searches read by
+/// default.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn summary(
-    out: &mut dyn Write,
+    out: &mut dyn Page,
     summary: &ImportSummary,
     run: Option<&RunReport>,
     own: Option<&str>,
@@ -49,12 +51,12 @@ pub fn summary(
     let ImportSummary { origin, namespace, collection, .. } = summary;
     let changed = summary.records.iter().filter(|(_, counts)| counts.added + counts.updated > 0);
     for (kind, counts) in changed {
-        let parts = [(counts.added, "added"), (counts.updated, "updated"), (counts.unchanged, "as they were")];
-        let told = parts
+        let parts = [(counts.added, "added"), (counts.updated, "updated"), (counts.unchanged, "unchanged")];
+        let parts = parts
             .iter()
             .filter(|(records, _)| *records > 0)
             .map(|(records, what)| format!("{} {what}", count(*records)));
-        writeln!(out, "  {kind}: {}", told.collect::<Vec<_>>().join(", "))?;
+        writeln!(out, "  {kind}: {}", parts.collect::<Vec<_>>().join(", "))?;
     }
     let into = format!("{}, namespace {}, collection {collection}", label(origin), label(namespace));
     writeln!(out, "  from {into}")?;
@@ -66,7 +68,7 @@ pub fn summary(
         };
         let left_out = counted(summary.without_issue.values().sum(), "comment");
         let numbers = numbers.collect::<Vec<_>>().join(", ");
-        writeln!(out, "  {} whose issue is not here: {numbers}{more}", format!("{left_out} left out").yellow())?;
+        writeln!(out, "  {} whose issue is missing: {numbers}{more}", format!("{left_out} left out").yellow())?;
     }
     if !summary.left_out.is_empty() {
         let kinds = summary.left_out.iter().map(|(kind, records)| left_out(kind, *records));
@@ -82,27 +84,27 @@ pub fn summary(
         }
     }
     if summary.dry_run {
-        writeln!(out, "  nothing was changed: this is what an import would do")?;
+        writeln!(out, "  nothing was changed; an import would do this")?;
     } else if own.is_some_and(|own| own != namespace) {
         writeln!(out, "  search it with --namespace {}", label(namespace))?;
     }
     Ok(())
 }
 
-/// Records that are none of what is imported, with their number.
+/// A kind of record that is not imported, with its number.
 fn left_out(kind: &str, records: u64) -> String {
     let (one, several) = match kind {
         "redirect" => ("redirect", "redirects"),
         "other_namespace" => ("page of another namespace", "pages of other namespaces"),
-        "other_model" => ("page that is no text", "pages that are no text"),
-        "no_turn" => ("record that is no turn", "records that are no turns"),
-        "repeated" => ("turn that came again", "turns that came again"),
+        "other_model" => ("page without text", "pages without text"),
+        "no_turn" => ("record other than a turn", "records other than turns"),
+        "repeated" => ("repeated turn", "repeated turns"),
         other => (other, other),
     };
     format!("{} {}", count(records), if records == 1 { one } else { several })
 }
 
-/// One line: how many documents, and what became of them.
+/// The number of documents and what became of them, in one line.
 fn changes(summary: &ImportSummary) -> String {
     let ImportSummary { added, updated, older, comments, passages, .. } = summary;
     let noun = match summary.collection.as_str() {
@@ -113,7 +115,7 @@ fn changes(summary: &ImportSummary) -> String {
         _ => "document",
     };
     let documents = counted(summary.documents(), noun);
-    let parts = [(added, "added"), (updated, "updated"), (older, "older than the ones here")];
+    let parts = [(added, "added"), (updated, "updated"), (older, "older than the indexed ones")];
     let parts: Vec<String> = parts
         .iter()
         .filter(|(documents, _)| **documents > 0)
@@ -155,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn an_import_is_told_in_a_few_lines() {
+    fn an_import_takes_a_few_lines() {
         let run = RunReport {
             embedded: [("static".into(), 9000)].into(),
             timings_ms: [("embed_static".into(), 450.0)].into(),
             ..RunReport::default()
         };
         insta::assert_snapshot!(plain(|out| summary(out, &sample(), Some(&run), Some("engine"))), @r"
-        1,244 issues: 1,200 added, 3 updated, 1 older than the ones here, 2,500 new comments; 9,000 passages written in 1.4 s
+        1,244 issues: 1,200 added, 3 updated, 1 older than the indexed ones, 2,500 new comments; 9,000 passages written in 1.4 s
           static: 9,000 passages embedded in 450 ms, 20,000 a second
           from github:ada/engine, namespace engine, collection issues
         ");
@@ -180,8 +182,8 @@ mod tests {
             ..sample()
         };
         let text = plain(|out| summary(out, &summary_of, None, Some("other")));
-        assert!(text.contains("  3 comments left out whose issue is not here: #7, #9\n"), "{text}");
-        assert!(text.contains("  left out: 1 page that is no text, 1,200 redirects\n"), "{text}");
+        assert!(text.contains("  3 comments left out whose issue is missing: #7, #9\n"), "{text}");
+        assert!(text.contains("  left out: 1 page without text, 1,200 redirects\n"), "{text}");
         assert!(text.contains("  22 bad records left out:\n    a.json: record 1: no number\n"), "{text}");
         assert!(text.contains("record 20: no number\n    and 2 more\n  nothing was changed"), "{text}");
     }

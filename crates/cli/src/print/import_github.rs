@@ -1,44 +1,40 @@
-//! What an import from GitHub did.
+//! The report of an import from GitHub.
 
 use super::report::embedded;
 use super::text::{count, counted, label, milliseconds, visible};
+use crate::page::Page;
 use jiff::{Timestamp, Zoned};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::import::GithubReport;
 
-/// Records that are named before they are only counted.
+/// The most records that are named; the rest is counted.
 const NAMED: usize = 20;
 
-/// What an import from GitHub did. `own`: the namespace that a search reads by itself.
+/// Writes what an import from GitHub did. `own` is the namespace that searches read by default.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn report(out: &mut dyn Write, report: &GithubReport, own: Option<&str>, verbose: bool) -> io::Result<()> {
+pub fn report(out: &mut dyn Page, report: &GithubReport, own: Option<&str>, verbose: bool) -> io::Result<()> {
     writeln!(out, "{} in {}", changes(report).bold(), milliseconds(report.elapsed_ms))?;
     embedded(out, &report.run)?;
     let GithubReport { origin, namespace, repository, .. } = report;
     writeln!(out, "  from {}, namespace {}, collection issues", label(origin), label(namespace))?;
     if let Some(moved) = &report.moved_to {
-        writeln!(
-            out,
-            "  {} is called {} now; its issues stay under the old name",
-            visible(repository),
-            visible(moved)
-        )?;
+        writeln!(out, "  {} is now called {}; its issues keep the old name", visible(repository), visible(moved))?;
     }
     if let Some(reason) = &report.anew {
         writeln!(out, "  everything was read again: {}", visible(reason))?;
     }
     if report.left_out > 0 && verbose {
-        writeln!(out, "  {} not asked for", counted(report.left_out, "issue"))?;
+        writeln!(out, "  {} left out by the flags", counted(report.left_out, "issue"))?;
     }
     if report.pending > 0 {
         let pending = format!("reviews or comments of {} are left", counted(report.pending, "issue"));
-        writeln!(out, "  {} for the next import, since each costs a request", pending.yellow())?;
+        writeln!(out, "  {} for the next import, since each costs one request", pending.yellow())?;
     }
     if report.gone > 0 {
-        writeln!(out, "  {} deleted or moved away meanwhile", counted(report.gone, "issue"))?;
+        writeln!(out, "  {} deleted or moved away in the meantime", counted(report.gone, "issue"))?;
     }
     bad(out, report)?;
     if verbose {
@@ -46,7 +42,7 @@ pub fn report(out: &mut dyn Write, report: &GithubReport, own: Option<&str>, ver
             0 => String::new(),
             same => format!(", {} answered by \"not changed\"", count(same)),
         };
-        let left = report.remaining_requests.map(|left| format!("; {} left of this hour", count(left)));
+        let left = report.remaining_requests.map(|left| format!("; {} left in this hour", count(left)));
         writeln!(out, "  {}{same}{}", counted(report.requests, "request"), left.unwrap_or_default())?;
     }
     if own.is_some_and(|own| own != namespace) {
@@ -55,7 +51,7 @@ pub fn report(out: &mut dyn Write, report: &GithubReport, own: Option<&str>, ver
     Ok(())
 }
 
-fn bad(out: &mut dyn Write, report: &GithubReport) -> io::Result<()> {
+fn bad(out: &mut dyn Page, report: &GithubReport) -> io::Result<()> {
     if report.bad.is_empty() {
         return Ok(());
     }
@@ -69,7 +65,7 @@ fn bad(out: &mut dyn Write, report: &GithubReport) -> io::Result<()> {
     Ok(())
 }
 
-/// One line: how many issues, and what became of them.
+/// The number of issues and what became of them, in one line.
 fn changes(report: &GithubReport) -> String {
     let GithubReport { added, updated, comments, passages, .. } = report;
     if !report.changed_anything() {
@@ -88,7 +84,7 @@ fn changes(report: &GithubReport) -> String {
     format!("issues: {}{comments}; {} written", parts.join(", "), counted(*passages, "passage"))
 }
 
-/// Why an import ended at the limit of requests, and when to go on.
+/// Why an import stopped at the request limit, and when to continue.
 pub fn limited(until: Timestamp, now: &Zoned, has_token: bool) -> String {
     let until = until.to_zoned(now.time_zone().clone());
     let form = if until.date() == now.date() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
@@ -97,8 +93,8 @@ pub fn limited(until: Timestamp, now: &Zoned, has_token: bool) -> String {
         false => "; with a token in GITHUB_TOKEN the limit is far higher",
     };
     format!(
-        "GitHub's limit of requests is reached before all was read; what was read is kept. Run the import again after {} to \
-         go on, or let it wait with --max-wait MINUTES{token}",
+        "GitHub's request limit was reached before the end; what was read is kept. Run the import again after {} to continue, \
+         or let it wait with --max-wait MINUTES{token}",
         until.strftime(form)
     )
 }
@@ -124,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_is_told_in_a_few_lines() {
+    fn an_import_takes_a_few_lines() {
         insta::assert_snapshot!(plain(|out| report(out, &sample(), Some("engine"), false)), @r"
         issues: 1,200 added, 3 updated, 2,500 new comments; 9,000 passages written in 4.2 s
           from github:ada/engine, namespace engine, collection issues

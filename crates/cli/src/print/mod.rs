@@ -1,4 +1,4 @@
-//! What people read: each printer writes styled text to a stream that takes the styles out where they are not wanted.
+//! Printers for people: each writes styled text to a page, which fits it to the terminal and drops unwanted styles.
 
 pub mod answer;
 pub mod calibrate;
@@ -23,10 +23,19 @@ pub mod text;
 pub mod troubleshoot;
 pub mod views;
 
-/// What a printer wrote, without styles.
+/// The output of a printer without styles, and without a terminal to fit.
 #[cfg(test)]
-pub fn plain(print: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+pub fn plain(print: impl FnOnce(&mut dyn crate::page::Page) -> std::io::Result<()>) -> String {
     let mut written = Vec::new();
     print(&mut written).expect("a vector takes everything");
     anstream::adapter::strip_str(&String::from_utf8(written).expect("text")).to_string()
+}
+
+/// The output of a printer without styles, in a terminal of so many columns.
+#[cfg(test)]
+pub fn plain_in(columns: usize, print: impl FnOnce(&mut dyn crate::page::Page) -> std::io::Result<()>) -> String {
+    let mut page = samples::NarrowPage { columns, text: Vec::new() };
+    print(&mut page).expect("a vector takes everything");
+    let text = String::from_utf8(page.text).expect("text");
+    anstream::adapter::strip_str(&crate::page::fitted(&text, columns)).to_string()
 }

@@ -1,22 +1,23 @@
 //! Entries of notes.
 
 use super::text::{label, visible};
+use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::memory::{ForgetAction, Forgotten, NoteEntry};
 
-/// Each entry with its place, and a number to choose it by where that is wanted.
+/// Writes each entry with its place, and with `numbered` a number to choose it by.
 pub fn entries(
-    out: &mut dyn Write,
+    out: &mut dyn Page,
     entries: &[NoteEntry],
-    written: impl Fn(&NoteEntry) -> String,
+    path: impl Fn(&NoteEntry) -> String,
     numbered: bool,
 ) -> io::Result<()> {
     for (number, entry) in (1..).zip(entries) {
         if numbered {
             write!(out, "{} ", format_args!("{number}.").bold())?;
         }
-        writeln!(out, "{}", place(entry, &written(entry)))?;
+        writeln!(out, "{}", place(entry, &path(entry)))?;
         for line in entry.text.lines() {
             writeln!(out, "   {}", visible(line))?;
         }
@@ -24,15 +25,15 @@ pub fn entries(
     Ok(())
 }
 
-/// What was done to entries.
-pub fn done(out: &mut dyn Write, done: &Forgotten, written: impl Fn(&NoteEntry) -> String) -> io::Result<()> {
+/// Writes what was done to each entry.
+pub fn done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) -> String) -> io::Result<()> {
     let what = match done.action {
-        ForgetAction::Mark => "forgotten",
+        ForgetAction::Mark => "hidden",
         ForgetAction::Delete => "deleted",
-        ForgetAction::Undo => "remembered again",
+        ForgetAction::Undo => "shown again",
     };
     for entry in &done.entries {
-        writeln!(out, "{}  {what}", place(entry, &written(entry)))?;
+        writeln!(out, "{}  {what}", place(entry, &path(entry)))?;
     }
     Ok(())
 }
@@ -76,11 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_said_of_each() {
+    fn each_entry_has_its_outcome() {
         let forgotten = Forgotten { action: ForgetAction::Mark, entries: sample(), not_indexed: None };
         insta::assert_snapshot!(plain(|out| done(out, &forgotten, |entry| entry.path.clone())), @r"
-        memory/2026-11-22.md:3  forgotten
-        memory/2026-11-22.md:7-8  forgotten
+        memory/2026-11-22.md:3  hidden
+        memory/2026-11-22.md:7-8  hidden
         ");
     }
 }

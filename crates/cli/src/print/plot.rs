@@ -1,43 +1,50 @@
-//! The curve of a pool's scores with the cut drawn in, as text.
+//! The curve of a pool's scores with the cut, drawn as text.
 
+use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 
-/// Columns and rows of the drawing itself.
+/// The widest drawing, in columns.
 const WIDTH: usize = 60;
+
+/// Columns of the scale left of the drawing, and of the cut's line in it.
+const SCALE: usize = 11;
+
+/// Rows of the drawing.
 const HEIGHT: usize = 12;
 
 /// Parts of a column, in eighths of a row.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What to draw.
+/// The scores to draw, and where they are cut.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
     /// Scores, best first.
     pub scores: &'a [f64],
-    /// How many of them are kept.
+    /// The number of scores kept.
     pub keep: usize,
-    /// The score that the kept ones reach, where there is one on the scale of `scores`.
+    /// The score that the kept ones reach, where the method has one on this scale.
     pub threshold: Option<f64>,
 }
 
-/// A column of the drawing: neighbours that share it, all on one side of the cut.
+/// A column of the drawing: one score or several neighbours, all on one side of the cut.
 struct Column {
     score: f64,
     kept: bool,
 }
 
-/// Draws one column for each candidate or group of neighbours, the kept ones left of the cut. Nothing for an empty pool.
+/// Draws a column for each candidate or group of neighbours, the kept ones left of the cut. An empty pool draws nothing.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn plot(out: &mut dyn Write, curve: &Curve<'_>) -> io::Result<()> {
+pub fn plot(out: &mut dyn Page, curve: &Curve<'_>) -> io::Result<()> {
     let finite = || curve.scores.iter().copied().filter(|score| score.is_finite());
     let (Some(low), Some(high)) = (finite().reduce(f64::min), finite().reduce(f64::max)) else { return Ok(()) };
     let keep = curve.keep.min(curve.scores.len());
-    let columns = columns(curve.scores, keep);
-    // A few candidates are drawn wider.
-    let wide = (WIDTH / columns.len()).clamp(1, 3);
+    let width = out.columns_after(SCALE, WIDTH).min(WIDTH);
+    let columns = columns(curve.scores, keep, width);
+    // A few candidates get wider columns.
+    let wide = (width / columns.len()).clamp(1, 3);
     let height = |score: f64| {
         let share = if high > low { (score - low) / (high - low) } else { 1.0 };
         ((share * (HEIGHT * 8) as f64).round() as usize).clamp(1, HEIGHT * 8)
@@ -57,7 +64,7 @@ pub fn plot(out: &mut dyn Write, curve: &Curve<'_>) -> io::Result<()> {
             0 => empty,
             eighths => EIGHTHS[eighths],
         };
-        // A line ends with its last mark, at the cut at the earliest.
+        // A row ends with its last mark, but not before the cut.
         let end = columns.iter().rposition(|column| mark(column) != ' ').map_or(0, |last| last + 1).max(cut_at);
         for (index, column) in columns[..end].iter().enumerate() {
             if index == cut_at {
@@ -78,17 +85,17 @@ pub fn plot(out: &mut dyn Write, curve: &Curve<'_>) -> io::Result<()> {
     }
     let before = cut_at * wide;
     let words = format!("cut: {keep} kept, {} left out", curve.scores.len() - keep);
-    // The words stand right of the mark, or left of it where there is no room.
+    // The words go to the right of the mark, or to the left where there is no room.
     let under = match before.checked_sub(words.chars().count() + 1) {
-        Some(room) if before > WIDTH / 2 => format!("{}{words} ┃", " ".repeat(room)),
+        Some(room) if before > width / 2 => format!("{}{words} ┃", " ".repeat(room)),
         _ => format!("{}┃ {words}", " ".repeat(before)),
     };
     writeln!(out, "{:>8}  {}", "", under.yellow())
 }
 
-/// Groups neighbours so that the columns fit, never across the cut. Both sides keep at least one column.
-fn columns(scores: &[f64], keep: usize) -> Vec<Column> {
-    let per_column = scores.len().div_ceil(WIDTH);
+/// Groups neighbours so that the columns fit, never across the cut. Each side has at least one column.
+fn columns(scores: &[f64], keep: usize, width: usize) -> Vec<Column> {
+    let per_column = scores.len().div_ceil(width);
     let (kept, rest) = scores.split_at(keep);
     let side = |scores: &[f64], kept: bool| {
         let best = |group: &[f64]| group.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -101,7 +108,7 @@ fn columns(scores: &[f64], keep: usize) -> Vec<Column> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain;
+    use super::super::{plain, plain_in};
     use super::*;
     use proptest::prelude::*;
 
@@ -142,6 +149,16 @@ mod tests {
         assert!(drawn(&[0.5, 0.5], 2, Some(0.5)).contains("2 kept, 0 left out"));
         assert!(drawn(&[0.5, 0.4], 0, None).contains("0 kept, 2 left out"));
         assert_eq!(drawn(&[f64::NAN], 0, None), "");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_a_narrow_drawing() {
+        let scores: Vec<f64> = (0..150).map(|rank| 1.0 / (1.0 + f64::from(rank))).collect();
+        for keep in [0, 4, 75, 150] {
+            let text = plain_in(40, |out| plot(out, &Curve { scores: &scores, keep, threshold: None }));
+            assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+            assert_eq!(text.lines().count(), HEIGHT + 1, "{text}");
+        }
     }
 
     proptest! {

@@ -1,22 +1,23 @@
-//! What is related to a passage, for people.
+//! Everything related to a passage.
 
 use super::text::{counted, label};
+use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::related::{NameReference, Referrer, Related, RelatedPassage};
 
-/// The passage, then each list under its heading; lists without entries are left out.
+/// Writes the passage, then each list that has entries under its heading.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn related(out: &mut dyn Write, found: &Related) -> io::Result<()> {
+pub fn related(out: &mut dyn Page, found: &Related) -> io::Result<()> {
     place(out, &found.passage)?;
     writeln!(out)?;
     if found.is_empty() {
         return writeln!(out, "\nNothing is related to it.");
     }
     if !found.similar.is_empty() {
-        writeln!(out, "\n{}", "Like it".bold())?;
+        writeln!(out, "\n{}", "Similar".bold())?;
         for one in &found.similar {
             write!(out, "  {}  ", format_args!("{:.2}", one.similarity).dimmed())?;
             place(out, &one.passage)?;
@@ -24,7 +25,7 @@ pub fn related(out: &mut dyn Write, found: &Related) -> io::Result<()> {
         }
     }
     if !found.references.is_empty() {
-        writeln!(out, "\n{}", "It uses".bold())?;
+        writeln!(out, "\n{}", "Uses".bold())?;
         found.references.iter().try_for_each(|reference| uses(out, reference))?;
     }
     if !found.referenced_by.is_empty() {
@@ -34,7 +35,7 @@ pub fn related(out: &mut dyn Write, found: &Related) -> io::Result<()> {
     Ok(())
 }
 
-fn uses(out: &mut dyn Write, reference: &NameReference) -> io::Result<()> {
+fn uses(out: &mut dyn Page, reference: &NameReference) -> io::Result<()> {
     let (name, place_of) = (label(&reference.name), lines(&reference.lines));
     match reference.definitions.as_slice() {
         [only] => {
@@ -54,7 +55,7 @@ fn uses(out: &mut dyn Write, reference: &NameReference) -> io::Result<()> {
     }
 }
 
-fn used_by(out: &mut dyn Write, referrer: &Referrer) -> io::Result<()> {
+fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
     write!(out, "  ")?;
     place(out, &referrer.passage)?;
     write!(out, "  {}", lines(&referrer.lines).dimmed())?;
@@ -71,7 +72,7 @@ fn used_by(out: &mut dyn Write, referrer: &Referrer) -> io::Result<()> {
     }
 }
 
-fn place(out: &mut dyn Write, passage: &RelatedPassage) -> io::Result<()> {
+fn place(out: &mut dyn Page, passage: &RelatedPassage) -> io::Result<()> {
     let RelatedPassage { path, start_line, end_line, symbol, title, kind, .. } = passage;
     write!(out, "{}:{}-{}", label(path).purple(), start_line.green(), end_line.green())?;
     if let Some(name) = symbol.as_ref().or(title.as_ref()) {
@@ -85,7 +86,8 @@ fn lines(lines: &[u32]) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<String> = lines.iter().take(SHOWN).map(u32::to_string).collect();
     let more = if lines.len() > SHOWN { ", …" } else { "" };
-    format!("line{} {}{more}", if lines.len() == 1 { "" } else { "s" }, shown.join(", "))
+    let noun = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{noun} {}{more}", shown.join(", "))
 }
 
 #[cfg(test)]
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn each_list_has_its_heading_and_doubt_is_told() {
+    fn each_list_has_its_heading_and_doubt_shows() {
         let reference = |name: &str, definitions| NameReference {
             name: name.into(),
             kind: "call".into(),
@@ -146,10 +148,10 @@ mod tests {
         insta::assert_snapshot!(plain(|out| related(out, &found)), @r"
         src/door.rs:3-9  open  (function)
 
-        Like it
+        Similar
           0.73  src/gate.rs:3-9  swing  (function)
 
-        It uses
+        Uses
           src/key.rs:3-9  key  (function)  lines 4, 6
           turn: one of 2  lines 4, 6
             src/key.rs:3-9  Key::turn  (function)

@@ -1,17 +1,18 @@
-//! What a run did.
+//! The report of a run.
 
 use super::text::{count, counted, label, milliseconds, visible};
+use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use tamis::RunReport;
 use tamis::index::SourceReport;
 
-/// The report of a whole run. `verbose` adds each kind of file left out and each file that could not be read.
+/// Writes the report. `verbose` adds the kinds of files left out and the files that could not be read.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Result<()> {
+pub fn report(out: &mut dyn Page, report: &RunReport, verbose: bool) -> io::Result<()> {
     writeln!(out, "{} in {}", changes(report).bold(), milliseconds(elapsed(report)))?;
     embedded(out, report)?;
     sources(out, &report.sources, verbose)?;
@@ -21,19 +22,19 @@ pub fn report(out: &mut dyn Write, report: &RunReport, verbose: bool) -> io::Res
         writeln!(out, "  {}", visible(remark).yellow())?;
     }
     for reason in report.uncached.iter().filter(|_| verbose) {
-        writeln!(out, "  the cache of vectors was passed over: {}", visible(reason))?;
+        writeln!(out, "  the cache of vectors was not used: {}", visible(reason))?;
     }
     for reason in report.undated.iter().filter(|_| verbose) {
-        writeln!(out, "  the dates of files count, not those of commits: {}", visible(reason))?;
+        writeln!(out, "  documents are dated by their files, not by their commits: {}", visible(reason))?;
     }
     Ok(())
 }
 
-/// What was embedded with each model, taken from the cache, and left for later.
+/// Writes what was embedded with each model, taken from the cache, and left for later.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn embedded(out: &mut dyn Write, report: &RunReport) -> io::Result<()> {
+pub fn embedded(out: &mut dyn Page, report: &RunReport) -> io::Result<()> {
     for (model, embedded) in &report.embedded {
         let time = report.timings_ms.get(&format!("embed_{model}")).copied().unwrap_or_default();
         let rate = if time > 0.0 { *embedded as f64 / time * 1000.0 } else { 0.0 };
@@ -55,8 +56,8 @@ pub fn embedded(out: &mut dyn Write, report: &RunReport) -> io::Result<()> {
     Ok(())
 }
 
-/// What was done in each repository. `verbose` adds those in which nothing was.
-fn sources(out: &mut dyn Write, sources: &[SourceReport], verbose: bool) -> io::Result<()> {
+/// Writes what was done in each repository. `verbose` adds the unchanged ones.
+fn sources(out: &mut dyn Page, sources: &[SourceReport], verbose: bool) -> io::Result<()> {
     for source in sources {
         let SourceReport { namespace, added, changed, moved, removed, unchanged, passages, remark, .. } = source;
         let done = RunReport {
@@ -79,16 +80,16 @@ fn sources(out: &mut dyn Write, sources: &[SourceReport], verbose: bool) -> io::
     Ok(())
 }
 
-/// One line for one run of many.
+/// A run in one line.
 pub fn line(report: &RunReport) -> String {
     format!("{} in {}", changes(report), milliseconds(elapsed(report)))
 }
 
-/// Files left out by kind.
+/// Writes the number of files left out, and with `verbose` their kinds.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn skipped(out: &mut dyn Write, skipped: &BTreeMap<String, u64>, verbose: bool) -> io::Result<()> {
+pub fn skipped(out: &mut dyn Page, skipped: &BTreeMap<String, u64>, verbose: bool) -> io::Result<()> {
     let total: u64 = skipped.values().sum();
     if total == 0 {
         return Ok(());
@@ -98,7 +99,7 @@ pub fn skipped(out: &mut dyn Write, skipped: &BTreeMap<String, u64>, verbose: bo
     writeln!(out, "  {} left out{kinds}", counted(total, "file"))
 }
 
-fn unreadable(out: &mut dyn Write, unreadable: &[String], verbose: bool) -> io::Result<()> {
+fn unreadable(out: &mut dyn Page, unreadable: &[String], verbose: bool) -> io::Result<()> {
     if unreadable.is_empty() {
         return Ok(());
     }
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_in_a_few_lines() {
+    fn a_run_takes_a_few_lines() {
         insta::assert_snapshot!(plain(|out| report(out, &sample(), false)), @r"
         1,243 files: 1,200 added, 3 changed; 9,000 passages written in 1.4 s
           static: 9,000 passages embedded in 450 ms, 20,000 a second
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn each_repository_is_told_of_that_changed_or_cannot_be_looked_at() {
+    fn changed_and_unreadable_repositories_have_lines() {
         let of = |namespace: &str, added, remark: Option<&str>| SourceReport {
             namespace: namespace.into(),
             added,

@@ -1,8 +1,34 @@
-//! Answers made up for the printers' tests.
+//! Answers for the printers' tests, and a page with a width.
 
+use crate::page::Page;
 use std::collections::BTreeMap;
 use tamis::search::{IndexReport, PoolEntry};
 use tamis::{Answer, CutReport, Hit};
+
+/// A page of a terminal.
+pub struct NarrowPage {
+    /// Columns of the terminal.
+    pub columns: usize,
+    /// The text so far.
+    pub text: Vec<u8>,
+}
+
+impl Write for NarrowPage {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Page for NarrowPage {
+    fn columns(&self) -> Option<usize> {
+        Some(self.columns)
+    }
+}
 
 /// A result with nothing but its place.
 pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
@@ -52,6 +78,7 @@ pub fn answer() -> Answer {
             dropped_non_finite: 0,
             diagnostics: BTreeMap::new(),
         },
+        nearest: None,
         timings_ms: BTreeMap::new(),
         index: IndexReport { passages: 1, embedded: 1, stale: Some(0), namespaces: vec!["sample".into()] },
         pool: None,

@@ -1,15 +1,16 @@
-//! Settings in effect, as TOML that could be saved.
+//! The settings in effect, as TOML that can be saved.
 
 use super::text::{label, visible};
+use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::config::{Allowed, Key, Setting};
 
-/// The settings of these keys, by table, each with where it came from. `verbose` adds what a key means and allows.
+/// Writes the settings of these keys by table, each with its origin. `verbose` adds the meaning of a key and what it allows.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn settings(out: &mut dyn Write, entries: &[(Key, Setting)], verbose: bool) -> io::Result<()> {
+pub fn settings(out: &mut dyn Page, entries: &[(Key, Setting)], verbose: bool) -> io::Result<()> {
     let width = entries.iter().map(|(key, setting)| assignment(key, setting).chars().count()).max().unwrap_or(0);
     let width = width.min(40);
     let mut table = None;

@@ -2,21 +2,22 @@
 
 use super::table::Columns;
 use super::text::{counted, milliseconds, visible};
-use crate::args::RowsForm;
+use crate::args::RowArguments;
 use crate::output::Output;
+use crate::page::Page;
 use owo_colors::OwoColorize;
 use serde::Serializer;
 use std::io::{self, Write};
 use tamis::evidence::{SqlAnswer, SqlTable, SqlValue};
 
-/// The most characters of a value in a table; programs get more.
+/// The most characters of a value in a table; programs get all.
 const WIDEST: usize = 60;
 
-/// Prints an answer in the form asked for.
+/// Prints an answer in the form that the user chose.
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn print(answer: &SqlAnswer, form: &RowsForm, output: &Output) -> anyhow::Result<()> {
+pub fn print(answer: &SqlAnswer, form: &RowArguments, output: &Output) -> anyhow::Result<()> {
     if form.json {
         output.json(answer)?;
     } else if form.jsonl {
@@ -28,19 +29,18 @@ pub fn print(answer: &SqlAnswer, form: &RowsForm, output: &Output) -> anyhow::Re
         csv_lines(&mut out, answer)?;
         out.flush()?;
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         rows(&mut out, answer)?;
         out.flush()?;
     }
     if answer.truncated && (form.jsonl || form.csv) {
-        output
-            .warn(&format!("there are more rows than these {}; ask for them with LIMIT and OFFSET", answer.row_count));
+        output.warn(&format!("there are more rows than these {}; read them with LIMIT and OFFSET", answer.row_count));
     }
     Ok(())
 }
 
-/// A table, and a line on how much of the rows it is.
-fn rows(out: &mut dyn Write, answer: &SqlAnswer) -> io::Result<()> {
+/// Writes a table, and a line on the number of rows.
+fn rows(out: &mut dyn Page, answer: &SqlAnswer) -> io::Result<()> {
     if answer.row_count > 0 {
         let is_number = |column: usize| {
             let values = || answer.rows.iter().map(move |row| &row[column]);
@@ -77,7 +77,7 @@ fn rows(out: &mut dyn Write, answer: &SqlAnswer) -> io::Result<()> {
     Ok(())
 }
 
-/// A text on one line of a table.
+/// A text for one line of a table.
 fn cell(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = visible(&line);
@@ -100,14 +100,14 @@ fn text(value: &SqlValue) -> String {
 fn json_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
     let names = different(&answer.columns);
     for row in &answer.rows {
-        // In the order of the columns, which a map of values would not keep.
+        // A map of values would lose the order of the columns.
         crate::output::json_lines(&mut *out).collect_map(names.iter().zip(row))?;
         writeln!(out)?;
     }
     Ok(())
 }
 
-/// The names of columns, each once: an object has no two values of one name.
+/// The names of columns, made unique: an object holds one value of each name.
 fn different(columns: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for column in columns {
@@ -132,11 +132,11 @@ fn csv_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tables with their columns.
+/// Writes the tables with their columns.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn print_tables(out: &mut dyn Write, tables: &[SqlTable]) -> io::Result<()> {
+pub fn print_tables(out: &mut dyn Page, tables: &[SqlTable]) -> io::Result<()> {
     for (number, table) in tables.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_one_name_are_told_apart() {
+    fn columns_of_one_name_get_different_names() {
         let values = vec![SqlValue::Integer(1), SqlValue::Integer(2), SqlValue::Null];
         let answer = answer(&["id", "id", "at"], vec![values]);
         let mut lines = Vec::new();

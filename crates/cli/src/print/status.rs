@@ -1,19 +1,20 @@
-//! What an index holds, for people.
+//! The contents of an index.
 
 use super::report::skipped;
 use super::table::Columns;
 use super::text::{ago, bytes, count, counted, label, visible};
+use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::Status;
 use tamis::text::Language;
 
-/// The whole status. `verbose` adds each kind of file left out and each note on how a file was read.
+/// Writes the whole status. `verbose` adds the kinds of files left out and the remarks on how files were read.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
+pub fn status(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
     let summary = &status.summary;
     writeln!(out, "{}", label(&status.root.to_string_lossy()).bold())?;
     let fresh = match status.stale {
@@ -25,7 +26,7 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
     let sizes = summary.sizes;
     writeln!(
         out,
-        "  index in {}: {} (database {}, words {}, vectors {})",
+        "  index in {}: {} (database {}, lexical index {}, vectors {})",
         label(&status.directory.to_string_lossy()),
         bytes(sizes.database + sizes.lexical + sizes.vectors),
         bytes(sizes.database),
@@ -49,7 +50,7 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
         let mut counts: Vec<_> = counts.iter().collect();
         counts.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));
         for entry in counts {
-            // People read "C++"; every flag takes that too, and programs get the stored name.
+            // People read "C++", which every flag takes too; programs get the stored name.
             let language = Language::named(&entry.name).filter(|_| heading == "language");
             let name = language.map_or(entry.name.as_str(), |language| language.display);
             let name = if name.is_empty() { "(none)" } else { name };
@@ -61,12 +62,12 @@ pub fn status(out: &mut dyn Write, status: &Status, now: SystemTime, verbose: bo
     models(out, status)
 }
 
-/// The repositories; nothing where the index is of the tree around it.
-fn sources(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+/// Writes the repositories; nothing where the index holds only the tree around it.
+fn sources(out: &mut dyn Page, status: &Status) -> io::Result<()> {
     if matches!(status.sources.as_slice(), [only] if only.root == status.root) {
         return Ok(());
     }
-    let mut table = Columns::new(&["namespace", "root", "owner", "shared", ">documents", ">passages", ">stale"]);
+    let mut table = Columns::new(&["namespace", "/root", "owner", "shared", ">documents", ">passages", ">stale"]);
     for source in &status.sources {
         table.row([
             label(&source.namespace).into_owned(),
@@ -88,16 +89,17 @@ fn sources(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     Ok(())
 }
 
-/// The evidence of each namespace that has any.
-fn evidence(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+/// Writes the evidence of each namespace that has any.
+fn evidence(out: &mut dyn Page, status: &Status) -> io::Result<()> {
     for found in &status.evidence {
         let of = if status.evidence.len() == 1 { String::new() } else { format!(" of {}", label(&found.namespace)) };
         let graph =
             [(found.tasks, "task"), (found.claims, "claim"), (found.fragments, "fragment"), (found.pages, "page")];
         let graph: Vec<String> = graph.iter().map(|(number, noun)| counted(*number, noun)).collect();
-        let stands = [(found.supporting, "supporting"), (found.refuting, "refuting"), (found.neutral, "neutral")];
-        let stands: Vec<String> = stands.iter().map(|(number, stand)| format!("{} {stand}", count(*number))).collect();
-        writeln!(out, "\n  evidence{of}: {}; edges to claims: {}", graph.join(", "), stands.join(", "))?;
+        let relations = [(found.supporting, "supporting"), (found.refuting, "refuting"), (found.neutral, "neutral")];
+        let relations: Vec<String> =
+            relations.iter().map(|(number, relation)| format!("{} {relation}", count(*number))).collect();
+        writeln!(out, "\n  evidence{of}: {}; edges to claims: {}", graph.join(", "), relations.join(", "))?;
         let mut table = Columns::new(&["domain", ">pages", ">fragments"]);
         for domain in &found.top_domains {
             table.row([label(&domain.name).into_owned(), count(domain.documents), count(domain.passages)]);
@@ -109,7 +111,7 @@ fn evidence(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     Ok(())
 }
 
-fn notes(out: &mut dyn Write, status: &Status, verbose: bool) -> io::Result<()> {
+fn notes(out: &mut dyn Page, status: &Status, verbose: bool) -> io::Result<()> {
     if status.notes.is_empty() {
         return Ok(());
     }
@@ -121,11 +123,11 @@ fn notes(out: &mut dyn Write, status: &Status, verbose: bool) -> io::Result<()> 
     Ok(())
 }
 
-fn models(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+fn models(out: &mut dyn Page, status: &Status) -> io::Result<()> {
     let mut table = Columns::new(&["model", ">dimensions", ">embedded", ">of passages", ""]);
     for entry in &status.summary.models {
         let coverage = entry.coverage;
-        // A model that lacks a little must not read as whole.
+        // The percentage is rounded down, so that a model with a gap never reads 100%.
         let percent = (coverage.embedded * 100).checked_div(coverage.passages).unwrap_or(100);
         table.row([
             entry.model.id.clone(),
@@ -140,8 +142,8 @@ fn models(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     cache(out, status)
 }
 
-/// The cache of vectors that all indexes of the user share.
-fn cache(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+/// Writes the size of the cache of vectors that all of the user's indexes share.
+fn cache(out: &mut dyn Page, status: &Status) -> io::Result<()> {
     let Some(cache) = &status.embedding_cache else { return Ok(()) };
     let size = format!("{} of at most {}", bytes(cache.bytes), bytes(cache.most_bytes));
     write!(

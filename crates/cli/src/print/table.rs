@@ -1,47 +1,171 @@
-//! Plain tables: columns aligned, no borders, no colour.
+//! Plain tables: aligned columns without borders or colour, narrow enough for the terminal.
 
 use super::text::visible;
+use crate::page::{Page, shortened, shortened_start};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use std::io::{self, Write};
+use console::measure_text_width;
+use std::io;
+
+/// A cell is never shortened below this many columns.
+const NARROWEST: usize = 12;
+
+/// Columns of the padding around a cell.
+const PADDING: usize = 2;
 
 /// A table in the making.
 pub struct Columns {
-    table: Table,
+    headings: Vec<Heading>,
+    rows: Vec<Vec<String>>,
+}
+
+struct Heading {
+    text: String,
+    side: Side,
+}
+
+/// The content of a column, which decides its alignment and its shortening.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    /// Text, whose end goes first.
+    Left,
+    /// Paths, whose beginning goes first.
+    Path,
+    /// Numbers, which stay whole.
+    Right,
 }
 
 impl Columns {
-    /// With these headings; those that start with `>` name columns of numbers, aligned to the right.
+    /// A table with these headings. `>` before a heading marks a column of numbers, aligned to the right; `/` marks a column
+    /// of paths.
     pub fn new(headings: &[&str]) -> Self {
-        let mut table = Table::new();
-        table.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(headings.iter().map(|heading| one_line(heading.trim_start_matches('>'))));
-        for (index, heading) in headings.iter().enumerate() {
-            if let (Some(column), true) = (table.column_mut(index), heading.starts_with('>')) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        Columns { table }
+        let heading = |heading: &&str| {
+            let (side, text) = match heading.as_bytes().first() {
+                Some(b'>') => (Side::Right, &heading[1..]),
+                Some(b'/') => (Side::Path, &heading[1..]),
+                _ => (Side::Left, *heading),
+            };
+            Heading { text: one_line(text), side }
+        };
+        Columns { headings: headings.iter().map(heading).collect(), rows: Vec::new() }
     }
 
-    /// One more row. What a cell quotes stays on its line and shows as itself.
+    /// Adds a row. Text in a cell stays on its line, and nothing hidden in it takes effect.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.table.add_row(cells.into_iter().map(|cell| one_line(&cell)).collect::<Vec<_>>());
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// Writes it.
+    /// Writes the table. In a narrow terminal it shortens the widest cells; where that is not enough, each row becomes a
+    /// paragraph of its own.
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        for line in self.table.lines() {
+    pub fn write(&self, out: &mut dyn Page) -> io::Result<()> {
+        let widths: Vec<usize> = (0..self.headings.len()).map(|column| self.width(column)).collect();
+        let limits = match out.columns() {
+            None => widths,
+            Some(columns) => match self.limits(widths, columns) {
+                Some(limits) => limits,
+                None => return self.write_paragraphs(out),
+            },
+        };
+        let mut table = Table::new();
+        table.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(self.headings.iter().map(|heading| heading.text.as_str()));
+        for (column, heading) in self.headings.iter().enumerate() {
+            if let (Some(column), Side::Right) = (table.column_mut(column), heading.side) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for row in &self.rows {
+            let cells = row.iter().zip(&self.headings).zip(&limits);
+            table.add_row(cells.map(|((cell, heading), limit)| match heading.side {
+                Side::Path => shortened_start(cell, *limit),
+                Side::Left | Side::Right => shortened(cell, *limit),
+            }));
+        }
+        for line in table.lines() {
             writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| measure_text_width(cell));
+        cells.fold(measure_text_width(&self.headings[column].text), usize::max)
+    }
+
+    /// The widths of the columns where the table fits; `None` where it does not even with short cells.
+    fn limits(&self, mut widths: Vec<usize>, columns: usize) -> Option<Vec<usize>> {
+        let mut over = (widths.iter().sum::<usize>() + PADDING * widths.len()).saturating_sub(columns + 1);
+        while over > 0 {
+            let can_shrink = |column: &usize| {
+                self.headings[*column].side != Side::Right
+                    && widths[*column] > NARROWEST.max(measure_text_width(&self.headings[*column].text))
+            };
+            let widest = (0..widths.len()).filter(can_shrink).max_by_key(|column| widths[*column])?;
+            widths[widest] -= 1;
+            over -= 1;
+        }
+        Some(widths)
+    }
+
+    /// Each row as a wrapped line of names and values; the first cell needs no name.
+    fn write_paragraphs(&self, out: &mut dyn Page) -> io::Result<()> {
+        for row in &self.rows {
+            let cells = row.iter().zip(&self.headings).enumerate().filter(|(_, (cell, _))| !cell.trim().is_empty());
+            let cells = cells.map(|(column, (cell, heading))| match heading.text.trim() {
+                "" => cell.trim().to_owned(),
+                _ if column == 0 => cell.trim().to_owned(),
+                name => format!("{name} {}", cell.trim()),
+            });
+            out.line(&format!(" {}", cells.collect::<Vec<_>>().join("; ")), 4)?;
         }
         Ok(())
     }
 }
 
-/// A cell with its spaces, and without the ends of lines that would make two rows of one.
+/// A cell with its spaces, but without line ends, which would make two rows of one.
 fn one_line(cell: &str) -> String {
     visible(cell).replace(['\n', '\t'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{plain, plain_in};
+    use super::*;
+
+    fn sample() -> Columns {
+        let mut table = Columns::new(&["model", ">passages", "/path"]);
+        table.row(["static-256".into(), "9,000".into(), "crates/embed/src/local/static.rs".into()]);
+        table.row(["minilm".into(), "12".into(), "crates/embed/src/local/minilm.rs".into()]);
+        table
+    }
+
+    #[test]
+    fn without_a_terminal_every_cell_is_whole() {
+        insta::assert_snapshot!(plain(|out| sample().write(out)), @r"
+         model       passages  path
+         static-256     9,000  crates/embed/src/local/static.rs
+         minilm            12  crates/embed/src/local/minilm.rs
+        ");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shortens_the_widest_cells() {
+        insta::assert_snapshot!(plain_in(44, |out| sample().write(out)), @r"
+         model       passages  path
+         static-256     9,000  …/src/local/static.rs
+         minilm            12  …/src/local/minilm.rs
+        ");
+    }
+
+    #[test]
+    fn a_very_narrow_terminal_gets_paragraphs() {
+        insta::assert_snapshot!(plain_in(30, |out| sample().write(out)), @r"
+        static-256; passages 9,000;
+           path
+           crates/embed/src/local/static.rs
+        ");
+    }
 }

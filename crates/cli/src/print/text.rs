@@ -1,4 +1,4 @@
-//! Small things in words: counts, sizes, times, and text of others made safe for a terminal.
+//! Counts, sizes and times in words, and other people's text made safe for a terminal.
 
 use indicatif::{DecimalBytes, HumanCount};
 use std::borrow::Cow;
@@ -10,9 +10,20 @@ pub fn count(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-/// A count with its noun: `1 file`, `2,048 files`.
+/// A count with its noun: `1 file`, `2,048 files`, `3 queries`.
 pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+    let noun = if number == 1 { Cow::Borrowed(noun) } else { Cow::Owned(plural(noun)) };
+    format!("{} {noun}", count(number))
+}
+
+/// The plural of a noun, or of several words that end with one.
+fn plural(noun: &str) -> String {
+    let before_y = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    match before_y {
+        Some(stem) => format!("{stem}ies"),
+        None if noun.ends_with(['s', 'x', 'z']) || noun.ends_with("ch") || noun.ends_with("sh") => format!("{noun}es"),
+        None => format!("{noun}s"),
+    }
 }
 
 /// A size in decimal units.
@@ -20,17 +31,17 @@ pub fn bytes(number: u64) -> String {
     DecimalBytes(number).to_string()
 }
 
-/// A number with as many digits as people compare.
+/// A number with a useful count of digits.
 pub fn number(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.001 { format!("{value:.1e}") } else { format!("{value:.3}") }
 }
 
-/// A number that may be missing.
+/// A number, or a dash where it is missing.
 pub fn maybe(value: Option<f64>) -> String {
     value.map_or_else(|| "–".into(), number)
 }
 
-/// How long something took, in milliseconds below a second, else in seconds or minutes.
+/// A duration: in milliseconds below a second, else in seconds or minutes.
 pub fn milliseconds(value: f64) -> String {
     match value {
         value if value < 10.0 => format!("{value:.1} ms"),
@@ -40,7 +51,7 @@ pub fn milliseconds(value: f64) -> String {
     }
 }
 
-/// How long ago something was, in its largest unit.
+/// The time since something happened, in its largest unit.
 pub fn ago(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     let (number, unit) = match seconds {
@@ -52,12 +63,12 @@ pub fn ago(elapsed: Duration) -> String {
     format!("{} ago", counted(number, unit))
 }
 
-/// Text of others for a terminal: what would steer it, hide or lie about the order of the characters is shown instead.
+/// Other people's text for a terminal: a character that would steer it, hide, or reorder the text shows as a sign.
 pub fn visible(text: &str) -> Cow<'_, str> {
     for_terminal(text)
 }
 
-/// A name that others gave, on one line: a name with a newline in it is not to pass for a line of ours.
+/// A name by other people, on one line: a newline in it must not pass for a line of this program.
 pub fn label(text: &str) -> Cow<'_, str> {
     match visible(text) {
         shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace('\n', "␊").replace('\t', "␉")),
@@ -73,6 +84,17 @@ mod tests {
     fn counts_sizes_and_times_read_well() {
         assert_eq!(counted(1, "file"), "1 file");
         assert_eq!(counted(20_480, "file"), "20,480 files");
+        for (noun, several) in [
+            ("query", "2 queries"),
+            ("search", "2 searches"),
+            ("match", "2 matches"),
+            ("changed file", "2 changed files"),
+            ("day", "2 days"),
+            ("index", "2 indexes"),
+            ("neutral edge", "2 neutral edges"),
+        ] {
+            assert_eq!(counted(2, noun), several);
+        }
         assert_eq!(number(0.0), "0.000");
         assert_eq!(number(0.00012), "1.2e-4");
         assert_eq!(number(12.34567), "12.346");

@@ -1,21 +1,22 @@
-//! What was solved before, for people.
+//! Similar problems that were already solved.
 
 use super::text::{counted, label, visible};
+use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::troubleshoot::{SolvedIssue, Thread, Troubleshooting, WikiFound, WikiPage};
 
-/// Lines of a thread that are shown; `--markdown` and `--json` give it all.
+/// The most lines of a thread; `--markdown` and `--json` print all.
 const LINES: usize = 12;
 
-/// Longer lines are shortened.
+/// Where the terminal sets no limit, longer lines are shortened.
 const LONGEST_LINE: usize = 160;
 
-/// Every match with its similarity and the beginning of its thread, then why there is what there is.
+/// Writes every match with its similarity and the beginning of its thread, then the reason for the selection.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn troubleshooting(out: &mut dyn Write, found: &Troubleshooting) -> io::Result<()> {
+pub fn troubleshooting(out: &mut dyn Page, found: &Troubleshooting) -> io::Result<()> {
     for issue in &found.matches {
         solved(out, issue)?;
     }
@@ -24,13 +25,13 @@ pub fn troubleshooting(out: &mut dyn Write, found: &Troubleshooting) -> io::Resu
     }
     let reason = found.reason.trim_end_matches('.');
     match (&found.query_id, found.is_empty()) {
-        (_, true) => writeln!(out, "Nothing known: {}.", visible(reason)),
+        (_, true) => writeln!(out, "Nothing similar was solved: {}.", visible(reason)),
         (Some(id), false) => writeln!(out, "{}. [query {id}]", visible(&capital(reason))),
         (None, false) => writeln!(out, "{}.", visible(&capital(reason))),
     }
 }
 
-fn solved(out: &mut dyn Write, issue: &SolvedIssue) -> io::Result<()> {
+fn solved(out: &mut dyn Page, issue: &SolvedIssue) -> io::Result<()> {
     write!(out, "{}  {:.2}", label(&issue.source).purple(), issue.similarity.green())?;
     write!(out, "  {}", label(&issue.title).bold())?;
     let kind = issue.kind.replace('_', " ");
@@ -42,7 +43,7 @@ fn solved(out: &mut dyn Write, issue: &SolvedIssue) -> io::Result<()> {
     writeln!(out, "  {}\n", comments(&issue.thread).dimmed())
 }
 
-fn wiki(out: &mut dyn Write, page: &WikiPage) -> io::Result<()> {
+fn wiki(out: &mut dyn Page, page: &WikiPage) -> io::Result<()> {
     write!(out, "{}", label(&page.source).purple())?;
     if let Some(similarity) = page.similarity {
         write!(out, "  {:.2}", similarity.green())?;
@@ -57,13 +58,13 @@ fn wiki(out: &mut dyn Write, page: &WikiPage) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The first lines, behind a bar.
-fn text(out: &mut dyn Write, text: &str) -> io::Result<()> {
+/// Writes the first lines behind a bar.
+fn text(out: &mut dyn Page, text: &str) -> io::Result<()> {
     let lines = text.lines().count();
     for line in text.lines().take(LINES) {
-        let shortened: String = line.chars().take(LONGEST_LINE).collect();
-        let more = if shortened.len() < line.len() { "…" } else { "" };
-        writeln!(out, "  {} {}{more}", "│".dimmed(), visible(&shortened))?;
+        let line = visible(line).replace('\t', "    ");
+        let columns = out.columns_after(4, LONGEST_LINE);
+        writeln!(out, "  {} {}", "│".dimmed(), shortened(&line, columns))?;
     }
     if lines > LINES {
         writeln!(

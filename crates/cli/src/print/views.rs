@@ -1,15 +1,16 @@
-//! The views that there are, for people.
+//! The list of views.
 
 use super::text::{label, visible};
+use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::evidence::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 
-/// Each view with what it answers and what it can be asked by.
+/// Writes each view with what it answers and its parameters.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn views(out: &mut dyn Write, views: &[ViewDescription]) -> io::Result<()> {
+pub fn views(out: &mut dyn Page, views: &[ViewDescription]) -> io::Result<()> {
     for (number, view) in views.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;

@@ -53,7 +53,7 @@ fn from_symbols_to_the_threshold_of_a_search() {
 
     let (code, _, err) = run(tree.tamis(&["calibrate", "--clear"]));
     assert_eq!(code, 0);
-    assert!(err.contains("1 calibrated threshold is forgotten"), "{err}");
+    assert!(err.contains("deleted 1 calibrated threshold"), "{err}");
     assert_eq!(config(&tree), comment);
 }
 

@@ -15,7 +15,7 @@ fn the_relevant_lines_come_out_as_they_came_in() {
     let (code, out, err) = filtered(&[], SCORES);
     assert_eq!(code, 0, "{err}");
     assert_eq!(out, "{\"score\": 0.91, \"id\": 1}\n{\"score\":0.90,\"id\":2}\r\n");
-    assert!(err.starts_with("tamis: kept 2 of 5 (background): "), "{err}");
+    assert!(err.starts_with("tamis: Kept 2 of 5: "), "{err}");
     assert_eq!(filtered(&["--quiet"], SCORES).2, "");
     let (_, out, _) = filtered(&["--method", "fixed:k=100"], SCORES);
     assert_eq!(out, SCORES, "all of them, to the missing end of the last line");
@@ -57,7 +57,7 @@ fn one_malformed_line_is_named_and_nothing_is_written() {
 fn nothing_kept_is_status_1_and_so_is_nothing_given() {
     let (code, out, err) = filtered(&["--background", "0.95"], SCORES);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(err.contains("kept 0 of 5"), "{err}");
+    assert!(err.contains("Nothing close enough: "), "{err}");
     assert_eq!(filtered(&[], "").0, 1);
 }
 
@@ -97,7 +97,7 @@ fn a_method_reads_the_legs_on_its_own_scale() {
 fn a_limit_shortens_and_figures_explain() {
     let (code, out, err) = filtered(&["--method", "fixed:k=4", "-n", "1", "--explain"], SCORES);
     assert_eq!((code, out.lines().count()), (0, 1));
-    assert!(err.contains("kept 4 of 5, the first 1 written (fixed)"), "{err}");
+    assert!(err.contains("Kept 4 of 5, the first 1 shown: ") && err.contains("method = fixed"), "{err}");
     let (_, _, err) = filtered(&["--explain"], SCORES);
     assert!(err.contains("background = estimated"), "{err}");
 }

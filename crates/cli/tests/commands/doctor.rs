@@ -24,10 +24,10 @@ fn deleted_derived_indexes_come_back_and_lose_nothing() {
     fs::remove_dir_all(tree.root().join(".tamis/vectors")).expect("removed");
     let (code, out, err) = run(tree.tamis(&["doctor", "--check-only"]));
     assert_eq!(code, 1, "{out}{err}");
-    assert!(out.contains("mendable: words: ") && out.contains("mendable: vectors: "), "{out}");
+    assert!(out.contains("repairable: lexical index: ") && out.contains("repairable: vectors: "), "{out}");
     let (code, out, err) = run(tree.tamis(&["doctor"]));
     assert_eq!(code, 0, "{out}{err}");
-    assert!(out.contains("mended: words: ") && out.contains("mended: vectors: "), "{out}");
+    assert!(out.contains("repaired: lexical index: ") && out.contains("repaired: vectors: "), "{out}");
     assert!(tree.root().join(".tamis/lexical").is_dir());
     assert_eq!(run(tree.tamis(&["doctor", "--check-only"])).0, 0);
     let after = tree.json(&ask);
@@ -42,7 +42,7 @@ fn what_cannot_be_mended_is_told() {
     let (code, out, _) = run(tree.tamis(&["doctor"]));
     assert_eq!(code, 1);
     assert!(out.contains("wrong: configuration: ") && out.contains("must be 1 to 100"), "{out}");
-    assert!(out.contains("well: index: "), "the rest is looked at all the same:\n{out}");
+    assert!(out.contains("ok: index: "), "the rest is looked at all the same:\n{out}");
 
     let tree = Tree::indexed();
     fs::write(tree.root().join(".tamis/tamis.db"), "this is no database, and long enough to be read as one")
@@ -94,7 +94,7 @@ fn the_log_and_the_cache_are_looked_at_whatever_the_index_is() {
     tree.tamis(&["search", "how hot should the oven be"]).assert().success();
     let (code, out, _) = run(tree.tamis(&["doctor"]));
     assert_eq!(code, 0, "{out}");
-    assert!(out.contains("well: log of searches: sound, 1 search and 0 judgements in "), "{out}");
+    assert!(out.contains("ok: log of searches: sound: 1 search and 0 judgements in "), "{out}");
 
     let log = tree.root().join(".tamis/usage.db");
     let _ = fs::remove_file(log.with_extension("db-wal"));

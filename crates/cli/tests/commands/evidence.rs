@@ -64,7 +64,7 @@ fn evidence_is_imported_found_exported_and_taken_out() {
     assert!(out.contains("  evidence: 1 task, 2 claims, 3 fragments, 2 pages; edges to claims: 1 supporting"), "{out}");
 
     let (code, out, _) = run(tree.tamis(&["import", "--remove", "graph.jsonl"]));
-    assert!(code == 0 && out.contains("graph.jsonl is out of the index"), "{out}");
+    assert!(code == 0 && out.contains("graph.jsonl from the index"), "{out}");
     assert_eq!(run(tree.tamis(&["evidence", "export"])).0, 1, "nothing is left");
     assert!(tree.json(&["status", "--json"]).get("evidence").is_none());
     assert_eq!(run(tree.tamis(&["doctor"])).0, 0);

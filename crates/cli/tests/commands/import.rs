@@ -68,10 +68,10 @@ fn files_of_a_tracker_are_imported_found_listed_and_taken_out() {
     assert_eq!(tree.json(&["import", "--list", "--json"]), listed);
     let (code, out, _) = run(tree.tamis(&["import", "--remove", "github:ada/engine"]));
     assert!(code == 0 && out.contains("issues"), "it says what goes: {out}");
-    assert!(out.ends_with("github:ada/engine is out of the index\n"), "{out}");
+    assert!(out.ends_with("removed github:ada/engine from the index\n"), "{out}");
     let (code, out, error) = run(tree.tamis(&["import", "--list"]));
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(error.contains("nothing was imported yet"), "{error}");
+    assert!(error.contains("nothing has been imported yet"), "{error}");
     let (code, _, error) = run(tree.tamis(&["import", "--remove", "github:ada/engine"]));
     assert!(code == 2 && error.contains("nothing is"), "{error}");
 }
@@ -148,7 +148,7 @@ fn what_cannot_be_imported_is_named_and_nothing_is_changed() {
     let comments = json!([comment(77, 9, "Of an issue that nobody has.")]).to_string();
     tree.write("strays.json", &comments);
     let (code, out, _) = run(tree.tamis(&["import", "issues", "strays.json"]));
-    assert!(code == 0 && out.contains("1 comment left out whose issue is not here: #77"), "{out}");
+    assert!(code == 0 && out.contains("1 comment left out whose issue is missing: #77"), "{out}");
 }
 
 /// A tracker large enough that its import can be stopped in the middle.

@@ -155,6 +155,6 @@ fn ctrl_c_ends_a_wait_and_keeps_what_was_read() {
     assert!(interrupted.success());
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().expect("ends").code(), Some(130), "{rest:?}");
-    assert!(rest.iter().any(|line| line.contains("another import goes on from there")), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("the next import continues there")), "{rest:?}");
     assert_eq!(tree.json(&["import", "--list", "--json"])[0]["documents"], 2);
 }

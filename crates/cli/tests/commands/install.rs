@@ -109,7 +109,7 @@ fn every_client_gets_its_own_form_and_gives_it_back() {
         let dry = installs(&tree, &["install", "--client", client, "--dry-run"]);
         assert!(dry.contains("+++") && dry.contains("\"tamis\"") && !path.exists(), "{client}: {dry}");
         let out = installs(&tree, &["install", "--client", client]);
-        assert!(out.contains("has the entry \"tamis\" now"), "{client}: {out}");
+        assert!(out.contains("added the entry \"tamis\""), "{client}: {out}");
         let written: Value = serde_json::from_str(&read(&path)).expect("JSON");
         assert_eq!(written, json!({servers: {"tamis": entry}}), "{client}");
         assert!(installs(&tree, &["install", "--client", client]).contains("already"), "{client}");

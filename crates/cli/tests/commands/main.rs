@@ -10,6 +10,7 @@ mod evidence;
 mod feedback;
 #[cfg(unix)]
 mod foreign_files;
+mod help;
 mod hook;
 mod import;
 mod import_github;

@@ -261,7 +261,7 @@ fn what_is_forgotten_is_found_no_more_until_it_is_remembered_again() {
 
     let (status, out, error) = run(tree.tamis(&["forget", &old, "--yes"]));
     assert_eq!(status, 0, "{error}");
-    assert_eq!(out, format!("{old}  forgotten\n"));
+    assert_eq!(out, format!("{old}  hidden\n"));
     assert!(read(&tree, &old).contains("4711 <!-- forgotten "), "it stays in the file");
     let (_, found, _) = recall(&tree, &["door code of the workshop", "--jsonl", "--no-refresh"]);
     assert!(!found.contains("4711") && found.contains("green"), "{found}");
@@ -296,7 +296,7 @@ fn words_name_the_one_entry_they_find_and_several_are_asked_about() {
     command.env("TAMIS_SEARCH_GATE", "false");
     let (status, out, error) = run(command);
     assert_eq!(status, 0, "{error}");
-    assert!(out.ends_with(":4  forgotten\n"), "{out}");
+    assert!(out.ends_with(":4  hidden\n"), "{out}");
     noted(&tree, &["invoices are paid on mondays"]);
     noted(&tree, &["invoices are never paid on sundays"]);
     let mut command = tree.tamis(&["forget", "invoices paid", "--yes"]);

@@ -21,8 +21,8 @@ fn what_is_like_a_passage_what_it_uses_and_what_uses_it() {
     assert!(out.starts_with("src/retry.rs:1-") && out.contains("with_backoff  (function)"), "{out}");
     assert!(out.contains("\nUsed by\n  src/client.rs:1-6  ask  (function)  line 5\n"), "{out}");
     let (_, out, _) = run(tree.tamis(&["related", "src/client.rs:5", "--by", "reference"]));
-    assert!(out.contains("\nIt uses\n  src/retry.rs:1-12  with_backoff  (function)  line 5\n"), "{out}");
-    assert!(!out.contains("Like it"), "{out}");
+    assert!(out.contains("\nUses\n  src/retry.rs:1-12  with_backoff  (function)  line 5\n"), "{out}");
+    assert!(!out.contains("Similar"), "{out}");
 
     let found = tree.json(&["related", "src/client.rs:5", "--json", "-n", "1"]);
     assert_eq!(found["passage"]["symbol"], "ask");

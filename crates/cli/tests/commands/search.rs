@@ -13,7 +13,7 @@ fn the_first_search_indexes_and_finds() {
     assert!(out.starts_with("docs/bread.md:"), "{out}");
     assert!(out.contains("│ Heat the oven to 240 degrees"), "{out}");
     let summary = out.lines().last().expect("a summary");
-    assert!(summary.contains(" relevant") && summary.contains("(auto): "), "{summary}");
+    assert!(summary.starts_with("Kept ") && summary.contains("[query "), "{summary}");
     assert!(tree.root().join(".tamis/.gitignore").is_file(), "the index ignores itself");
 }
 
@@ -33,7 +33,7 @@ fn nothing_found_is_status_1_and_one_clear_line() {
     let tree = Tree::indexed();
     let (code, out, err) = run(tree.tamis(&["search", "--mode", "lexical", "zeppelin"]));
     assert_eq!(code, 1, "{err}");
-    assert!(out.starts_with("Nothing relevant among 0 candidates"), "{out}");
+    assert!(out.starts_with("Nothing matches."), "{out}");
     assert_eq!(out.lines().count(), 1);
 }
 
@@ -42,7 +42,7 @@ fn the_json_answer_has_every_field_of_the_contract() {
     let tree = Tree::indexed();
     let answer = tree.json(&["search", "--json", OVEN]);
     let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
-    for key in ["query", "mode_used", "fallback_reason", "model", "results", "cut", "timings_ms", "index"] {
+    for key in ["query", "mode_used", "fallback_reason", "model", "results", "cut", "nearest", "timings_ms", "index"] {
         assert!(keys(&answer).contains(&key.to_owned()), "{key}");
     }
     assert_eq!(answer["query"], OVEN);
@@ -90,7 +90,7 @@ fn json_lines_are_the_results_and_a_filter_reads_them() {
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let whole = tree.json(&[&arguments[..], &["--json"]].concat());
     assert_eq!(lines, whole["results"].as_array().expect("results")[..]);
-    assert!(err.contains("relevant"), "the summary goes to standard error: {err}");
+    assert!(err.contains("tamis: Kept "), "the summary goes to standard error: {err}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn files_are_paths_alone_each_once_best_first() {
     unique.dedup();
     assert_eq!(unique.len(), paths.len(), "{out}");
     assert!(paths.iter().all(|path| tree.root().join(path).is_file()), "{out}");
-    assert!(err.contains("relevant"), "the summary goes to standard error: {err}");
+    assert!(err.contains("tamis: Kept "), "the summary goes to standard error: {err}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_limit_shows_the_first_of_what_is_relevant_anyway() {
     assert_eq!(two["cut"]["keep"], many["cut"]["keep"]);
     assert_eq!(two["results"].as_array().expect("results")[..], many["results"].as_array().expect("results")[..2]);
     let (_, out, _) = run(tree.tamis(&["search", "--cut", "fixed:k=5", "-n", "2", OVEN]));
-    assert!(out.contains("are relevant, the first 2 shown (fixed): "), "{out}");
+    assert!(out.contains("\nKept 5 of ") && out.contains(", the first 2 shown: "), "{out}");
 }
 
 #[test]
@@ -232,16 +232,16 @@ fn filters_that_leave_nothing_only_together_are_not_called_missing() {
     let ask = |filters: &[&str]| run(tree.tamis(&[&["search", "oven", "--no-refresh"], filters].concat()));
     let (code, _, err) = ask(&["--path", "src/lock.rs", "--kind", "section"]);
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("all together nothing") && err.contains("--path src/lock.rs"), "{err}");
+    assert!(err.contains("nothing matches all of them") && err.contains("--path src/lock.rs"), "{err}");
     assert!(!err.contains("no such file"), "{err}");
     let (code, _, err) = ask(&["--path", "src/lock.rs", "--lang", "python"]);
-    assert!(code == 1 && err.contains("all together nothing"), "{err}");
+    assert!(code == 1 && err.contains("nothing matches all of them"), "{err}");
     for further in [&[][..], &["--kind", "function"], &["--lang", "rust"]] {
         let (code, _, err) = ask(&[&["--path", "src/nothing.rs"], further].concat());
         assert!(code == 2 && err.contains("no such file") && err.contains("src/nothing.rs"), "{further:?}: {err}");
     }
     let (code, _, err) = ask(&["--path", "src/lock.rs", "--symbol", "nowhere"]);
-    assert!(code == 1 && err.contains("--symbol takes a name") && !err.contains("all together"), "{err}");
+    assert!(code == 1 && err.contains("--symbol takes a name") && !err.contains("all of them"), "{err}");
 }
 
 #[test]
@@ -250,8 +250,8 @@ fn a_budget_below_the_best_passage_says_so() {
     let ask = |budget: &str| run(tree.tamis(&["search", OVEN, "--budget-tokens", budget]));
     let (code, out, err) = ask("3");
     assert_eq!(code, 1, "{err}");
-    assert!(out.starts_with("Nothing fits into the budget") && out.contains("the budget is 3"), "{out}");
-    assert!(!out.contains("close enough"), "{out}");
+    assert!(out.starts_with("Nothing fits the budget: ") && out.contains("the budget is 3"), "{out}");
+    assert!(!out.contains("keeping nothing has"), "{out}");
     let (code, out, _) = ask("4000");
     assert!(code == 0 && !out.contains("raise the budget"), "{out}");
 }

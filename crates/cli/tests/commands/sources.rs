@@ -124,7 +124,7 @@ fn status_lists_the_repositories_and_one_can_be_taken_out() {
     assert_eq!(row("web ").last().map(String::as_str), Some("1"), "{out}");
 
     let (status, out, error) = run(tree.tamis(&["index", "--remove", "kitchen"]));
-    assert_eq!((status, out.as_str()), (0, "kitchen is out of the index, with 4 documents\n"), "{error}");
+    assert_eq!((status, out.as_str()), (0, "removed kitchen from the index, with 4 documents\n"), "{error}");
     let namespaces = |status: Value| {
         let sources = status["sources"].as_array().expect("a list").clone();
         sources.iter().filter_map(|source| source["namespace"].as_str().map(str::to_owned)).collect::<Vec<_>>()

@@ -51,7 +51,10 @@ fn silence_is_a_status_of_its_own_with_its_reason() {
     let off_topic = ["troubleshoot", "--title", "Quarterly harvest of seaweed", "--body", "How much kelp is there?"];
     let (code, out, _) = run(tree.tamis(&off_topic));
     assert_eq!(code, 1);
-    assert!(out.starts_with("Nothing known: the nearest solved issue, #") && out.contains("below 0.65"), "{out}");
+    assert!(
+        out.starts_with("Nothing similar was solved: the nearest solved issue, #") && out.contains("below 0.65"),
+        "{out}"
+    );
     let (code, out, error) = run(tree.tamis(&[&off_topic[..], &["--markdown"]].concat()));
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(error.contains("below 0.65"), "{error}");
@@ -86,7 +89,7 @@ fn duplicates_are_told_with_their_likeness() {
         "How much kelp is there?",
     ]));
     assert_eq!(code, 1);
-    assert!(out.starts_with("No duplicate: the nearest issue, #"), "{out}");
+    assert!(out.starts_with("No likely duplicate: the nearest issue, #"), "{out}");
     let open = tree.json(&["duplicates", "1", "--state", "open", "--json"]);
     let open = open["considered"].as_array().expect("a list");
     assert!(open.iter().all(|one| one["state"] == "open") && open.len() == 1, "{open:?}");

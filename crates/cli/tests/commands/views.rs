@@ -70,7 +70,7 @@ fn fragments_are_ranked_and_linked_and_claims_compared() {
     let tree = graph();
     let (code, out, error) = run(tree.tamis(&["evidence", "rank", "c1"]));
     assert_eq!(code, 0, "{error}");
-    assert!(out.contains("  f1  page p1  [supports]\n") && out.contains("of 3 fragments proposed by words"), "{out}");
+    assert!(out.contains("  f1  page p1  [supports]\n") && out.contains("Kept "), "{out}");
     let ranked = tree.json(&["evidence", "rank", "c1", "--cut", "fixed:k=3", "--link", "--json"]);
     assert_eq!((ranked["linked"].as_u64(), ranked["fragments"].as_array().map(Vec::len)), (Some(1), Some(3)));
     let chain = tree.json(&["view", "v_evidence_chain", "--param", "relation=neutral", "--json"]);
@@ -80,10 +80,13 @@ fn fragments_are_ranked_and_linked_and_claims_compared() {
 
     let (code, out, _) =
         run(tree.tamis(&["evidence", "search", "are strokes rarer with folic acid", "--min-similarity", "0.3"]));
-    assert!(code == 0 && out.contains("  c1\n") && out.contains("1 like it in 1 passage (similarity)"), "{out}");
+    assert!(
+        code == 0 && out.contains("  c1\n") && out.contains("Kept 1 of 1: ") && out.contains("(1 passage compared)"),
+        "{out}"
+    );
     let (code, out, _) =
         run(tree.tamis(&["evidence", "search", "folic acid", "--min-similarity", "1", "--target", "fragments"]));
-    assert!(code == 1 && out.starts_with("Nothing like it in 3 passages (similarity): "), "{out}");
+    assert!(code == 1 && out.starts_with("Nothing close enough: ") && out.contains("(3 passages compared)"), "{out}");
     let (code, _, error) = run(tree.tamis(&["evidence", "search", "x", "--top-k", "51"]));
     assert!(code == 2 && error.contains("--top-k") && error.contains("1 to 50"), "{error}");
 }

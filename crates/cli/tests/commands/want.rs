@@ -274,7 +274,7 @@ fn what_cannot_be_done_is_refused_with_the_way_out() {
         (&["--method", "auto", "--budget-tokens", "9"], "1\n", "line 1: neither tokens, a number, nor text"),
         (&[], "{\"score\":1}\n{\"bm25\":1}\n", "line 2: no field score, which line 1 has"),
         (&["--lower-is-better"], "bm25\n3\n", "--lower-is-better: a similarity and a bm25 are better when"),
-        (&["--background-sample", &sample], "similarity,bm25\n0.5,3\n", "no bm25 on any line, which the input has"),
+        (&["--background-sample", &sample], "similarity,bm25\n0.5,3\n", "no line has a bm25, which the input has"),
         (&["--background-sample", &sample], "0.5\n", "needs a score on every line"),
         (&["--background-sample", "no/such/file"], "1\n", "no/such/file: cannot be read"),
         (&["--background-sample", &sample, "--background", "1"], "1\n", "cannot be used with"),

@@ -30,9 +30,9 @@ pub struct Origins {
     pub flags: Vec<(String, String, String)>,
 }
 
-/// Variables that start with `TAMIS_` but name directories instead of keys: those of the index, of the user's configuration
-/// and of the cache.
-const OTHER_VARIABLES: [&str; 3] = ["TAMIS_INDEX", "TAMIS_CONFIG_HOME", "TAMIS_CACHE"];
+/// Variables that start with `TAMIS_` and set no key: the directories of the index, of the user's configuration and of the
+/// cache, and the pager.
+const OTHER_VARIABLES: [&str; 4] = ["TAMIS_INDEX", "TAMIS_CONFIG_HOME", "TAMIS_CACHE", "TAMIS_PAGER"];
 
 impl Settings {
     /// Reads the values of `keys`, weakest origin first.

@@ -44,7 +44,7 @@ mod variants;
 
 pub use crate::error::AimError;
 pub use aim::Aim;
-pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
+pub use answer::{Answer, CutReport, Hit, IndexReport, Nearest, PoolEntry};
 pub(crate) use relevance_prior::RelevancePrior;
 pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub(crate) use by_page::{FoundPage, FoundPages};

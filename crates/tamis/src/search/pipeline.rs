@@ -3,7 +3,7 @@
 use super::answer::{Answer, IndexReport};
 use super::arrange::{DisplayOrder, Placed};
 use super::decay::SearchDecay;
-use super::present::{entries, present};
+use super::present::{entries, nearest, present};
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::question::Question;
@@ -136,6 +136,7 @@ impl<'a> Searcher<'a> {
         };
         let results = placed.iter().zip(known).zip(1..).map(present).collect();
         let pool = request.explain.then(|| entries(&ranked, cut.keep, &placed, &rerank, &decay, question.now_ns));
+        let nearest = ranked.first().filter(|_| cut.keep == 0).map(nearest);
         clock.lap("present");
         step()?;
 
@@ -169,6 +170,7 @@ impl<'a> Searcher<'a> {
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,
             cut,
+            nearest,
             timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
             index: IndexReport {
                 passages: coverage.passages,

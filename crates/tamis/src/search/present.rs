@@ -1,6 +1,6 @@
 //! From ranked passages to the results and the pool of an answer.
 
-use super::answer::{Hit, PoolEntry};
+use super::answer::{Hit, Nearest, PoolEntry};
 use super::arrange::Placed;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
@@ -43,6 +43,19 @@ pub(super) fn present(
         snippet: snippet.text,
         snippet_line: snippet.start_line,
         highlights: snippet.highlights,
+    }
+}
+
+/// The best candidate of an answer that keeps none.
+pub(super) fn nearest(hit: &Ranked) -> Nearest {
+    let passage = &hit.passage;
+    Nearest {
+        id: passage.id.clone(),
+        namespace: passage.namespace.clone(),
+        path: passage.path.clone(),
+        start_line: passage.start_line,
+        title: passage.heading.clone().or_else(|| passage.title.clone()),
+        symbol: passage.symbol.clone(),
     }
 }
 

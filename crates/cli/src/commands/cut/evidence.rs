@@ -1,4 +1,4 @@
-//! From rows to what a cut reads: one value each, best first, the background on their scale, and the gate's evidence.
+//! Turns rows into a cut's input: one value each, best first, the background on their scale, and the gate's evidence.
 
 use super::read::Input;
 use super::row::{Row, SCORE, Values};
@@ -6,17 +6,17 @@ use anyhow::{Result, bail};
 use tamis::cut::{Admission, Admitted, Background, Evidence, Orientation, Pool, PoolError, RawScores, Rule, Scale};
 use tamis::rank::{self, BackgroundEvidence, Fusion};
 
-/// Fewer passages drawn at random say nothing of how their similarities spread.
+/// Fewer random passages than this say nothing about the spread of similarities.
 const FEWEST_FOR_DEVIATION: usize = 20;
 
-/// How the rows are to be read.
+/// The reading of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     /// Which end of a single score is good.
     pub orientation: Orientation,
-    /// Whether rows with a score may come in any order.
+    /// True if rows with a score may come in any order.
     pub sort: bool,
-    /// Share of the similarity where there is no score.
+    /// Share of the similarity in rows without a score.
     pub weight: f64,
 }
 
@@ -25,34 +25,34 @@ pub struct Reading {
 pub struct Candidates {
     /// Their values, best first.
     pub pool: Pool,
-    /// The row that stands at each place: by its value, and those that the rule admits before the others where it judges each
-    /// row by its raw scores.
+    /// The row at each rank. Rows are ordered by value; where the rule judges each row by its raw scores, the admitted ones come
+    /// first.
     pub order: Vec<usize>,
-    /// The value of the row at each place.
+    /// The value of the row at each rank.
     pub ranked: Vec<f64>,
-    /// What the gate asks.
+    /// The gate's evidence.
     pub evidence: Evidence,
-    /// What the values are, for people.
+    /// A description of the values for people.
     pub values: String,
 }
 
-/// What stands in for the background.
+/// The source of the background.
 #[derive(Debug)]
 pub enum Reference<'a> {
-    /// Nothing.
+    /// There is none.
     None,
-    /// Its mean on the scale of the values.
+    /// The mean on the scale of the values.
     Mean(f64),
     /// Passages drawn at random.
     Sample(&'a Input),
 }
 
 impl Candidates {
-    /// Ranks the rows by what the rule reads of them, and puts the background on the same scale.
+    /// Ranks the rows on the rule's scale, and puts the background on the same scale.
     ///
     /// # Errors
-    /// Rows of which some have a score and some do not, scores that are not best first, a sample without what the rows
-    /// have, or no similarity for a rule that reads nothing else.
+    /// Some rows have a score and some do not, scores are not best first, the sample lacks a field of the rows, or the rule needs
+    /// a similarity and there is none.
     pub fn of(rows: &[Row], reference: &Reference<'_>, rule: &dyn Rule, reading: Reading) -> Result<Self> {
         let scored = has_score(rows)?;
         let fusion = fusion(rule, reading.weight);
@@ -87,7 +87,7 @@ impl Candidates {
     }
 }
 
-/// Whether all rows have a score, or none.
+/// True if all rows have scores; either all or none must.
 fn has_score(rows: &[Row]) -> Result<bool> {
     let with = |row: &&Row| row.values.score.is_some();
     match (rows.iter().find(with), rows.iter().find(|row| !with(row))) {
@@ -100,7 +100,7 @@ fn has_score(rows: &[Row]) -> Result<bool> {
     }
 }
 
-/// The rows' own scores, in the order given or the best first.
+/// The rows' own scores, in input order or best first.
 fn single(rows: &[Row], reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
     let values: Vec<f64> = rows.iter().filter_map(|row| row.values.score).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -113,7 +113,7 @@ fn single(rows: &[Row], reading: Reading) -> (Vec<f64>, Vec<usize>, String) {
     (values, order, "the score of each line".to_owned())
 }
 
-/// What makes one value of both legs' scores: as in a search, the scale that the rule is defined on.
+/// The fusion of both legs' scores on the rule's scale, as in a search.
 fn fusion(rule: &dyn Rule, weight: f64) -> Fusion {
     match rule.scale() {
         Scale::Score => Fusion::Convex { weight },
@@ -122,7 +122,7 @@ fn fusion(rule: &dyn Rule, weight: f64) -> Fusion {
     }
 }
 
-/// Both legs' scores made into one, best first.
+/// Both legs' scores fused, best first.
 fn fused(rows: &[Row], rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec<usize>, String)> {
     let scale = rule.scale();
     let legs = legs(rows, scale);
@@ -130,7 +130,7 @@ fn fused(rows: &[Row], rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec
     let order = rank::order(&values);
     let described = match (legs.first(), fusion) {
         (Some(rank::Evidence { similarity: None, .. }), _) if scale == Scale::Similarity => {
-            bail!("--method {}: it reads similarities, and no line has a similarity", rule.name())
+            bail!("--method {}: it needs a similarity, and no line has one", rule.name())
         }
         (Some(rank::Evidence { similarity: Some(_), bm25: Some(_) }), Fusion::Convex { weight }) => {
             format!("similarity and bm25, fused with {weight} of the similarity")
@@ -144,7 +144,7 @@ fn fused(rows: &[Row], rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec
     Ok((values, order, described))
 }
 
-/// What a rule that judges each candidate by its raw scores says of each row; `None`: the rule looks at the list.
+/// The verdict on each row of a rule that judges candidates by their raw scores; `None` for a rule that reads the list.
 fn admissions(rows: &[Row], rule: &dyn Rule) -> Option<Vec<Admission>> {
     let admission = |row: &Row| {
         let Values { similarity, coverage, .. } = row.values;
@@ -153,9 +153,9 @@ fn admissions(rows: &[Row], rule: &dyn Rule) -> Option<Vec<Admission>> {
     rows.iter().map(admission).collect()
 }
 
-/// The raw scores of each row. A leg that gave some row a score gives every row one. A passage that the words did not find
-/// has a bm25 of 0. One that the vectors did not find has nothing of the similarity on the weighted scale, where values stand
-/// for themselves; otherwise it is no more similar than the last one that they did find.
+/// The raw scores of each row. If a leg scored any row, every row gets a score of it. A passage that the words did not find
+/// has a bm25 of 0. One that the vectors did not find has a similarity of 0 on the weighted scale, where values are absolute;
+/// otherwise it has that of the least similar one found.
 fn legs(rows: &[Row], scale: Scale) -> Vec<rank::Evidence> {
     let lowest = |leg: fn(&Values) -> Option<f64>| rows.iter().filter_map(|row| leg(&row.values)).reduce(f64::min);
     let similarity = lowest(|values| values.similarity);
@@ -191,16 +191,18 @@ fn scores_of(sample: &Input) -> Result<Background> {
     let scores = sample.rows.iter().filter_map(|row| row.values.score);
     match moments(scores) {
         Some(background) if background.count == sample.rows.len() => Ok(background),
-        _ => bail!("--background-sample: needs a score on every line, as the input has, and at least one line"),
+        _ => {
+            bail!("--background-sample: every line needs a score, like the input, and there must be at least one line")
+        }
     }
 }
 
-/// The mean of each leg over the sample, made into one as the candidates' scores are.
+/// The mean of each leg over the sample, fused like the candidates' scores.
 fn fused_background(rows: &[Row], sample: &Input, scale: Scale, fusion: Fusion) -> Result<Background> {
     let candidates = legs(rows, scale);
     let ran = |leg: fn(&rank::Evidence) -> Option<f64>| candidates.iter().any(|candidate| leg(candidate).is_some());
     let of = |name: &str, ran: bool, background: Option<Background>| match (ran, background) {
-        (true, None) => bail!("--background-sample: no {name} on any line, which the input has"),
+        (true, None) => bail!("--background-sample: no line has a {name}, which the input has"),
         (true, background) => Ok(background.map(|background| background.mean)),
         (false, _) => Ok(None),
     };
@@ -216,14 +218,13 @@ fn similarities(sample: &Input) -> Option<Background> {
     moments(sample.rows.iter().filter_map(|row| row.values.similarity))
 }
 
-/// Over all passages of the sample: those without a bm25 match no word.
+/// The bm25 over all passages of the sample; those without one match no word.
 fn weights(sample: &Input) -> Option<Background> {
     sample.rows.iter().any(|row| row.values.bm25.is_some()).then_some(())?;
     moments(sample.rows.iter().map(|row| row.values.bm25.unwrap_or(0.0)))
 }
 
-/// What is known in absolute terms: the words' share where rows say it, and the best similarity against a large enough
-/// sample.
+/// Absolute evidence: the best coverage where rows have one, and the best similarity against a sample that is large enough.
 fn evidence(rows: &[Row], reference: &Reference<'_>) -> Evidence {
     let best = |leg: fn(&Values) -> Option<f64>| rows.iter().filter_map(|row| leg(&row.values)).reduce(f64::max);
     let background = match reference {
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_legs_are_fused_and_ordered_with_what_one_of_them_did_not_find() {
+    fn rows_that_one_leg_did_not_find_are_fused_and_ordered() {
         let rows = input("similarity,bm25\n0.2,\n0.6,1\n,4\n").rows;
         let legs = legs(&rows, Scale::Score);
         assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_reads_the_scale_that_it_is_defined_on() {
+    fn each_rule_reads_its_own_scale() {
         let rows = input("similarity,bm25\n0.9,\n0.6,1\n,99\n").rows;
         let read = |rule: &dyn Rule| Candidates::of(&rows, &Reference::None, rule, READING).expect("ranked");
         let near = |values: &[f64], expected: &[f64]| {
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(admitted.ranked[0], admitted.pool.values()[1], "the best by the fused value is not admitted");
         let words = input("bm25\n4\n").rows;
         let error = Candidates::of(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err().to_string();
-        assert_eq!(error, "--method max_gap: it reads similarities, and no line has a similarity");
+        assert_eq!(error, "--method max_gap: it needs a similarity, and no line has one");
     }
 
     #[test]
@@ -300,7 +301,7 @@ mod tests {
         let background = fused_background(&rows, &sample, Scale::Score, CONVEX).expect("both legs");
         assert!((background.mean - (0.3 * 0.75 + 0.7 * 0.4)).abs() < 1e-12, "{background:?}");
         let error = fused_background(&rows, &input("similarity\n0.1\n"), Scale::Score, CONVEX).unwrap_err().to_string();
-        assert_eq!(error, "--background-sample: no bm25 on any line, which the input has");
+        assert_eq!(error, "--background-sample: no line has a bm25, which the input has");
     }
 
     #[test]
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn few_random_passages_have_no_say_on_the_gate() {
+    fn few_random_passages_do_not_count_as_evidence() {
         let rows = input("similarity\n0.6\n").rows;
         let sample = |count: usize| input(&format!("similarity\n{}", "0.1\n0.2\n".repeat(count / 2)));
         assert!(evidence(&rows, &Reference::Sample(&sample(18))).background.is_none());

@@ -1,4 +1,4 @@
-//! The lines of another engine's answer, kept byte for byte: JSON Lines, CSV or TSV with a header, or bare scores.
+//! Reads another engine's answer and keeps its lines byte for byte: JSON Lines, CSV or TSV with a header, or bare scores.
 
 use super::row::{Cell, KNOWN, Row, SCORE, Values};
 use anyhow::{Result, bail};
@@ -8,37 +8,36 @@ use std::io::BufRead;
 /// U+FEFF as UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Malformed lines listed before the rest is only counted.
+/// The most malformed lines listed; the rest is counted.
 const LISTED: usize = 10;
 
 /// All lines of an input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
-    /// The line of names, where the form has one.
+    /// The line of names, where the format has one.
     pub header: Option<Vec<u8>>,
-    /// The others, in order.
+    /// The other lines, in order.
     pub rows: Vec<Row>,
 }
 
-/// Reads every line; blank ones are left out. `field` names the score: a key of the object, keys separated by dots, or a
-/// column.
+/// Reads every line except blank ones. `field` names the score: a key of the object, keys separated by dots, or a column.
 ///
 /// # Errors
-/// Lines that are malformed or without a finite number in the field, each with its number.
+/// Malformed lines and lines without a finite number in the field, each with its number.
 pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
-    // Some programs begin a file with a mark that says UTF-8. It belongs to no line.
+    // Some programs begin a file with a mark for UTF-8, which belongs to no line.
     if bytes.starts_with(BYTE_ORDER_MARK) {
         bytes.drain(..BYTE_ORDER_MARK.len());
     }
     let first = bytes.split_inclusive(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let mut malformed = Vec::new();
-    let read = match first.map(|line| Form::of(line, field)) {
+    let read = match first.map(|line| Format::of(line, field)) {
         None => Input::default(),
-        Some(Form::Table(delimiter)) => table(&bytes, delimiter, field, &mut malformed),
-        Some(Form::Numbers) => lines(&bytes, number, &mut malformed),
-        Some(Form::Json) => lines(&bytes, |line| object(line, field), &mut malformed),
+        Some(Format::Table(delimiter)) => table(&bytes, delimiter, field, &mut malformed),
+        Some(Format::Numbers) => lines(&bytes, number, &mut malformed),
+        Some(Format::Json) => lines(&bytes, |line| object(line, field), &mut malformed),
     };
     let more = malformed.len().saturating_sub(LISTED);
     malformed.truncate(LISTED);
@@ -51,34 +50,34 @@ pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
     Ok(read)
 }
 
-/// How lines are written.
-enum Form {
-    /// An object a line.
+/// The format of the lines.
+enum Format {
+    /// One object a line.
     Json,
     /// Fields between delimiters, their names in the first line.
     Table(u8),
-    /// A score a line.
+    /// One score a line.
     Numbers,
 }
 
-impl Form {
-    /// The form that the first line shows. What is neither a number nor a line of known names is meant to be JSON.
+impl Format {
+    /// The format of the first line; neither a number nor a line of known names, it counts as JSON.
     fn of(first: &[u8], field: Option<&str>) -> Self {
         let first = String::from_utf8_lossy(first);
         let first = first.trim();
         if first.parse().is_ok_and(f64::is_finite) {
-            return Form::Numbers;
+            return Format::Numbers;
         }
         let delimiter = if first.contains('\t') { '\t' } else { ',' };
         let mut names = first.split(delimiter).map(|name| name.trim().trim_matches('"'));
         if names.any(|name| KNOWN.contains(&name) || Some(name) == field) {
-            return Form::Table(delimiter as u8);
+            return Format::Table(delimiter as u8);
         }
-        Form::Json
+        Format::Json
     }
 }
 
-/// One row a line.
+/// Reads one row from each line.
 fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Values, String>, malformed: &mut Vec<String>) -> Input {
     let mut rows = Vec::new();
     for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(1..) {
@@ -108,7 +107,7 @@ fn object(line: &[u8], field: Option<&str>) -> Result<Values, String> {
     let Value::Object(object) = &value else {
         return Err(format!("not a JSON object but {}", kind(&value)));
     };
-    // A key with dots in it goes before a way through objects.
+    // A key that contains dots is stronger than a path through objects.
     let get = |name: &str| {
         let found = object.get(name).or_else(|| name.split('.').try_fold(&value, |value, key| value.get(key)));
         found.map(|found| match found {
@@ -135,7 +134,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Records under a header; a quoted field may hold delimiters and line ends.
+/// Reads records under a header; a quoted field may hold delimiters and line ends.
 fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, malformed: &mut Vec<String>) -> Input {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(bytes);
@@ -153,7 +152,7 @@ fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, malformed: &mut Vec<S
             input.header = Some(whole);
             continue;
         }
-        // Blank lines before the record, and those that fields before it hold, count as lines.
+        // Blank lines before the record and lines within earlier fields count as well.
         let number = 1 + bytes[..start + skipped].iter().filter(|&&byte| byte == b'\n').count();
         match record_values(record, &names, field) {
             Ok(values) => input.rows.push(Row { bytes: whole, number, values }),
@@ -163,7 +162,7 @@ fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, malformed: &mut Vec<S
     input
 }
 
-/// A record with its line end, without the line ends around it, and how many bytes of them came before.
+/// A record with its own line end but not the blank lines around it, and the number of bytes of these before it.
 fn record_bytes(span: &[u8]) -> (Vec<u8>, usize) {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let start = span.iter().position(|byte| !is_end(byte)).unwrap_or(span.len());
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_can_lie_in_objects_and_have_dots_of_its_own() {
+    fn a_field_can_lie_in_objects_and_contain_dots() {
         let nested = br#"{"_additional": {"distance": 0.2}}"#;
         assert_eq!(scores(&nested[..], Some("_additional.distance")), [Some(0.2)]);
         let dotted = br#"{"a.b": 1, "a": {"b": 2}}"#;

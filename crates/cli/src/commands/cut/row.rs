@@ -1,66 +1,66 @@
-//! What is read of one line: its numbers, whatever form the line has.
+//! The numbers of one input line, whatever its format.
 
 use tamis::text::estimate_tokens;
 
-/// The field of a single score, where no other is named.
+/// The default field of a single score.
 pub const SCORE: &str = "score";
 
-/// The two legs' raw scores.
+/// The fields of the two legs' raw scores.
 pub const LEGS: [&str; 2] = ["similarity", "bm25"];
 
-/// The share of the query's weight that a passage matches.
+/// The field of the share of the query's weight that a passage matches.
 pub const COVERAGE: &str = "coverage";
 
-/// The length of a passage in tokens, or its text, which has one.
+/// The fields that give a passage's length: tokens, or its text.
 const LENGTHS: [&str; 2] = ["tokens", "text"];
 
-/// Fields that by themselves tell that a line of names is a header.
+/// Fields that identify a line of names as a header.
 pub const KNOWN: [&str; 4] = [SCORE, LEGS[0], LEGS[1], COVERAGE];
 
-/// Names listed of an object that lacks what is looked for.
+/// The most names listed of an object that lacks the field.
 const LISTED: usize = 10;
 
 /// A line of the input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The line as it came, its end included where it has one.
+    /// The line unchanged, with its line end if it has one.
     pub bytes: Vec<u8>,
-    /// Its number, from 1.
+    /// The line's number, from 1.
     pub number: usize,
-    /// What it says.
+    /// The line's numbers.
     pub values: Values,
 }
 
 /// The numbers of a line, all finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Values {
-    /// The single score. Without it there is at least one of the two legs' scores.
+    /// The single score. Without one, a row has a score of at least one leg.
     pub score: Option<f64>,
-    /// The semantic leg's.
+    /// The semantic leg's score.
     pub similarity: Option<f64>,
-    /// The lexical leg's.
+    /// The lexical leg's score.
     pub bm25: Option<f64>,
     /// Share of the query's weight that the passage matches, 0 to 1.
     pub coverage: Option<f64>,
-    /// Length of the passage.
+    /// Length of the passage in tokens.
     pub tokens: Option<usize>,
 }
 
-/// What a line has under a name.
+/// A value under a name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Nothing, `null` or an empty cell.
     Empty,
     /// A finite number.
     Number(f64),
-    /// A text that is no number.
+    /// A text other than a number.
     Text(String),
     /// Something else, described.
     Other(String),
 }
 
 impl Cell {
-    /// The number, or what is there instead of one.
+    /// The number; the error describes any other value.
     fn number(&self, name: &str) -> Result<Option<f64>, String> {
         match self {
             Cell::Empty => Ok(None),
@@ -72,11 +72,11 @@ impl Cell {
 }
 
 impl Values {
-    /// Reads a line by name. `get` gives `None` for a name that the line does not have; `names` are those that it has.
-    /// `field`: the score's name, where the asker gave one.
+    /// Reads a line by name. `get` returns `None` for a name that the line does not have; `names` are the ones it has.
+    /// `field` is the score's name, if the user gave one.
     ///
     /// # Errors
-    /// What is missing or no number.
+    /// A field is missing or not a number.
     pub fn read(
         get: impl Fn(&str) -> Option<Cell>,
         names: impl FnOnce() -> Vec<String>,
@@ -89,7 +89,7 @@ impl Values {
             },
             (_, None) => None,
         };
-        // Beside a score the other fields may be anything of the engine's own; instead of one they must be numbers.
+        // With a score, the other fields belong to the engine and may hold anything; without one they must be numbers.
         let number = |name: &str| {
             let read = get(name).map_or(Ok(None), |cell| cell.number(name));
             if score.is_some() { Ok(read.unwrap_or_default()) } else { read }
@@ -113,7 +113,7 @@ impl Values {
     }
 }
 
-/// The length that the line gives, or that of the text that it gives.
+/// The length in the line, or the length of its text.
 fn tokens(get: impl Fn(&str) -> Option<Cell>) -> Option<usize> {
     match get(LENGTHS[0]) {
         Some(Cell::Number(tokens)) if tokens >= 0.0 => Some(tokens.ceil() as usize),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_where_one_is_needed_is_named() {
+    fn a_value_that_must_be_a_number_is_named() {
         let error = read(&[("similarity", Cell::Text("high".into())), ("bm25", Cell::Number(1.0))], None).unwrap_err();
         assert_eq!(error, "similarity must be a number and is a text");
         let error = read(&[("rank", Cell::Number(1.0))], None).unwrap_err();

@@ -1,4 +1,4 @@
-//! `tamis eval --compare`: two reports side by side.
+//! `tamis eval --compare`: compares two reports query by query.
 
 use crate::args::EvalArguments;
 use crate::exit::Exit;
@@ -8,10 +8,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tamis::eval::{Report, compare};
 
-/// Compares the two reports that `files` names.
+/// Compares two reports.
 ///
 /// # Errors
-/// A file that cannot be read or is no report of this version's format.
+/// An unreadable file, or one that does not have this version's report format.
 pub fn run(files: &[PathBuf], arguments: &EvalArguments, output: &Output) -> Result<Exit> {
     let [before, after] = files else {
         bail!("--compare takes two files, the report before and the one after");

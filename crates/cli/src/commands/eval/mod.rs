@@ -1,7 +1,7 @@
-//! `tamis eval`: how well collections with judged answers are ranked and cut.
+//! `tamis eval`: measures ranking and cuts on collections with judged answers.
 
 mod compare;
-mod learning;
+mod learning_curve;
 mod table;
 
 use crate::args::{EvalArguments, Global};
@@ -21,10 +21,10 @@ use tamis::evaluate::{
     EvaluationError, Measurement, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
 };
 
-/// Measures and prints.
+/// Measures, and prints the report.
 ///
 /// # Errors
-/// A file that cannot be read, a malformed line, a cut, model or option that there is not, or an index that fails.
+/// An unreadable file, a malformed line, an unknown cut, model or option, or an index that fails.
 pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Result<Exit> {
     if let Some(files) = &arguments.compare {
         return compare::run(files, arguments, output);
@@ -33,7 +33,7 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     options.check()?;
     let config = config(arguments, global)?;
     if !arguments.judged.is_empty() {
-        return learning::run(arguments, &config, &cache(arguments)?, output);
+        return learning_curve::run(arguments, &config, &cache(arguments)?, output);
     }
     let measurement = Measurement {
         cuts: cuts(&config, &arguments.cuts)?,
@@ -75,7 +75,7 @@ fn options(arguments: &EvalArguments) -> Options {
     }
 }
 
-/// The search's own configuration, with one model: the one that is named, else the best that searches use.
+/// The configuration of searches with a single model: the named one, else the best that searches use.
 fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
     let named = |model: Option<&str>, flag: &str| {
         let list = setting("index.models", flag, model);
@@ -90,7 +90,7 @@ fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
     let load = |model: Option<&str>, flag: &str| Session::start(global, named(model, flag).collect())?.config();
     if arguments.model.as_deref() == Some("auto") {
         bail!(
-            "--model auto: an evaluation has one model; name static, minilm, or one that a configuration file defines"
+            "--model auto: an evaluation uses one model; name static, minilm, or one that a configuration file defines"
         );
     }
     let config = load(arguments.model.as_deref(), "--model")?;
@@ -117,12 +117,12 @@ fn of_directories(
     output: &Output,
 ) -> Result<Vec<Collection>> {
     let cache = cache(arguments)?;
-    // Everything is read before anything is indexed: a typing error must not cost the hours before it.
+    // Everything is read before anything is indexed: a typing error must not cost hours of indexing.
     let read = |directory: &PathBuf| TestCollection::read(directory, &arguments.split);
     let tests = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut names = HashSet::new();
     if let Some(test) = tests.iter().find(|test| !names.insert(&test.name)) {
-        bail!("{}: another collection is called {} too; rename one directory", test.directory.display(), test.name);
+        bail!("{}: another collection has the name {} too; rename one directory", test.directory.display(), test.name);
     }
     for test in &tests {
         note_own_documents(test, arguments, output)?;
@@ -139,7 +139,7 @@ fn of_directories(
     let asked: Vec<Vec<TestQuery>> = tests.iter().map(|test| foreign_to(test, &foreign)).collect();
     if !foreign.is_empty() && asked.iter().all(Vec::is_empty) {
         bail!(
-            "--foreign {}: there is no query in it that is foreign to what is evaluated; name another collection",
+            "--foreign {}: all of its queries are asked of the evaluated collections too; name another collection",
             arguments.foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
         );
     }
@@ -148,7 +148,7 @@ fn of_directories(
     for (test, others) in tests.iter().zip(asked) {
         test.notes.iter().for_each(|note| output.note(&format!("{}: {note}", test.name)));
         if !foreign.is_empty() && others.is_empty() {
-            output.note(&format!("{}: no query of --foreign is foreign to it", test.name));
+            output.note(&format!("{}: all queries of --foreign are its own too", test.name));
         }
         let progress = Progress::at_once(output);
         let collection = measure(test, &others, config, &cache, measurement, &progress)?;
@@ -159,7 +159,7 @@ fn of_directories(
     Ok(collections)
 }
 
-/// Says how many queries have a document of their own, where those are to be left out.
+/// Notes how many queries have a document of their own, where `--own-id` leaves those out.
 fn note_own_documents(test: &TestCollection, arguments: &EvalArguments, output: &Output) -> Result<()> {
     if let Some(own) = &arguments.own_id {
         output.note(&format!("{}: {}", test.name, test.own_documents(own)?.note()));
@@ -167,14 +167,14 @@ fn note_own_documents(test: &TestCollection, arguments: &EvalArguments, output: 
     Ok(())
 }
 
-/// The queries of other collections that are none of this one's. A copy of a collection is not foreign to it either.
+/// The queries of other collections that this one does not have. A copy of a collection is not foreign to it either.
 fn foreign_to(test: &TestCollection, foreign: &[(PathBuf, Vec<TestQuery>)]) -> Vec<TestQuery> {
     let own: HashSet<&str> = test.queries.iter().map(|query| query.text.as_str()).collect();
     let others = foreign.iter().filter(|(directory, _)| *directory != test.directory);
     others.flat_map(|(_, queries)| queries).filter(|query| !own.contains(query.text.as_str())).cloned().collect()
 }
 
-/// One line on what was measured.
+/// Notes what was measured, in one line.
 fn describe(collection: &Collection, documents: Option<usize>, output: &Output) {
     let count = |kind| collection.queries.iter().filter(|query| query.effective_kind() == kind).count();
     let kinds =
@@ -185,15 +185,16 @@ fn describe(collection: &Collection, documents: Option<usize>, output: &Output) 
         documents.map(|documents| format!("{}, ", counted(documents as u64, "document"))).unwrap_or_default();
     let model = collection.model.as_ref().map(|model| format!(", {model}")).unwrap_or_default();
     let kinds = kinds.collect::<Vec<_>>().join(", ");
-    output.note(&format!("{}: {documents}{kinds} queries{model}", collection.name));
+    let queries = if collection.queries.len() == 1 { "query" } else { "queries" };
+    output.note(&format!("{}: {documents}{kinds} {queries}{model}", collection.name));
 }
 
 fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
     let cache = arguments.cache.clone().or_else(|| UserDirectories::here().evaluations().map(Path::to_owned));
     let Some(cache) = cache else {
-        bail!("there is no home directory to keep indexes in; name another one with --cache DIR or TAMIS_CACHE");
+        bail!("there is no home directory to keep indexes in; name a directory with --cache DIR or TAMIS_CACHE");
     };
-    std::path::absolute(&cache).with_context(|| format!("{}: no directory for indexes", cache.display()))
+    std::path::absolute(&cache).with_context(|| format!("{}: cannot hold indexes", cache.display()))
 }
 
 fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<()> {
@@ -206,7 +207,7 @@ fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<
     } else if arguments.markdown {
         report.markdown()
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
         table::tables(&mut out, report, metric, output.verbose())?;
         out.flush()?;

@@ -1,17 +1,18 @@
-//! The report's tables for people.
+//! The tables of an evaluation's report.
 
+use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{label, visible};
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::eval::{Metric, Report, Table};
 
-/// Writes the tables: one figure of every method on every collection, then the others averaged over the collections.
-/// `verbose` writes every table there is, each with how to read it.
+/// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
+/// `verbose` writes all tables, each with a note on reading it.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn tables(out: &mut dyn Write, report: &Report, metric: Metric, verbose: bool) -> io::Result<()> {
+pub fn tables(out: &mut dyn Page, report: &Report, metric: Metric, verbose: bool) -> io::Result<()> {
     for (at, table) in chosen(report, metric, verbose).iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
@@ -49,8 +50,8 @@ fn chosen(report: &Report, metric: Metric, verbose: bool) -> Vec<Table> {
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Names to the left, figures to the right, and a gap between the methods that were given and those for reference.
-pub(super) fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+/// Writes a table with names on the left and figures on the right, and a gap before the methods for reference.
+pub(super) fn write(out: &mut dyn Page, table: &Table) -> io::Result<()> {
     let heading = |(at, heading): (usize, &String)| format!("{}{}", if at == 0 { "" } else { ">" }, visible(heading));
     let headings: Vec<String> = table.header.iter().enumerate().map(heading).collect();
     let mut columns = Columns::new(&headings.iter().map(String::as_str).collect::<Vec<_>>());

@@ -1,23 +1,22 @@
-//! `tamis evidence add`: one record.
+//! `tamis evidence add`: adds or replaces one record.
 
 use crate::args::{EvidenceAddArguments, Global};
-use crate::commands::import::run_import;
+use crate::commands::import::import_and_report;
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
 use tamis::evidence::EvidenceImport;
 
-/// Adds a record, or replaces it, and has it found at once: an import of one.
+/// Imports one record, which searches find at once.
 ///
 /// # Errors
-/// A value that is not allowed, a record that refers to what is not there, an index that cannot be written, or a model that
-/// fails.
+/// A value that is not allowed, a reference to a missing record, an index that cannot be written, or a model that fails.
 pub fn run(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -> Result<Exit> {
     let import = EvidenceImport {
         namespace: arguments.namespace.clone(),
         ..EvidenceImport::new(arguments.origin.as_str(), [arguments.record.record()])
     };
-    run_import(
+    import_and_report(
         arguments.json,
         global,
         output,

@@ -1,4 +1,4 @@
-//! `tamis evidence export`: all records, given back.
+//! `tamis evidence export`: writes all records as JSON Lines.
 
 use crate::args::{EvidenceExportArguments, Global};
 use crate::exit::Exit;
@@ -8,7 +8,7 @@ use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
 
-/// Writes the records of a namespace, to a file whole or not at all.
+/// Writes the records of a namespace; a file is written whole or not at all.
 ///
 /// # Errors
 /// There is no index or no such namespace, or the file cannot be written.

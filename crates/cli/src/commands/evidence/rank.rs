@@ -1,7 +1,7 @@
-//! `tamis evidence rank`: the fragments that have to do with a claim.
+//! `tamis evidence rank`: ranks the fragments about a claim.
 
 use crate::args::{EvidenceRankArguments, Global};
-use crate::commands::fresh;
+use crate::commands::refresh;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::evidence::ranked;
@@ -10,15 +10,17 @@ use anyhow::Result;
 use std::io::Write;
 use tamis::evidence::RankRequest;
 
-/// Prints the fragments, and stores edges for them where that is asked for.
+/// Prints the fragments, and with `--link` stores edges for them.
 ///
 /// # Errors
-/// A cut that is not one, no index, no claim of that name in it, nothing that has vectors, or edges that cannot be stored.
+/// An unknown cut, no index, no claim of that name in it, no vectors, or edges that cannot be stored.
 pub fn run(arguments: &EvidenceRankArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = setting("evidence.cut", "--cut", arguments.cut.as_deref());
     let session = Session::start(global, flags.into_iter().collect())?;
-    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let found = index.evidence().rank(&RankRequest {
+    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let found = index.rank_evidence(&RankRequest {
         tasks: arguments.tasks.clone(),
         limit: arguments.limit,
         link: arguments.link,
@@ -33,7 +35,7 @@ pub fn run(arguments: &EvidenceRankArguments, global: &Global, output: &Output) 
     if arguments.json {
         output.json(&found)?;
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         ranked(&mut out, &found)?;
         out.flush()?;
     }

@@ -1,7 +1,7 @@
-//! `tamis evidence search`: the claims or fragments that are like a text.
+//! `tamis evidence search`: finds the claims or fragments closest to a text.
 
 use crate::args::{EvidenceSearchArguments, Global};
-use crate::commands::fresh;
+use crate::commands::refresh;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::print::evidence::matches;
@@ -10,17 +10,19 @@ use anyhow::{Context, Result};
 use std::io::Write;
 use tamis::evidence::VectorSearchRequest;
 
-/// Prints what is like the text, or why nothing is.
+/// Prints the matches, or why there are none.
 ///
 /// # Errors
-/// A value out of its range, a cut that is not one, no index, or nothing that has vectors.
+/// A value out of range, an unknown cut, no index, or no vectors.
 pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = setting("evidence.top_k", "--top-k", arguments.top_k.as_deref());
     let session = Session::start(global, flags.into_iter().collect())?;
     let cut = arguments.cut.as_deref().map(|cut| anyhow::Ok(session.config()?.cut(cut).context("--cut")?));
     let cut = cut.transpose()?;
-    let Some(index) = fresh::existing(session, arguments.no_refresh, output)? else { return Ok(Exit::Interrupted) };
-    let found = index.evidence().vector_search(&VectorSearchRequest {
+    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let found = index.vector_search(&VectorSearchRequest {
         target: arguments.target.parse()?,
         task: arguments.task.clone(),
         min_similarity: arguments.min_similarity,
@@ -36,7 +38,7 @@ pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output
     if arguments.json {
         output.json(&found)?;
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         matches(&mut out, &found)?;
         out.flush()?;
     }

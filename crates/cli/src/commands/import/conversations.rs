@@ -1,6 +1,6 @@
-//! `tamis import conversations`: logs of turns.
+//! `tamis import conversations`: imports logs of turns.
 
-use super::run::{inputs, run_import};
+use super::import_and_report::{import_and_report, inputs};
 use crate::args::{Global, ImportConversationsArguments, local_zone};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -11,7 +11,7 @@ use tamis::import::ConversationImport;
 /// Imports the sessions of logs.
 ///
 /// # Errors
-/// A log cannot be read or is in none of the forms, the index cannot be written, or a model fails.
+/// A log is unreadable or in an unknown format, the index cannot be written, or a model fails.
 pub fn run(arguments: &ImportConversationsArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |config: &Config| {
@@ -21,7 +21,7 @@ pub fn run(arguments: &ImportConversationsArguments, global: &Global, output: &O
         let namespace = flags.namespace.clone();
         Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    run_import(flags.json, global, output, read, |index, import, progress| {
+    import_and_report(flags.json, global, output, read, |index, import, progress| {
         index.imports().conversations(&import, progress)
     })
 }

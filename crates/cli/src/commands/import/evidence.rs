@@ -1,6 +1,6 @@
-//! `tamis import evidence`: claims and what speaks for and against them.
+//! `tamis import evidence`: imports claims, and the evidence for and against them.
 
-use super::run::{inputs, run_import};
+use super::import_and_report::{import_and_report, inputs};
 use crate::args::{Global, ImportEvidenceArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -11,7 +11,8 @@ use tamis::evidence::EvidenceImport;
 /// Imports the records of files.
 ///
 /// # Errors
-/// A file cannot be read, a line is no record or refers to what is not there, the index cannot be written, or a model fails.
+/// An unreadable file, a malformed line or one that refers to a missing record, an index that cannot be written, or a model
+/// that fails.
 pub fn run(arguments: &ImportEvidenceArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |_: &Config| {
@@ -19,5 +20,7 @@ pub fn run(arguments: &ImportEvidenceArguments, global: &Global, output: &Output
         let namespace = flags.namespace.clone();
         Ok(EvidenceImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    run_import(flags.json, global, output, read, |index, import, progress| index.evidence().import(&import, progress))
+    import_and_report(flags.json, global, output, read, |index, import, progress| {
+        index.evidence().import(&import, progress)
+    })
 }

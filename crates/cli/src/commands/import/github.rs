@@ -1,6 +1,6 @@
-//! `tamis import github`: issues of a repository, live.
+//! `tamis import github`: imports a repository's issues, live.
 
-use super::super::fresh;
+use super::super::refresh;
 use crate::args::{Global, ImportGithubArguments, local_zone};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -46,11 +46,11 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         print::report(&mut out, &report, index.own_namespace(), output.verbose())?;
         out.flush()?;
     }
-    fresh::unusable(&report.run, output);
+    refresh::warn_of_models(&report.run, output);
     Ok(match report.stopped {
         None => Exit::Found,
         Some(Stopped::Interrupted) => {
-            output.note("stopped; what was read is kept, and another import goes on from there");
+            output.note("stopped; what was read is kept, and the next import continues there");
             Exit::Interrupted
         }
         Some(Stopped::RateLimit { until }) => {

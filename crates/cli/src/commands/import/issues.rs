@@ -1,6 +1,6 @@
-//! `tamis import issues`: files of a tracker.
+//! `tamis import issues`: imports files of a tracker.
 
-use super::run::{inputs, run_import};
+use super::import_and_report::{import_and_report, inputs};
 use crate::args::{Global, ImportIssuesArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -11,7 +11,7 @@ use tamis::import::IssueImport;
 /// Imports the issues of files.
 ///
 /// # Errors
-/// A file cannot be read or is in none of the formats, the index cannot be written, or a model fails.
+/// A file is unreadable or in an unknown format, the index cannot be written, or a model fails.
 pub fn run(arguments: &ImportIssuesArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |_: &Config| {
@@ -19,5 +19,7 @@ pub fn run(arguments: &ImportIssuesArguments, global: &Global, output: &Output) 
         let namespace = flags.namespace.clone();
         Ok(IssueImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    run_import(flags.json, global, output, read, |index, import, progress| index.imports().issues(&import, progress))
+    import_and_report(flags.json, global, output, read, |index, import, progress| {
+        index.imports().issues(&import, progress)
+    })
 }

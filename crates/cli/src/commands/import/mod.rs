@@ -1,15 +1,15 @@
-//! `tamis import`: what is no file of the tree, listed, brought in and taken out.
+//! `tamis import`: imports content that isn't a file, lists the imports, and removes them.
 
 mod conversations;
 mod evidence;
 mod github;
+mod import_and_report;
 mod issues;
-mod run;
 mod wiki;
 
-pub use run::run_import;
+pub use import_and_report::import_and_report;
 
-use crate::args::{Global, ImportArguments, ImportWhat};
+use crate::args::{Global, ImportArguments, ImportSource};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -20,23 +20,23 @@ use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
 
-/// Imports, lists what was imported, or takes it out.
+/// Imports, lists the imports, or removes one.
 ///
 /// # Errors
-/// An input cannot be read, the index cannot be written, another process is writing it, or a model fails.
+/// An unreadable input, an index that cannot be written or that another process is writing, or a model that fails.
 pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
-    match (&arguments.what, &arguments.remove) {
-        (Some(ImportWhat::Issues(issues)), _) => issues::run(issues, global, output),
-        (Some(ImportWhat::Wiki(wiki)), _) => wiki::run(wiki, global, output),
-        (Some(ImportWhat::Conversations(logs)), _) => conversations::run(logs, global, output),
-        (Some(ImportWhat::Evidence(graph)), _) => evidence::run(graph, global, output),
-        (Some(ImportWhat::Github(github)), _) => github::run(github, global, output),
+    match (&arguments.source, &arguments.remove) {
+        (Some(ImportSource::Issues(issues)), _) => issues::run(issues, global, output),
+        (Some(ImportSource::Wiki(wiki)), _) => wiki::run(wiki, global, output),
+        (Some(ImportSource::Conversations(logs)), _) => conversations::run(logs, global, output),
+        (Some(ImportSource::Evidence(graph)), _) => evidence::run(graph, global, output),
+        (Some(ImportSource::Github(github)), _) => github::run(github, global, output),
         (None, Some(origin)) => remove(origin, arguments, global, output),
         (None, None) => list(arguments, global, output),
     }
 }
 
-/// What was imported, by where it came from.
+/// Lists the imports by origin.
 fn list(arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
@@ -44,16 +44,16 @@ fn list(arguments: &ImportArguments, global: &Global, output: &Output) -> Result
     if arguments.json {
         output.json(&imported)?;
     } else if imported.is_empty() {
-        output.note("nothing was imported yet; `tamis import --help` says what can be");
+        output.note("nothing has been imported yet; `tamis import --help` lists the sources");
     } else {
-        let mut out = output.styled();
+        let mut out = output.paged();
         import::list(&mut out, &imported)?;
         out.flush()?;
     }
     Ok(Exit::found(!imported.is_empty()))
 }
 
-/// Names what goes, then takes it out.
+/// Shows what will be removed, then removes it.
 fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
@@ -69,7 +69,7 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
         if arguments.json {
             output.json(&found)?;
         }
-        output.note("nothing was changed; without --dry-run these are taken out");
+        output.note("nothing was changed; without --dry-run these are removed");
         return Ok(Exit::Found);
     }
     interrupt::install()?;
@@ -78,7 +78,7 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
         output.json(&removed)?;
     } else {
         let mut out = output.styled();
-        writeln!(out, "{} is out of the index", label(origin))?;
+        writeln!(out, "removed {} from the index", label(origin))?;
         out.flush()?;
     }
     Ok(Exit::Found)

@@ -1,6 +1,6 @@
-//! `tamis import wiki`: dumps of a MediaWiki.
+//! `tamis import wiki`: imports the pages of MediaWiki dumps.
 
-use super::run::{STANDARD_INPUT_NAME, is_standard_input, once, run_import};
+use super::import_and_report::{STANDARD_INPUT_NAME, check_standard_input_once, import_and_report, is_standard_input};
 use crate::args::{Global, ImportWikiArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -13,12 +13,12 @@ use tamis::text::WikiDumpOptions;
 /// Imports the pages of dumps.
 ///
 /// # Errors
-/// A file cannot be read or is no dump, the index cannot be written, or a model fails.
+/// A file is unreadable or not a dump, the index cannot be written, or a model fails.
 pub fn run(arguments: &ImportWikiArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let options = WikiDumpOptions { namespaces: arguments.pages_of.clone() };
     let read = |_: &Config| {
-        once(&arguments.files)?;
+        check_standard_input_once(&arguments.files)?;
         let mut import = PageImport {
             namespace: flags.namespace.clone(),
             skip_bad: flags.skip_bad,
@@ -34,5 +34,5 @@ pub fn run(arguments: &ImportWikiArguments, global: &Global, output: &Output) ->
         }
         Ok(import)
     };
-    run_import(flags.json, global, output, read, |index, import, progress| index.imports().pages(import, progress))
+    import_and_report(flags.json, global, output, read, |index, import, progress| index.imports().pages(import, progress))
 }

@@ -1,6 +1,7 @@
 //! Sparklines and bars.
 
-use super::words::percent;
+use super::figures::percent;
+use crate::page::Page;
 use crate::print::text::count;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
@@ -13,27 +14,30 @@ const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '�
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// Columns of the longest bar.
-const BAR: f64 = 40.0;
+const BAR: usize = 40;
+
+/// Columns beside a bar: indentation, share and gaps.
+const BESIDE: usize = 10;
 
 /// Columns of a line's label.
-const LABEL: usize = 15;
+pub(super) const LABEL: usize = 15;
 
-/// A sparkline with its name and what to say of it.
+/// A sparkline with its name and a remark.
 pub(super) struct Line {
     pub label: &'static str,
     pub note: String,
-    /// One column each; `None`: nothing was asked then.
+    /// One value for each column; `None` where there was no query.
     pub values: Vec<Option<f64>>,
 }
 
 impl Line {
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, out: &mut dyn Page) -> io::Result<()> {
         let label = format!("{:<LABEL$}", self.label);
         writeln!(out, "{}{}  {}", label.dimmed(), sparkline(&self.values).green(), self.note.dimmed())
     }
 }
 
-/// One sign a value: the lowest for zero, higher ones by the share of the largest, a blank for none.
+/// One sign for each value: the lowest for zero, higher ones by the share of the largest, a blank for none.
 pub(super) fn sparkline(values: &[Option<f64>]) -> String {
     let largest = values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let steps = (HEIGHTS.len() - 1) as f64;
@@ -47,17 +51,17 @@ pub(super) fn sparkline(values: &[Option<f64>]) -> String {
     values.iter().map(sign).collect()
 }
 
-/// A bar of so many columns, to the eighth.
-fn bar(share: f64) -> String {
-    let eighths = (share.clamp(0.0, 1.0) * BAR * 8.0).round() as usize;
-    // What is there at all is seen.
+/// A bar for a share of so many columns, precise to an eighth of a column.
+fn bar(share: f64, columns: usize) -> String {
+    let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
+    // The smallest share still shows.
     let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// One row for each range, which `name` writes; the first range is drawn apart where it holds zero alone.
+/// Writes a row for each range, with the name that `name` gives it. A first range of zero alone has its own colour.
 pub(super) fn histogram(
-    out: &mut dyn Write,
+    out: &mut dyn Page,
     distribution: &Distribution,
     name: impl Fn(&Bucket) -> String,
 ) -> io::Result<()> {
@@ -66,8 +70,9 @@ pub(super) fn histogram(
     let names: Vec<String> = distribution.histogram.iter().map(name).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
     let digits = counts.iter().map(String::len).max().unwrap_or_default();
+    let columns = out.columns_after(BESIDE + width + digits, BAR).min(BAR);
     for ((bucket, number), name) in distribution.histogram.iter().zip(counts).zip(names) {
-        let bar = format!("{:<1$}", bar(bucket.count as f64 / most as f64), BAR as usize);
+        let bar = format!("{:<columns$}", bar(bucket.count as f64 / most as f64, columns));
         let share = percent(bucket.count as f64 / distribution.count.max(1) as f64);
         let zero = bucket.from == 0.0 && bucket.below == Some(1.0);
         let bar = if zero { bar.yellow().to_string() } else { bar.green().to_string() };

@@ -1,13 +1,16 @@
-//! How well past queries were served, for people: one page that fits 80 columns.
+//! The page of statistics on past queries.
 
 mod bars;
+mod figures;
 mod replay;
 mod tables;
-mod words;
 
 pub use replay::print_replay;
 
+use crate::page::Page;
+use crate::print::text::{count, counted, milliseconds};
 use bars::{Line, histogram};
+use figures::{percent, plain};
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
@@ -15,82 +18,68 @@ use tamis::telemetry::Stats;
 use words::{percent, plain};
 pub use words::{queries, searches};
 
-/// Columns that a page has at least, and that its lines take at most.
-const COLUMNS: std::ops::RangeInclusive<usize> = 80..=160;
+/// A page is laid out for this many columns; a wider terminal shows more of long texts.
+const COLUMNS: usize = 80;
 
-/// Where a page is read.
-#[derive(Clone, Debug)]
-pub struct View {
-    /// Times are those of this zone.
-    pub zone: TimeZone,
-    /// Columns of the terminal.
-    columns: usize,
+/// Columns of a longer line are hard to read.
+const MOST_COLUMNS: usize = 160;
+
+/// Columns for text beyond those of a page.
+fn spare_columns(out: &dyn Page) -> usize {
+    out.columns().unwrap_or_default().clamp(COLUMNS, MOST_COLUMNS) - COLUMNS
 }
 
-impl View {
-    /// In a terminal of so many columns; `None`: not in a terminal.
-    pub fn new(zone: TimeZone, columns: Option<u16>) -> Self {
-        let (least, most) = (*COLUMNS.start(), *COLUMNS.end());
-        View { zone, columns: columns.map_or(least, |columns| usize::from(columns).clamp(least, most)) }
-    }
-
-    /// Columns beyond the least, for text.
-    fn more(&self) -> usize {
-        self.columns - COLUMNS.start()
-    }
-}
-
-/// Writes the statistics.
+/// Writes the statistics, with times in this zone.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn print(out: &mut dyn Write, stats: &Stats, view: &View) -> io::Result<()> {
+pub fn print(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
     summary(out, stats)?;
     days(out, stats)?;
     if let Some(kept) = &stats.kept {
         let figures = format!("mean {}, median {}, at most {}", plain(kept.mean), plain(kept.p50), plain(kept.max));
         heading(out, "Kept by the cut", &figures)?;
-        histogram(out, kept, words::whole_range)?;
+        histogram(out, kept, figures::whole_range)?;
     }
     tables::methods(out, stats)?;
     if let Some(gaps) = &stats.gaps {
         let figures = format!("median {:.3}, at most {:.3}", gaps.p50, gaps.max);
         heading(out, "Largest gap between neighbours", &figures)?;
-        histogram(out, gaps, words::range)?;
+        histogram(out, gaps, figures::range)?;
     }
     tables::latency(out, stats)?;
     tables::sources(out, stats)?;
-    tables::slowest(out, stats, view)?;
-    tables::fallbacks(out, stats, view)?;
-    tables::drift(out, stats, &view.zone)
+    tables::slowest(out, stats, zone)?;
+    tables::fallbacks(out, stats)?;
+    tables::drift(out, stats, zone)
 }
 
-/// An empty line and a heading, with what is said beside it.
-fn heading(out: &mut dyn Write, title: &str, beside: &str) -> io::Result<()> {
+/// Writes an empty line and a heading with a remark beside it.
+fn heading(out: &mut dyn Page, title: &str, beside: &str) -> io::Result<()> {
     let beside = if beside.is_empty() { String::new() } else { format!("  {beside}") };
     writeln!(out, "\n{}{}", title.bold(), beside.dimmed())
 }
 
-fn summary(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+fn summary(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     let days = match (stats.days.first(), stats.days.last()) {
         (Some(first), Some(last)) if first.date != last.date => format!(" from {} to {}", first.date, last.date),
         (Some(day), _) => format!(" on {}", day.date),
         _ => String::new(),
     };
     let different = if stats.distinct_queries < stats.queries {
-        format!(", {} of them different", crate::print::text::count(stats.distinct_queries))
+        format!(", {} of them different", count(stats.distinct_queries))
     } else {
         String::new()
     };
-    writeln!(out, "{}{days}{different}", queries(stats.queries).bold())?;
-    let nothing = format!("{} found nothing ({})", queries(stats.empty), percent(stats.empty_rate));
+    writeln!(out, "{}{days}{different}", counted(stats.queries, "query").bold())?;
+    let nothing = format!("{} found nothing ({})", counted(stats.empty, "query"), percent(stats.empty_rate));
     if stats.empty > 0 {
         write!(out, "{}", nothing.yellow())?
     } else {
         write!(out, "every query found something")?
     }
     if stats.shortened > 0 {
-        write!(out, "; the limit cut {} short", queries(stats.shortened))?;
+        write!(out, "; the limit cut {} short", counted(stats.shortened, "query"))?;
     }
     writeln!(out)?;
     let found = [
@@ -107,12 +96,12 @@ fn summary(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
     Ok(())
 }
 
-/// A sparkline for each figure that has one by day.
-fn days(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+/// Writes a sparkline for each figure that is known by day.
+fn days(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     if stats.days.len() < 2 {
         return Ok(());
     }
-    let groups = words::groups(&stats.days);
+    let groups = figures::groups(&stats.days, out.columns_after(bars::LABEL, figures::MOST_GROUPS));
     let per = match groups.first().map_or(1, |group| group.len()) {
         1 => "a day".to_owned(),
         7 => "a week".to_owned(),
@@ -132,15 +121,11 @@ fn days(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
     let lines = [
         Line {
             label: "queries",
-            note: format!("up to {} {per}", crate::print::text::count(most)),
+            note: format!("up to {} {per}", count(most)),
             values: counts.iter().map(|&count| Some(count as f64)).collect(),
         },
         Line { label: "found nothing", note: format!("up to {}", percent(largest(&empty))), values: empty },
-        Line {
-            label: "95% within",
-            note: format!("up to {}", crate::print::text::milliseconds(largest(&slow))),
-            values: slow,
-        },
+        Line { label: "95% within", note: format!("up to {}", milliseconds(largest(&slow))), values: slow },
     ];
     lines.iter().try_for_each(|line| line.write(out))
 }

@@ -1,9 +1,11 @@
-//! Cuts compared on recorded searches, for people.
+//! Cuts compared on recorded searches.
 
-use super::words::{moment, percent, plain, searches, shortened};
-use super::{View, heading};
+use super::figures::{moment, percent, plain, shortened};
+use super::{heading, spare_columns};
+use crate::page::Page;
 use crate::print::table::Columns;
-use crate::print::text::{count, maybe};
+use crate::print::text::{count, counted, maybe};
+use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
 use tamis::telemetry::Replay;
@@ -12,27 +14,26 @@ use tamis::telemetry::Replay;
 const NAME: usize = 26;
 const TEXT: usize = 24;
 
-/// Writes the comparison.
+/// Writes the comparison, with times in this zone.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn print_replay(out: &mut dyn Write, replay: &Replay, view: &View) -> io::Result<()> {
-    let zone = &view.zone;
+pub fn print_replay(out: &mut dyn Page, replay: &Replay, zone: &TimeZone) -> io::Result<()> {
     let period =
         replay.period.as_ref().map(|(first, last)| format!(" from {} to {}", moment(first, zone), moment(last, zone)));
     let judged = if replay.judged > 0 { format!(", {} of them judged", count(replay.judged)) } else { String::new() };
-    writeln!(out, "{}{}{judged}", searches(replay.searches).bold(), period.unwrap_or_default())?;
-    cuts(out, replay, view)?;
+    writeln!(out, "{}{}{judged}", counted(replay.searches, "search").bold(), period.unwrap_or_default())?;
+    cuts(out, replay)?;
     comparisons(out, replay)?;
-    examples(out, replay, view)?;
+    examples(out, replay, zone)?;
     if !replay.notes.is_empty() {
         writeln!(out)?;
     }
     replay.notes.iter().try_for_each(|note| writeln!(out, "{}", format!("note: {note}").dimmed()))
 }
 
-fn cuts(out: &mut dyn Write, replay: &Replay, view: &View) -> io::Result<()> {
-    heading(out, "Each cut", "candidates kept: mean, median, nine of ten searches within")?;
+fn cuts(out: &mut dyn Page, replay: &Replay) -> io::Result<()> {
+    heading(out, "Each cut", "candidates kept: mean, median, and the most in nine of ten searches")?;
     let judged = replay.judged > 0;
     let mut headings = vec![" cut", ">mean", ">median", ">90%", ">nothing"];
     if judged {
@@ -41,7 +42,7 @@ fn cuts(out: &mut dyn Write, replay: &Replay, view: &View) -> io::Result<()> {
     let mut table = Columns::new(&headings);
     for (cut, number) in replay.cuts.iter().zip(1..) {
         let mut cells = vec![
-            format!(" {number} {}", shortened(&cut.cut, NAME + view.more())),
+            format!(" {number} {}", shortened(&cut.cut, NAME + spare_columns(out))),
             format!("{:.1}", cut.kept_mean),
             plain(cut.kept_p50),
             plain(cut.kept_p90),
@@ -55,7 +56,7 @@ fn cuts(out: &mut dyn Write, replay: &Replay, view: &View) -> io::Result<()> {
     table.write(out)
 }
 
-fn comparisons(out: &mut dyn Write, replay: &Replay) -> io::Result<()> {
+fn comparisons(out: &mut dyn Page, replay: &Replay) -> io::Result<()> {
     heading(out, "Each two", "overlap: candidates that both keep, of those that one keeps")?;
     let mut table = Columns::new(&[" cuts", ">differ", ">overlap", ">only 1st answers", ">only 2nd"]);
     let named = |cut: &str| {
@@ -74,7 +75,7 @@ fn comparisons(out: &mut dyn Write, replay: &Replay) -> io::Result<()> {
     table.write(out)
 }
 
-fn examples(out: &mut dyn Write, replay: &Replay, view: &View) -> io::Result<()> {
+fn examples(out: &mut dyn Page, replay: &Replay, zone: &TimeZone) -> io::Result<()> {
     if replay.examples.is_empty() {
         return Ok(());
     }
@@ -85,10 +86,10 @@ fn examples(out: &mut dyn Write, replay: &Replay, view: &View) -> io::Result<()>
         let kept: Vec<String> = example.kept.iter().map(u64::to_string).collect();
         table.row([
             format!(" {}", example.search_id),
-            moment(&example.at, &view.zone),
+            moment(&example.at, zone),
             kept.join(" · "),
             percent(example.overlap),
-            example.text.as_deref().map(|text| shortened(text, TEXT + view.more())).unwrap_or_default(),
+            example.text.as_deref().map(|text| shortened(text, TEXT + spare_columns(out))).unwrap_or_default(),
         ]);
     }
     table.write(out)

@@ -1,7 +1,8 @@
 //! The tables of the statistics.
 
-use super::words::{moment, percent, shortened};
-use super::{View, heading};
+use super::figures::{moment, percent, shortened};
+use super::{heading, spare_columns};
+use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{count, maybe, milliseconds};
 use jiff::tz::TimeZone;
@@ -15,14 +16,14 @@ const REASON: usize = 64;
 /// Most rows of a table of reasons.
 const ROWS: usize = 8;
 
-/// What set the thresholds.
-pub(super) fn methods(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+/// Writes which method decided.
+pub(super) fn methods(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     heading(out, "Decided by", "")?;
     shares(out, &[" method", ">queries", ">share", ">found nothing", ">kept on average"], &stats.methods, stats.queries)
 }
 
-/// Where the queries came from and what they searched, each where there is more than one.
-pub(super) fn sources(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+/// Writes where the queries came from and what they searched, each where there is more than one.
+pub(super) fn sources(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     let groups = [("Asked from", &stats.entry_points), ("Legs", &stats.modes), ("Searched", &stats.corpora)];
     for (title, shares) in groups {
         if shares.len() > 1 {
@@ -34,7 +35,7 @@ pub(super) fn sources(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
     Ok(())
 }
 
-fn shares(out: &mut dyn Write, headings: &[&str], shares: &[Share], of: u64) -> io::Result<()> {
+fn shares(out: &mut dyn Page, headings: &[&str], shares: &[Share], of: u64) -> io::Result<()> {
     let mut table = Columns::new(headings);
     for share in shares {
         table.row([
@@ -48,8 +49,8 @@ fn shares(out: &mut dyn Write, headings: &[&str], shares: &[Share], of: u64) -> 
     table.write(out)
 }
 
-/// How long each stage took.
-pub(super) fn latency(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
+/// Writes the time that each stage took.
+pub(super) fn latency(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     heading(out, "Time", "")?;
     let mut table = Columns::new(&[" stage", ">half within", ">95% within", ">99% within", ">longest"]);
     for latency in &stats.latency {
@@ -59,32 +60,32 @@ pub(super) fn latency(out: &mut dyn Write, stats: &Stats) -> io::Result<()> {
     table.write(out)
 }
 
-/// The queries that took longest.
-pub(super) fn slowest(out: &mut dyn Write, stats: &Stats, view: &View) -> io::Result<()> {
+/// Writes the queries that took longest.
+pub(super) fn slowest(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
     heading(out, "Slowest", "")?;
     let mut table = Columns::new(&[" when", ">took", "mostly", "query", "text"]);
     for slow in &stats.slowest {
         let mostly = slow.stage.as_ref();
         table.row([
-            format!(" {}", moment(&slow.at, &view.zone)),
+            format!(" {}", moment(&slow.at, zone)),
             milliseconds(slow.total_ms),
             mostly.map(|(stage, took)| format!("{stage} {}", milliseconds(*took))).unwrap_or_default(),
             slow.search_id.clone().unwrap_or_default(),
-            slow.text.as_deref().map(|text| shortened(text, TEXT + view.more())).unwrap_or_default(),
+            slow.text.as_deref().map(|text| shortened(text, TEXT + spare_columns(out))).unwrap_or_default(),
         ]);
     }
     table.write(out)
 }
 
-/// Why answers were not as they were asked for.
-pub(super) fn fallbacks(out: &mut dyn Write, stats: &Stats, view: &View) -> io::Result<()> {
+/// Writes why some answers used another model or mode than the user chose.
+pub(super) fn fallbacks(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     if stats.fallbacks.is_empty() {
         return Ok(());
     }
-    heading(out, "Answered otherwise than asked for", "")?;
+    heading(out, "Answered with another model or mode", "")?;
     let mut table = Columns::new(&["> queries", "why"]);
     for share in stats.fallbacks.iter().take(ROWS) {
-        table.row([count(share.queries), shortened(&share.name, REASON + view.more())]);
+        table.row([count(share.queries), shortened(&share.name, REASON + spare_columns(out))]);
     }
     table.write(out)?;
     match stats.fallbacks.len().saturating_sub(ROWS) {
@@ -93,8 +94,8 @@ pub(super) fn fallbacks(out: &mut dyn Write, stats: &Stats, view: &View) -> io::
     }
 }
 
-/// Similarities before and after the calibration of each model.
-pub(super) fn drift(out: &mut dyn Write, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
+/// Writes the similarities before and after the calibration of each model.
+pub(super) fn drift(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io::Result<()> {
     if stats.drift.is_empty() {
         return Ok(());
     }

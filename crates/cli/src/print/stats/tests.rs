@@ -1,15 +1,11 @@
 //! The whole page, as it reads without colour.
 
-use super::super::plain as printed;
+use super::super::{plain as printed, plain_in};
 use super::*;
 use std::collections::BTreeMap;
 use tamis::telemetry::{
     Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, Replay, Share, Similarities, SlowQuery,
 };
-
-fn narrow() -> View {
-    View::new(TimeZone::UTC, None)
-}
 
 fn share(name: &str, queries: u64, empty: u64, mean_kept: f64) -> Share {
     Share { name: name.into(), queries, empty, mean_kept }
@@ -94,7 +90,7 @@ fn stats() -> Stats {
 
 #[test]
 fn the_page_of_statistics() {
-    let page = printed(|out| print(out, &stats(), &narrow()));
+    let page = printed(|out| print(out, &stats(), &TimeZone::UTC));
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     insta::assert_snapshot!(page);
 }
@@ -113,7 +109,7 @@ fn a_single_query_has_no_course_of_days() {
         drift: Vec::new(),
         ..stats()
     };
-    let page = printed(|out| print(out, &one, &narrow()));
+    let page = printed(|out| print(out, &one, &TimeZone::UTC));
     assert!(page.starts_with("1 query on 2026-11-17\nevery query found something\n"), "{page}");
     assert!(!page.contains("Similarity") && !page.contains("95% within  █"), "{page}");
 }
@@ -157,15 +153,23 @@ fn the_page_of_a_replay() {
         }],
         notes: vec!["auto has learnt from these judgements".into()],
     };
-    let page = printed(|out| print_replay(out, &replay, &narrow()));
+    let page = printed(|out| print_replay(out, &replay, &TimeZone::UTC));
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     insta::assert_snapshot!(page);
 }
 
 #[test]
 fn a_wide_terminal_shows_more_of_a_text() {
-    let wide = printed(|out| print(out, &stats(), &View::new(TimeZone::UTC, Some(120))));
+    let wide = plain_in(120, |out| print(out, &stats(), &TimeZone::UTC));
     assert!(wide.contains("read the background of a query") && wide.contains("to embed the rest"), "{wide}");
-    let huge = printed(|out| print(out, &stats(), &View::new(TimeZone::UTC, Some(u16::MAX))));
+    let huge = plain_in(1000, |out| print(out, &stats(), &TimeZone::UTC));
     assert!(huge.lines().all(|line| line.chars().count() <= 160));
+}
+
+#[test]
+fn a_narrow_terminal_gets_a_page_that_fits() {
+    for columns in [40, 60, 80] {
+        let page = plain_in(columns, |out| print(out, &stats(), &TimeZone::UTC));
+        assert!(page.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{page}");
+    }
 }

@@ -1,4 +1,4 @@
-//! `tamis eval --judged`: how much the cut `auto` learns from judged queries.
+//! `tamis eval --judged`: measures how much the cut `auto` learns from judged queries.
 
 use super::table;
 use crate::args::EvalArguments;
@@ -15,7 +15,7 @@ use tamis::evaluate::{EvaluationError, Learning, LearningCurve, TestCollection, 
 /// Measures and prints the curve of each collection.
 ///
 /// # Errors
-/// No collection, a file that cannot be read, or an index that fails.
+/// No collection, an unreadable file, or an index that fails.
 pub fn run(arguments: &EvalArguments, config: &Config, cache: &Path, output: &Output) -> Result<Exit> {
     if arguments.directories.is_empty() {
         bail!("--judged needs a collection: tamis eval DIR --judged 0,5,10");
@@ -50,12 +50,14 @@ pub fn run(arguments: &EvalArguments, config: &Config, cache: &Path, output: &Ou
         return Ok(Exit::Found);
     }
     let table = learning_table(&curves, &learning.judged);
-    let mut out = output.styled();
     if arguments.markdown {
+        let mut out = output.exact();
         out.write_all(table.markdown().as_bytes())?;
-    } else {
-        table::write(&mut out, &table)?;
+        out.flush()?;
+        return Ok(Exit::Found);
     }
+    let mut out = output.paged();
+    table::write(&mut out, &table)?;
     out.flush()?;
     Ok(Exit::Found)
 }

@@ -1,11 +1,11 @@
-//! What the commands on issues have in common: a body from a flag, a file or standard input.
+//! The body of an issue from a flag, a file or standard input.
 
 use anyhow::{Context, Result};
 use std::io::Read;
 use std::path::Path;
 
-/// The body as it is given; empty where none is. Bytes that are no UTF-8 become U+FFFD.
-pub fn body(text: Option<&str>, file: Option<&Path>) -> Result<String> {
+/// Reads the body; empty where none is given. Bytes that are not UTF-8 become U+FFFD.
+pub fn read(text: Option<&str>, file: Option<&Path>) -> Result<String> {
     let bytes = match (text, file) {
         (Some(text), _) => return Ok(text.to_owned()),
         (None, None) => return Ok(String::new()),

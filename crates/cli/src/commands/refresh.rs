@@ -1,4 +1,4 @@
-//! An index brought up to date before it is asked.
+//! Brings an index up to date before it is asked, and reports what it does not know.
 
 use crate::interrupt;
 use crate::output::Output;
@@ -10,39 +10,46 @@ use anyhow::Result;
 use tamis::config::Config;
 use tamis::{Freshness, Index, RunReport};
 
-/// The index, made where there is none and brought up to date where that is wanted; `None` where somebody stopped it.
+/// Opens the index, and with `wants_refresh` makes a missing one and brings it up to date. `None`: the user stopped it.
 ///
 /// # Errors
 /// There is no index to search, or it cannot be read.
-pub fn opened(session: Session, config: Config, refresh: bool, output: &Output) -> Result<Option<(Index, Freshness)>> {
-    let index = if refresh { session.open(config)? } else { session.open_existing(config)? };
-    Ok(refreshed(&index, refresh, output)?.map(|freshness| (index, freshness)))
+pub fn open(
+    session: Session,
+    config: Config,
+    wants_refresh: bool,
+    output: &Output,
+) -> Result<Option<(Index, Freshness)>> {
+    let index = if wants_refresh { session.open(config)? } else { session.open_existing(config)? };
+    Ok(refreshed(&index, wants_refresh, output)?.map(|freshness| (index, freshness)))
 }
 
-/// The index that is there, brought up to date unless that is not wanted; `None` where somebody stopped it.
+/// Opens an existing index and brings it up to date, unless the user does not want that. `None`: the user stopped it.
 ///
 /// # Errors
 /// There is no index, or it cannot be read.
-pub fn existing(session: Session, no_refresh: bool, output: &Output) -> Result<Option<Index>> {
+pub fn open_existing(session: Session, no_refresh: bool, output: &Output) -> Result<Option<Index>> {
     let config = session.config()?;
-    let refresh = config.search.refresh && !no_refresh;
+    let wants_refresh = config.search.refresh && !no_refresh;
     let index = session.open_existing(config)?;
-    let freshness = refreshed(&index, refresh, output)?;
+    let freshness = refreshed(&index, wants_refresh, output)?;
     if let Some(freshness) = &freshness {
         warn(freshness, output);
     }
     Ok(freshness.map(|_| index))
 }
 
-fn refreshed(index: &Index, wanted: bool, output: &Output) -> Result<Option<Freshness>> {
-    if !wanted {
+fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Option<Freshness>> {
+    if !wants_refresh {
         return Ok(Some(Freshness::default()));
     }
     interrupt::install()?;
     let progress = Progress::when_slow(output);
     let freshness = index.refresh_for_search(&progress)?;
+    // The bar goes before anything is printed.
+    drop(progress);
     if freshness.report.as_ref().is_some_and(|report| report.interrupted) {
-        output.note("stopped; what is indexed so far is kept, and the next run goes on from there");
+        output.note("stopped; the finished part of the index is kept, and the next run continues there");
         return Ok(None);
     }
     if let Some(report) = freshness.report.as_ref().filter(|report| report.added > 0 && report.unchanged == 0) {
@@ -51,9 +58,9 @@ fn refreshed(index: &Index, wanted: bool, output: &Output) -> Result<Option<Fres
     Ok(Some(freshness))
 }
 
-/// Says what the index does not know, and why.
+/// Warns of files and models that the index could not use.
 pub fn warn(freshness: &Freshness, output: &Output) {
-    freshness.report.iter().for_each(|report| unusable(report, output));
+    freshness.report.iter().for_each(|report| warn_of_models(report, output));
     let stale = freshness.stale.unwrap_or_default();
     match &freshness.reason {
         Some(reason) if stale > 0 => {
@@ -68,11 +75,11 @@ pub fn warn(freshness: &Freshness, output: &Output) {
     }
 }
 
-/// Says which models could not be used.
-pub fn unusable(report: &RunReport, output: &Output) {
-    let told = |(model, reason): (&String, &String)| match report.pending.get(model) {
+/// Warns of models that could not be used.
+pub fn warn_of_models(report: &RunReport, output: &Output) {
+    let warning = |(model, reason): (&String, &String)| match report.pending.get(model) {
         Some(&passages) => format!("{} not embedded with {model}: {reason}", counted(passages, "passage")),
         None => format!("model {model} cannot be used: {reason}"),
     };
-    report.unusable.iter().map(told).for_each(|warning| output.warn(&warning));
+    report.unusable.iter().map(warning).for_each(|warning| output.warn(&warning));
 }

@@ -1,4 +1,4 @@
-//! What packagers ask for: completions, manual pages, the schema of the answer.
+//! `tamis completions`, `tamis man` and `tamis schema`: files for shells, packagers and programs.
 
 use crate::args::{ManArguments, description};
 use crate::exit::Exit;
@@ -15,7 +15,7 @@ use tamis::Answer;
 /// # Errors
 /// Standard output cannot be written.
 pub fn completions(shell: Shell, output: &Output) -> Result<Exit> {
-    // The generator panics where it cannot write, so it writes to memory.
+    // The generator panics on a failed write, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut description(), "tamis", &mut script);
     let mut out = output.plain();
@@ -24,7 +24,7 @@ pub fn completions(shell: Shell, output: &Output) -> Result<Exit> {
     Ok(Exit::Found)
 }
 
-/// Prints the manual page, or writes one for each command.
+/// Prints the manual page, or writes the page of each command.
 ///
 /// # Errors
 /// The directory or standard output cannot be written.
@@ -35,7 +35,7 @@ pub fn man(arguments: &ManArguments, output: &Output) -> Result<Exit> {
             std::fs::create_dir_all(directory).with_context(failed)?;
             let mut description = description().disable_help_subcommand(true);
             description.build();
-            pages(&description, directory)?;
+            write_pages(&description, directory)?;
         }
         None => {
             let mut out = output.plain();
@@ -46,10 +46,10 @@ pub fn man(arguments: &ManArguments, output: &Output) -> Result<Exit> {
     Ok(Exit::Found)
 }
 
-/// Writes the page of a command and of each under it, as `clap_mangen::generate_to` names them.
-fn pages(command: &clap::Command, directory: &Path) -> Result<()> {
+/// Writes the pages of a command and of those under it, named as `clap_mangen::generate_to` does.
+fn write_pages(command: &clap::Command, directory: &Path) -> Result<()> {
     for nested in command.get_subcommands().filter(|nested| !nested.is_hide_set()) {
-        pages(nested, directory)?;
+        write_pages(nested, directory)?;
     }
     let man = clap_mangen::Man::new(command.clone());
     let mut page = Vec::new();
@@ -62,7 +62,7 @@ fn pages(command: &clap::Command, directory: &Path) -> Result<()> {
 /// # Errors
 /// Standard output cannot be written.
 pub fn schema(output: &Output) -> Result<Exit> {
-    // The schema of what is written: a field that is always there is required, also where it can be null.
+    // The schema describes what is written: a field that is always there is required, even if it can be null.
     let schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Answer>();
     let mut out = output.plain();
     serde_json::to_writer_pretty(&mut out, &schema)?;

@@ -1,6 +1,6 @@
-//! What every import does: read what is named, import it, publish and embed it, and say what was done.
+//! The steps that every import shares: read the inputs, import them, publish and embed, and report.
 
-use super::super::fresh;
+use super::super::refresh;
 use crate::args::Global;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -16,24 +16,24 @@ use tamis::config::Config;
 use tamis::import::{ImportInput, ImportSummary};
 use tamis::{Error, Index, RunOptions, RunReport};
 
-/// The name by which standard input is asked for.
+/// The file name that stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// What standard input is called in messages.
+/// The name of standard input in messages.
 pub const STANDARD_INPUT_NAME: &str = "standard input";
 
-/// Reads what was named, each once.
+/// Reads the inputs.
 pub fn inputs(files: &[PathBuf]) -> Result<Vec<ImportInput>> {
     let input = |file: &PathBuf| match is_standard_input(file)? {
         true => Ok(ImportInput::stream(STANDARD_INPUT_NAME, io::stdin().lock())?),
         false => Ok(ImportInput::file(file)?),
     };
-    once(files)?;
+    check_standard_input_once(files)?;
     files.iter().map(input).collect()
 }
 
 /// Refuses to read standard input twice.
-pub fn once(files: &[PathBuf]) -> Result<()> {
+pub fn check_standard_input_once(files: &[PathBuf]) -> Result<()> {
     let streams = files.iter().filter(|file| file.as_path() == Path::new(STANDARD_INPUT)).count();
     if streams > 1 {
         bail!("`-` is named {streams} times: standard input can be read once");
@@ -41,7 +41,7 @@ pub fn once(files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Whether standard input is named, and there is something to be read.
+/// True if the name stands for standard input, which must not be a terminal.
 pub fn is_standard_input(file: &Path) -> Result<bool> {
     let named = file == Path::new(STANDARD_INPUT);
     if named && io::stdin().is_terminal() {
@@ -50,18 +50,18 @@ pub fn is_standard_input(file: &Path) -> Result<bool> {
     Ok(named)
 }
 
-/// What is printed as JSON: what the import did, and the run that published and embedded it.
+/// The JSON form: what the import did, and the run that published and embedded it.
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
     summary: &'a ImportSummary,
-    /// None where nothing was changed.
+    /// `None` where nothing was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<&'a RunReport>,
 }
 
-/// Imports, publishes and embeds, and says what was done.
-pub fn run_import<I>(
+/// Imports, publishes, embeds and reports.
+pub fn import_and_report<I>(
     json: bool,
     global: &Global,
     output: &Output,
@@ -70,13 +70,13 @@ pub fn run_import<I>(
 ) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
-    // What cannot be read makes no index.
-    let given = read(&config)?;
+    // An unreadable input must not leave an empty index behind.
+    let inputs = read(&config)?;
     let index = session.open(config)?;
     interrupt::install()?;
     let progress = Progress::at_once(output);
-    let summary = import(&index, given, &progress)?;
-    // Also when nothing changed: an earlier import may have been stopped before it was published.
+    let summary = import(&index, inputs, &progress)?;
+    // An unchanged import is completed too: an earlier one may have been stopped before it was published.
     let completed = match summary.dry_run || summary.interrupted {
         true => None,
         false => Some(index.complete(RunOptions::WHOLE, &progress)?),
@@ -89,13 +89,13 @@ pub fn run_import<I>(
         import::summary(&mut out, &summary, completed.as_ref(), index.own_namespace())?;
         out.flush()?;
     }
-    completed.iter().for_each(|report| fresh::unusable(report, output));
+    completed.iter().for_each(|report| refresh::warn_of_models(report, output));
     if summary.interrupted {
         output.note("stopped before anything was changed");
         return Ok(Exit::Interrupted);
     }
     if completed.is_some_and(|report| report.interrupted) {
-        output.note("stopped; what was imported is kept, and the next run of `tamis index` embeds the rest");
+        output.note("stopped; the import is kept, and the next run of `tamis index` embeds the rest");
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Found)

@@ -1,24 +1,15 @@
-//! Figures of the statistics in words.
+//! Figures and times of the statistics as text.
 
+use crate::page;
 use crate::print::text::{count, visible};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tamis::telemetry::{Bucket, Day};
 
-/// Most columns of a sparkline.
-const COLUMNS: usize = 42;
+/// The most columns of a sparkline.
+pub const MOST_GROUPS: usize = 42;
 
-/// `1 query`, `2 queries`.
-pub fn queries(number: u64) -> String {
-    format!("{} {}", count(number), if number == 1 { "query" } else { "queries" })
-}
-
-/// `1 search`, `2 searches`.
-pub fn searches(number: u64) -> String {
-    format!("{} search{}", count(number), if number == 1 { "" } else { "es" })
-}
-
-/// A share as a whole percentage; what is neither nothing nor everything never reads so.
+/// A share as a whole percentage. Only nothing reads 0%, and only everything reads 100%.
 pub fn percent(share: f64) -> String {
     match (share * 100.0).round() {
         0.0 if share > 0.0 => "<1%".into(),
@@ -27,7 +18,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A number of candidates: one digit behind the point, where there is something behind it.
+/// A number of candidates, with one decimal where it has any.
 pub fn plain(value: f64) -> String {
     if (value - value.round()).abs() < 0.05 { count(value.round() as u64) } else { format!("{value:.1}") }
 }
@@ -49,30 +40,25 @@ pub fn range(bucket: &Bucket) -> String {
     }
 }
 
-/// The days in groups of as many as make them fit, of whole weeks where that is little more; the last day ends the last
-/// group.
-pub fn groups(days: &[Day]) -> Vec<&[Day]> {
-    let per = match days.len().div_ceil(COLUMNS) {
+/// The days in at most so many groups of equal length, in whole weeks where a group has several days. The last group ends with
+/// the last day.
+pub fn groups(days: &[Day], most: usize) -> Vec<&[Day]> {
+    let per = match days.len().div_ceil(most.min(MOST_GROUPS)) {
         few @ 0..=1 => few.max(1),
         few => few.next_multiple_of(7),
     };
     days.rchunks(per).rev().collect()
 }
 
-/// A moment of RFC 3339 as people of `zone` read it.
+/// A time of RFC 3339 as people in this zone read it.
 pub fn moment(text: &str, zone: &TimeZone) -> String {
     let read = text.parse::<Timestamp>().map(|moment| moment.to_zoned(zone.clone()));
     read.map_or_else(|_| text.to_owned(), |moment| moment.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// Text of others on one line and in so many columns at most.
+/// Other people's text on one line, in at most so many columns.
 pub fn shortened(text: &str, columns: usize) -> String {
-    let text = visible(text).replace(['\n', '\t'], " ");
-    if text.chars().count() <= columns {
-        return text;
-    }
-    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    page::shortened(&visible(text).replace(['\n', '\t'], " "), columns).into_owned()
 }
 
 #[cfg(test)]
@@ -81,8 +67,6 @@ mod tests {
 
     #[test]
     fn figures_read_well() {
-        assert_eq!((queries(1), queries(2000)), ("1 query".into(), "2,000 queries".into()));
-        assert_eq!((searches(1), searches(2)), ("1 search".into(), "2 searches".into()));
         let percentages = [0.0, 0.001, 0.146, 0.999, 1.0].map(percent);
         assert_eq!(percentages, ["0%", "<1%", "15%", ">99%", "100%"]);
         assert_eq!((plain(3.0), plain(3.26), plain(2000.01)), ("3".into(), "3.3".into(), "2,000".into()));
@@ -105,11 +89,12 @@ mod tests {
     #[test]
     fn many_days_are_grouped_in_whole_weeks_that_end_with_the_last() {
         let day = Day { date: String::new(), queries: 1, empty: 0, kept_p50: None, p95_ms: None };
-        let lengths =
-            |days: usize| -> Vec<usize> { groups(&vec![day.clone(); days]).into_iter().map(<[Day]>::len).collect() };
+        let lengths = |days: usize| -> Vec<usize> {
+            groups(&vec![day.clone(); days], 80).into_iter().map(<[Day]>::len).collect()
+        };
         assert_eq!(lengths(42), [1; 42]);
         assert_eq!(lengths(44), [2, 7, 7, 7, 7, 7, 7]);
-        assert!(lengths(3000).len() <= COLUMNS);
+        assert!(lengths(3000).len() <= MOST_GROUPS);
         assert_eq!(lengths(0), [0; 0]);
     }
 }

@@ -1,0 +1,52 @@
+//! The first page of help: the commands that most people use, and the others by group.
+
+use clap::Command;
+use std::fmt::Write;
+
+/// The commands that most people use.
+const COMMON: [&str; 12] = [
+    "search", "index", "status", "get", "related", "remember", "recall", "forget", "mcp", "install", "config", "doctor",
+];
+
+/// All others, by what they are for.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Evidence", &["evidence"]),
+    ("Imports", &["import", "troubleshoot", "duplicates"]),
+    ("Tuning", &["cut", "feedback", "eval", "calibrate", "stats"]),
+    ("Setup", &["hook", "trust", "completions", "man"]),
+];
+
+/// The template of the first page, made from the commands' own descriptions.
+pub fn template(command: &Command) -> String {
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\nCommands:\n".to_owned();
+    for name in COMMON {
+        let about = command.find_subcommand(name).and_then(Command::get_about);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {name:<10} {}", about.map(ToString::to_string).unwrap_or_default());
+    }
+    text.push_str("\nMore commands; `tamis COMMAND --help` explains each:\n");
+    for (group, names) in GROUPS {
+        let _ = writeln!(text, "  {group:<10} {}", names.join(", "));
+    }
+    text.push_str("\nOptions:\n{options}{after-help}");
+    text
+}
+
+/// Every command that the first page names.
+pub fn commands() -> impl Iterator<Item = &'static str> {
+    COMMON.into_iter().chain(GROUPS.into_iter().flat_map(|(_, names)| names.iter().copied()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_command_has_one_place_on_the_first_page() {
+        let command = super::super::description();
+        let visible = command.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
+        assert_eq!(commands().collect::<BTreeSet<_>>(), visible.collect());
+        assert_eq!(commands().count(), commands().collect::<BTreeSet<_>>().len());
+    }
+}

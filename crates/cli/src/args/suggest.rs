@@ -1,0 +1,156 @@
+//! The right command for a command line that names none: another tool's word for it, a slip, or a bare question.
+
+use super::overview;
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Words that people try, with the command that does it here.
+const SYNONYMS: [(&str, &str); 35] = [
+    ("add", "remember"),
+    ("ask", "search"),
+    ("build", "index"),
+    ("cat", "get"),
+    ("check", "doctor"),
+    ("delete", "forget"),
+    ("dups", "duplicates"),
+    ("evaluate", "eval"),
+    ("find", "search"),
+    ("fix", "doctor"),
+    ("grep", "search"),
+    ("hooks", "hook"),
+    ("info", "status"),
+    ("init", "index"),
+    ("list", "status"),
+    ("ls", "status"),
+    ("note", "remember"),
+    ("open", "get"),
+    ("query", "search"),
+    ("read", "get"),
+    ("refresh", "index"),
+    ("reindex", "index"),
+    ("repair", "doctor"),
+    ("rm", "forget"),
+    ("save", "remember"),
+    ("serve", "mcp"),
+    ("server", "mcp"),
+    ("set", "config"),
+    ("settings", "config"),
+    ("setup", "install"),
+    ("show", "get"),
+    ("similar", "related"),
+    ("sync", "index"),
+    ("update", "index"),
+    ("watch", "index --watch"),
+];
+
+/// Names less alike than this are no slips of each other.
+const LEAST_LIKENESS: f64 = 0.6;
+
+/// The message for a command line whose first word is not a command; `None` for every other error. `arguments` are those that
+/// were typed, without the program's name.
+pub fn message(error: &clap::Error, description: &Command, arguments: &[String]) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let at = arguments.iter().position(|argument| argument == word)?;
+    // A command with commands of its own explains itself.
+    let is_command = |name: &String| description.find_subcommand(name).is_some();
+    if arguments[..at].iter().any(is_command) {
+        return None;
+    }
+    let words: Vec<&str> =
+        arguments[at..].iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect();
+    Some(for_words(&words))
+}
+
+fn for_words(words: &[&str]) -> String {
+    let (word, rest) = words.split_first().map_or(("", &[][..]), |(word, rest)| (*word, rest));
+    let lower = word.to_lowercase();
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == lower).map(|(_, command)| *command);
+    let is_question = word.contains(char::is_whitespace) || rest.len() > 1;
+    let command = match synonym {
+        Some(command) => Some(command),
+        None if is_question => None,
+        None => nearest(&lower),
+    };
+    let unknown = format!("there is no command {word:?}");
+    match command {
+        Some("search") if !rest.is_empty() => {
+            format!("{unknown}; to search, type:\n  tamis search {}", quoted(&rest.join(" ")))
+        }
+        Some(command) => format!("{unknown}; did you mean `tamis {command}`? `tamis --help` lists the commands"),
+        None => {
+            format!("{unknown}; to search for these words, type:\n  tamis search {}", quoted(&words.join(" ")))
+        }
+    }
+}
+
+/// The command that the word is a slip of.
+fn nearest(word: &str) -> Option<&'static str> {
+    overview::commands()
+        .map(|name| (strsim::normalized_damerau_levenshtein(word, name), name))
+        .filter(|(likeness, _)| *likeness >= LEAST_LIKENESS)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+/// The text as a shell takes it in one piece.
+fn quoted(text: &str) -> String {
+    match text.contains(['"', '$', '`', '\\', '!']) {
+        true => format!("'{}'", text.replace('\'', "'\\''")),
+        false => format!("\"{text}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arguments, description};
+    use super::*;
+    use clap::FromArgMatches;
+
+    fn said(arguments: &[&str]) -> Option<String> {
+        let owned: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let typed = std::iter::once("tamis".to_owned()).chain(owned.iter().cloned());
+        let error = description().try_get_matches_from(typed).and_then(|found| Arguments::from_arg_matches(&found));
+        message(&error.expect_err("not a command"), &description(), &owned)
+    }
+
+    #[test]
+    fn other_words_for_a_command_lead_to_it() {
+        for (word, command) in
+            [("query", "search"), ("serve", "mcp"), ("update", "index"), ("ls", "status"), ("serach", "search")]
+        {
+            let said = said(&[word]).expect("a suggestion");
+            assert!(said.contains(&format!("did you mean `tamis {command}`?")), "{said}");
+        }
+        assert!(
+            said(&["find", "retry policy"]).is_some_and(|said| said.ends_with("\n  tamis search \"retry policy\""))
+        );
+    }
+
+    #[test]
+    fn a_question_is_searched_for() {
+        for question in [&["how does the lock work"][..], &["how", "does", "the", "lock", "work"]] {
+            let said = said(question).expect("a suggestion");
+            assert!(said.ends_with("\n  tamis search \"how does the lock work\""), "{said}");
+        }
+        assert!(said(&["what costs $5"]).is_some_and(|said| said.ends_with("tamis search 'what costs $5'")));
+        assert!(said(&["zebra", "--json"]).is_some_and(|said| said.ends_with("tamis search \"zebra\"")));
+    }
+
+    #[test]
+    fn what_has_another_error_keeps_it() {
+        assert_eq!(said(&["search"]), None);
+        assert_eq!(said(&["evidence", "find"]), None);
+    }
+
+    #[test]
+    fn every_synonym_leads_to_a_command_and_is_none_itself() {
+        for (word, command) in SYNONYMS {
+            let command = command.split(' ').next().unwrap_or_default();
+            assert!(overview::commands().any(|name| name == command), "{command}");
+            assert!(description().find_subcommand(word).is_none(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! One question to the index, for `tamis search` and `tamis recall`: the request from the shared flags, the search itself,
+//! and the answer in the form that the user chose.
+
+use super::refresh;
+use crate::args::{Global, OutputArguments, QueryArguments, refused};
+use crate::output::{Output, json_lines};
+use crate::print::{answer, explain};
+use crate::session::{FlagSetting, Session, setting};
+use crate::working_directory::WorkingDirectory;
+use anyhow::Result;
+use serde::Serialize;
+use std::io::Write;
+use tamis::{Answer, Freshness, Index, SearchRequest};
+
+/// An index with the request that it was asked and its answer.
+pub struct Answered {
+    /// The index.
+    pub index: Index,
+    /// The request, with paths in the index's form.
+    pub request: SearchRequest,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// A request for the words of the query, with everything that the shared flags say.
+pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> SearchRequest {
+    SearchRequest {
+        limit: arguments.limit,
+        namespaces: arguments.scope.namespaces.clone(),
+        sharing: arguments.scope.no_sharing.then_some(false),
+        collections: arguments.collections.clone(),
+        paths: arguments.scope.paths.clone(),
+        metadata: arguments.metadata.filter(),
+        explain: arguments.output.explain,
+        aim: arguments.goal.aim(),
+        entry_point: Some("cli".into()),
+        snippet_lines: arguments.context.map(|around| 2 * around + 1),
+        ..new(arguments.query.join(" "))
+    }
+}
+
+/// The shared flags that are configuration keys: one path checks them and decides which origin is stronger. `cut_key` is the
+/// key of `--cut`.
+pub fn settings(arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
+    let refresh = arguments.no_refresh.then_some("false");
+    [
+        setting(cut_key, "--cut", arguments.cut.as_deref()),
+        setting("search.want", "--want", arguments.goal.want.as_deref()),
+        setting("search.mode", "--mode", arguments.mode.as_deref()),
+        setting("search.model", "--model", arguments.model.as_deref()),
+        setting("search.refresh", "--no-refresh", refresh),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Brings the index up to date and asks it. `None`: the user stopped it.
+///
+/// # Errors
+/// A flag or setting that is not allowed, no index to search, or an index or model that fails.
+pub fn ask(
+    mut request: SearchRequest,
+    settings: Vec<FlagSetting>,
+    form: &OutputArguments,
+    global: &Global,
+    output: &Output,
+) -> Result<Option<Answered>> {
+    // Both checks come before indexing: a question that cannot be asked must not cost a run.
+    request.check()?;
+    let session = Session::start(global, settings)?;
+    let config = session.config()?;
+    request.asked(&config).map_err(|error| refused(error, "--cut"))?;
+    let wants_refresh = config.search.refresh;
+    let Some((index, freshness)) = refresh::open(session, config, wants_refresh, output)? else { return Ok(None) };
+    let directory = WorkingDirectory::of(&index);
+    for path in &mut request.paths {
+        *path = directory.index_glob(path);
+    }
+    if form.files {
+        // The limit counts files here, and several passages of one file can be relevant.
+        request.limit = Some(1000);
+    }
+    let answer = index.search(&request, &freshness)?;
+    warn(&answer, &freshness, output);
+    if let Some(problem) = index.recording_problem().filter(|_| output.verbose()) {
+        output.note(&format!("the search could not be recorded, so it cannot be judged: {problem}"));
+    }
+    Ok(Some(Answered { index, request, answer }))
+}
+
+fn warn(answer: &Answer, freshness: &Freshness, output: &Output) {
+    refresh::warn(freshness, output);
+    if let Some(reason) = &answer.fallback_reason {
+        output.warn(&format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
+    }
+    answer.warnings.iter().for_each(|warning| output.warn(warning));
+}
+
+/// Prints an answer. Paths can be opened from the working directory, except in JSON.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, output: &Output) -> Result<()> {
+    let Answered { index, answer, .. } = answered;
+    if form.json {
+        return output.json(answer);
+    }
+    if form.jsonl {
+        return print_lines(answer, output);
+    }
+    let directory = WorkingDirectory::of(index);
+    let mut answer = answer.clone();
+    answer.results.iter_mut().for_each(|hit| hit.path = directory.display_path(&hit.namespace, &hit.path));
+    let pool = answer.pool.iter_mut().flatten();
+    pool.for_each(|entry| entry.path = directory.display_path(&entry.namespace, &entry.path));
+    if let Some(nearest) = &mut answer.nearest {
+        nearest.path = directory.display_path(&nearest.namespace, &nearest.path);
+    }
+    if form.files {
+        let mut out = output.plain();
+        answer::files(&mut out, &answer.results, limit.unwrap_or(index.config().search.top_k))?;
+        out.flush()?;
+        output.note(&answer::summary(&answer));
+        return Ok(());
+    }
+    let mut out = output.paged();
+    answer::hits(&mut out, &answer)?;
+    writeln!(out, "{}", answer::summary(&answer))?;
+    if form.explain {
+        explain::explanation(&mut out, &answer)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints each result on one line, for `tamis cut` and other filters.
+fn print_lines(answer: &Answer, output: &Output) -> Result<()> {
+    let mut out = output.exact();
+    for hit in &answer.results {
+        hit.serialize(&mut json_lines(&mut out))?;
+        writeln!(out)?;
+    }
+    out.flush()?;
+    output.note(&answer::summary(answer));
+    Ok(())
+}

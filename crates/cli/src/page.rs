@@ -1,0 +1,123 @@
+//! Text laid out for the terminal that shows it: every line fits the columns.
+
+use console::measure_text_width;
+use std::borrow::Cow;
+use std::io::{self, Write};
+use textwrap::{Options, WordSplitter};
+
+/// Fewer columns than this are treated as this many: nothing readable fits in less.
+const FEWEST_COLUMNS: usize = 20;
+
+/// A stream for people that knows how wide its terminal is.
+pub trait Page: Write {
+    /// Columns of the terminal; `None` where the text goes elsewhere, so that lines stay whole.
+    fn columns(&self) -> Option<usize>;
+
+    /// Columns left after an indentation, or `otherwise` where lines stay whole.
+    fn columns_after(&self, indentation: usize, otherwise: usize) -> usize {
+        self.columns().map_or(otherwise, |columns| columns.saturating_sub(indentation).max(FEWEST_COLUMNS))
+    }
+
+    /// Writes one line, wrapped at words; the further lines are indented by so many spaces.
+    ///
+    /// # Errors
+    /// The stream cannot be written.
+    fn line(&mut self, text: &str, indentation: usize) -> io::Result<()> {
+        match self.columns() {
+            Some(columns) => writeln!(self, "{}", wrapped(text, columns, indentation)),
+            None => writeln!(self, "{text}"),
+        }
+    }
+}
+
+impl Page for Vec<u8> {
+    fn columns(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// The text with every line in so many columns. Further lines of an indented line stand two columns to its right.
+pub fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.lines().all(|line| measure_text_width(line) <= columns) {
+        return Cow::Borrowed(text);
+    }
+    let mut fitted = String::with_capacity(text.len() + text.len() / 8);
+    for line in text.split_inclusive('\n') {
+        let (content, end) = line.strip_suffix('\n').map_or((line, ""), |content| (content, "\n"));
+        let spaces = content.len() - content.trim_start_matches(' ').len();
+        let indentation = if spaces == 0 { 0 } else { spaces + 2 };
+        fitted.push_str(&wrapped(content, columns, indentation));
+        fitted.push_str(end);
+    }
+    Cow::Owned(fitted)
+}
+
+/// One line wrapped at words, without the end of the last line. Styles take no columns.
+fn wrapped(line: &str, columns: usize, indentation: usize) -> Cow<'_, str> {
+    if measure_text_width(line) <= columns {
+        return Cow::Borrowed(line);
+    }
+    let columns = columns.max(FEWEST_COLUMNS);
+    let indent = " ".repeat(indentation.min(columns / 2));
+    // Paths and names would read as two words if they were divided at their hyphens.
+    let options = Options::new(columns).subsequent_indent(&indent).word_splitter(WordSplitter::NoHyphenation);
+    Cow::Owned(textwrap::fill(line, options))
+}
+
+/// A text in at most so many columns, the end of a longer one replaced by `…`.
+pub fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
+    console::truncate_str(text, columns, "…")
+}
+
+/// The same from the other side: the end of a path says more than its beginning.
+pub fn shortened_start(text: &str, columns: usize) -> Cow<'_, str> {
+    if measure_text_width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut start = text.len();
+    for (at, _) in text.char_indices().rev() {
+        if measure_text_width(&text[at..]) >= columns {
+            break;
+        }
+        start = at;
+    }
+    Cow::Owned(format!("…{}", &text[start..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn long_lines_wrap_at_words_under_their_own_indentation() {
+        let text = "short\n  index in /home/ada/project/.tamis: 14 MB\n";
+        assert_eq!(fitted(text, 30), "short\n  index in\n    /home/ada/project/.tamis:\n    14 MB\n");
+        assert_eq!(fitted(text, 80), text);
+    }
+
+    #[test]
+    fn styles_take_no_columns() {
+        let styled = "\u{1b}[1mKept\u{1b}[0m 4 of 150 passages";
+        assert_eq!(fitted(styled, 22), styled);
+        assert_eq!(fitted(styled, 21).matches('\n').count(), 1);
+    }
+
+    #[test]
+    fn a_path_keeps_its_end_and_a_sentence_its_beginning() {
+        assert_eq!(shortened("where are retries handled", 11), "where are …");
+        assert_eq!(shortened_start("crates/cli/src/page.rs", 11), "…rc/page.rs");
+        assert_eq!(shortened_start("page.rs", 11), "page.rs");
+        assert_eq!(shortened_start("漢字漢字", 5), "…漢字");
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_fits_and_no_word_is_lost(text in "[ a-zäß漢/\n-]{0,300}", columns in 20usize..60) {
+            let fitted = fitted(&text, columns);
+            prop_assert!(fitted.lines().all(|line| measure_text_width(line) <= columns), "{:?}", fitted);
+            let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            prop_assert_eq!(letters(&fitted), letters(&text));
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Converts between paths of the index, which start at its root, and paths from the user's working directory.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use tamis::Index;
+
+/// The user's working directory in relation to an index.
+pub struct WorkingDirectory {
+    position: Position,
+    /// The namespace of paths that name none.
+    own_namespace: Option<String>,
+}
+
+/// The directories of an index, and the working directory among them.
+enum Position {
+    /// One tree with this root. The working directory is at this path under it; `None`: at the root itself, or outside.
+    InTree(PathBuf, Option<PathBuf>),
+    /// Several repositories, by namespace. The working directory is anywhere.
+    AmongSources(PathBuf, BTreeMap<String, PathBuf>),
+}
+
+impl WorkingDirectory {
+    /// The process's working directory in relation to an index.
+    pub fn of(index: &Index) -> WorkingDirectory {
+        let root = &index.location().root;
+        let position = match current() {
+            Some(current) if !index.is_of_one_tree() => {
+                let roots = index.sources().into_iter().map(|source| (source.namespace.clone(), source.root.clone()));
+                Position::AmongSources(current, roots.collect())
+            }
+            current => Position::InTree(root.clone(), current.and_then(|current| below(root, &current))),
+        };
+        WorkingDirectory { position, own_namespace: index.own_namespace().map(str::to_owned) }
+    }
+
+    /// A path of the index in a form that can be opened from here: in one tree relative to the working directory; among
+    /// several repositories relative where it lies below, else absolute. Imported documents keep the name that `tamis get`
+    /// takes.
+    pub fn display_path(&self, namespace: &str, path: &str) -> String {
+        if tamis::is_imported(path) {
+            let is_own = self.own_namespace.as_deref() == Some(namespace);
+            return if is_own { path.to_owned() } else { format!("{namespace}:{path}") };
+        }
+        match &self.position {
+            Position::InTree(_, Some(current)) => relative_to(current, path),
+            Position::InTree(_, None) => path.to_owned(),
+            Position::AmongSources(current, roots) => match roots.get(namespace) {
+                Some(root) => {
+                    let whole = root.join(path);
+                    whole.strip_prefix(current).map_or_else(|_| whole.to_string_lossy().into_owned(), slashed)
+                }
+                None => path.to_owned(),
+            },
+        }
+    }
+
+    /// The index's form of the user's text (a path, or a path and `:LINES`). It counts as a path from here where a file
+    /// or directory of that name exists here.
+    pub fn index_path(&self, typed: &str) -> String {
+        // The index has slashes on every system.
+        let typed = if cfg!(windows) { Cow::Owned(typed.replace('\\', "/")) } else { Cow::Borrowed(typed) };
+        let typed = &*typed;
+        match &self.position {
+            Position::InTree(root, Some(current)) => from_root(root, current, typed),
+            Position::InTree(_, None) => typed.to_owned(),
+            Position::AmongSources(current, roots) => {
+                let whole = plain(&current.join(typed));
+                let is_held = names_something(current, typed) && roots.values().any(|root| whole.starts_with(root));
+                if is_held { whole.to_string_lossy().into_owned() } else { typed.to_owned() }
+            }
+        }
+    }
+
+    /// The index's form of a glob. One that names something here counts from here.
+    pub fn index_glob(&self, typed: &str) -> String {
+        let path = self.index_path(typed);
+        match &self.position {
+            Position::InTree(..) => path,
+            Position::AmongSources(_, roots) => {
+                let under = roots.values().find_map(|root| Path::new(&path).strip_prefix(root).ok());
+                under.map_or_else(|| path.clone(), slashed)
+            }
+        }
+    }
+}
+
+/// The working directory without symbolic links.
+fn current() -> Option<PathBuf> {
+    std::env::current_dir().and_then(dunce::canonicalize).ok()
+}
+
+/// A directory as a path under a root; `None` at the root itself and outside it.
+fn below(root: &Path, directory: &Path) -> Option<PathBuf> {
+    let under = directory.strip_prefix(root).ok()?;
+    (under.components().next().is_some()).then(|| under.to_owned())
+}
+
+/// A path of the index relative to `current`; both start at the root.
+fn relative_to(current: &Path, path: &str) -> String {
+    let (mut from, mut to) = (current.components().peekable(), Path::new(path).components().peekable());
+    while from.peek().is_some() && from.peek() == to.peek() {
+        from.next();
+        to.next();
+    }
+    let up = from.map(|_| "..".to_owned());
+    up.chain(to.map(|part| part.as_os_str().to_string_lossy().into_owned())).collect::<Vec<_>>().join("/")
+}
+
+/// The user's text as a path from the root, where it names something in `current`, which is a path under the root.
+fn from_root(root: &Path, current: &Path, typed: &str) -> String {
+    if !names_something(&root.join(current), typed) {
+        return typed.to_owned();
+    }
+    slashed(&plain(&current.join(typed)))
+}
+
+/// True if a path, or a path and `:LINES`, names something in a directory.
+fn names_something(directory: &Path, typed: &str) -> bool {
+    let exists = |text: &str| !text.is_empty() && directory.join(text).exists();
+    let path = typed.rsplit_once(':').map_or(typed, |(path, _)| path);
+    !Path::new(typed).is_absolute() && (exists(typed) || exists(path))
+}
+
+/// A relative path with slashes between its parts, as in the index.
+fn slashed(path: &Path) -> String {
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(parts.pop()),
+            Component::CurDir => {}
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_from_a_directory_and_back() {
+        let current = Path::new("crates/cli");
+        assert_eq!(relative_to(current, "crates/cli/src/main.rs"), "src/main.rs");
+        assert_eq!(relative_to(current, "crates/cut/src/lib.rs"), "../cut/src/lib.rs");
+        assert_eq!(relative_to(current, "README.md"), "../../README.md");
+    }
+
+    #[test]
+    fn a_path_that_exists_here_counts_from_here() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        std::fs::create_dir_all(root.path().join("a/b")).expect("made");
+        std::fs::write(root.path().join("a/b/note.md"), "").expect("written");
+        std::fs::write(root.path().join("top.md"), "").expect("written");
+        let from = |wanted| from_root(root.path(), Path::new("a"), wanted);
+        assert_eq!(from("b/note.md:3-4"), "a/b/note.md:3-4");
+        assert_eq!(from("../top.md"), "top.md");
+        assert_eq!(from("./b"), "a/b");
+        assert_eq!(from("top.md"), "top.md", "from the root");
+        assert_eq!(from("8d49f0aa12bc"), "8d49f0aa12bc", "an identifier");
+    }
+
+    #[test]
+    fn among_several_repositories_a_path_can_be_opened_from_here() {
+        let base = tempfile::tempdir().expect("a temporary directory");
+        let base = dunce::canonicalize(base.path()).expect("a path");
+        std::fs::create_dir_all(base.join("api/src")).expect("made");
+        std::fs::write(base.join("api/src/lib.rs"), "").expect("written");
+        let roots: BTreeMap<String, PathBuf> = ["api", "web"].map(|name| (name.to_owned(), base.join(name))).into();
+        let whole = |path: &str| base.join(path).to_string_lossy().into_owned();
+
+        let of = |current: PathBuf| WorkingDirectory {
+            position: Position::AmongSources(current, roots.clone()),
+            own_namespace: Some("api".into()),
+        };
+        let outside = of(base.clone());
+        assert_eq!(outside.display_path("api", "src/lib.rs"), "api/src/lib.rs");
+        assert_eq!(outside.index_path("api/src/lib.rs:2"), whole("api/src/lib.rs:2"));
+        assert_eq!(outside.index_path("web:src/lib.rs"), "web:src/lib.rs", "nothing here has that name");
+        std::fs::write(base.join("lib.rs"), "").expect("written");
+        assert_eq!(outside.index_path("lib.rs"), "lib.rs", "outside every repository");
+        assert_eq!(outside.index_glob("api/src"), "src");
+        assert_eq!(outside.index_glob("*.rs"), "*.rs");
+
+        let inside = of(base.join("api/src"));
+        assert_eq!(inside.display_path("api", "src/lib.rs"), "lib.rs");
+        assert_eq!(inside.display_path("web", "app.ts"), whole("web/app.ts"));
+        assert_eq!(inside.index_path("../src/lib.rs:1-2"), whole("api/src/lib.rs:1-2"));
+        assert_eq!(inside.display_path("gone", "app.ts"), "app.ts");
+        assert_eq!(inside.display_path("api", "issue:12"), "issue:12", "imported, so not a path");
+        assert_eq!(inside.display_path("engine", "issue:12"), "engine:issue:12");
+    }
+}
