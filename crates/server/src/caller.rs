@@ -1,9 +1,9 @@
-//! Who calls, and what that one may read and do.
+//! The rights of a client.
 
-/// What a client may read and do.
+/// A client's rights.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// The namespaces that it may read; nothing of others is touched or told. `None`: all.
+    /// Namespaces that it may read; answers never touch or mention others. `None` allows all.
     pub namespaces: Option<Vec<String>>,
     /// Whether it may write notes.
     pub may_remember: bool,
