@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::{Answer, CutReport, Hit};
+use tamis::{Answer, CutReport, Hit, Nearest};
 
 /// The result of a search.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,26 +36,25 @@ pub(crate) struct Cut {
     pub method: String,
     /// Reason for the number.
     pub reason: String,
-}
-
-impl From<&CutReport> for Cut {
-    fn from(cut: &CutReport) -> Self {
-        Cut { keep: cut.keep, candidates: cut.candidates, method: cut.method.clone(), reason: name(&cut.reason) }
-    }
+    /// The same in one sentence.
+    #[serde(skip)]
+    pub sentence: String,
 }
 
 impl Cut {
-    /// The same in a sentence, for an answer that shows so many of them.
-    pub fn sentence(&self, shown: usize) -> String {
-        let Cut { keep, candidates, method, reason } = self;
-        let reason = reason.trim_end_matches('.');
-        match keep {
-            0 => format!("Nothing relevant among {candidates} candidates ({method}): {reason}."),
-            keep => {
-                let first = if shown < *keep { format!(", limited to {shown}") } else { String::new() };
-                format!("{keep} of {candidates} candidates relevant{first} ({method}): {reason}.")
-            }
-        }
+    /// The cut of an answer that shows so many results. `nearest` is the best candidate when nothing is relevant.
+    pub fn of(cut: &CutReport, shown: usize, nearest: Option<&Nearest>) -> Self {
+        let reason = name(&cut.reason);
+        // Names were written by others.
+        let nearest = nearest.map(|nearest| Nearest {
+            path: name(&nearest.path),
+            title: nearest.title.as_deref().map(name),
+            symbol: nearest.symbol.as_deref().map(name),
+            ..nearest.clone()
+        });
+        let cut = CutReport { reason, ..cut.clone() };
+        let sentence = cut.sentence(shown, nearest.as_ref());
+        Cut { keep: cut.keep, candidates: cut.candidates, method: cut.method, reason: cut.reason, sentence }
     }
 }
 
@@ -206,7 +205,7 @@ impl Found {
         Found {
             query: name(&answer.query),
             query_id: answer.query_id,
-            cut: Cut::from(&answer.cut),
+            cut: Cut::of(&answer.cut, answer.results.len(), answer.nearest.as_ref()),
             searched: answer.index.passages,
             results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
             page: PageInfo { warnings, ..PageInfo::default() },
@@ -216,7 +215,7 @@ impl Found {
     /// The sentence about the cut, and the identifier of the search.
     pub fn tail(&self) -> String {
         let query = self.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
-        format!("{}{query}\n", self.cut.sentence(self.results.len()))
+        format!("{}{query}\n", self.cut.sentence)
     }
 
     /// Fingerprint of the results.

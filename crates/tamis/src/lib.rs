@@ -104,7 +104,7 @@ pub use memory::{ForgetAction, Forgotten, Meant, NoteEntry, RememberRequest, Rem
 pub use models::Models;
 pub use related::{NameReference, Referrer, Related, RelatedBy, RelatedPassage, RelatedRequest, SimilarPassage};
 pub use search::{
-    Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, MetadataFilter, Mode, PoolEntry, Priors,
+    Aim, AimError, Answer, Asked, CutReport, Hit, IndexReport, MAX_VARIANTS, MetadataFilter, Mode, Nearest, PoolEntry, Priors,
     SearchRequest, Variant, VariantKind,
 };
 pub use status::{SourceStatus, Status};

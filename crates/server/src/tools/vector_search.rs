@@ -133,10 +133,11 @@ impl Tool for VectorSearch {
             ..VectorSearchRequest::new(arguments.query)
         })?;
         let results: Vec<Match> = found.matches.into_iter().map(matched).collect();
-        let cut = Cut::from(&found.cut);
+        let cut = Cut::of(&found.cut, results.len(), None);
         let warnings = call.warnings().into_iter().chain(found.fallback_reason).chain(found.warnings).collect();
         let names = fingerprint(results.iter().map(|one| one.id.as_str()));
-        let tail = format!("{} Compared: {} passages.\n", cut.sentence(results.len()), found.total_searched);
+        let tail = format!("{} Compared: {} passages.
+", cut.sentence, found.total_searched);
         let answer = Matches {
             target,
             results,

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use tamis_cut::Cut;
 
 /// What a search found, where it was cut and why.
@@ -27,6 +28,8 @@ pub struct Answer {
     pub results: Vec<Hit>,
     /// How many are relevant, and why.
     pub cut: CutReport,
+    /// The best candidate of an empty answer; null where something is relevant, and where nothing was a candidate.
+    pub nearest: Option<Nearest>,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
     /// What was searched.
@@ -108,6 +111,53 @@ pub struct CutReport {
     pub diagnostics: BTreeMap<String, serde_json::Value>,
 }
 
+impl CutReport {
+    /// The cut in one plain sentence, for an answer that shows the first `shown` of what is kept. An empty answer names its
+    /// nearest candidate in place of the reason, which is mostly figures then.
+    pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {
+        let CutReport { keep, candidates, .. } = self;
+        let reason = self.reason.trim_end_matches('.');
+        // A cut names the size of its best candidate where that alone is over the budget.
+        let over_budget = self.diagnostics.contains_key("best_tokens");
+        match (*keep, nearest) {
+            (0, _) if over_budget => format!("Nothing fits the budget: {reason}."),
+            (0, Some(nearest)) => format!("Nothing close enough. Nearest: {nearest} (weak match)."),
+            (0, None) if *candidates == 0 => "Nothing matches.".to_owned(),
+            (0, None) => format!("Nothing close enough: {reason}."),
+            (keep, _) if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
+            (keep, _) => format!("Kept {keep} of {candidates}: {reason}."),
+        }
+    }
+}
+
+/// The candidate that came closest to a query that nothing answers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Nearest {
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path of the document under the root, with forward slashes.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Title of the document, or the path of headings above the passage.
+    pub title: Option<String>,
+    /// Qualified name of the symbol.
+    pub symbol: Option<String>,
+}
+
+impl fmt::Display for Nearest {
+    /// The path with the symbol, or with the heading right above the passage: `heating.md, “Boiler”`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heading = || self.title.as_deref().and_then(|title| title.rsplit(" > ").next());
+        match self.symbol.as_deref().or_else(heading).filter(|name| !name.is_empty()) {
+            Some(name) => write!(f, "{}, “{name}”", self.path),
+            None => f.write_str(&self.path),
+        }
+    }
+}
+
 impl From<Cut> for CutReport {
     fn from(cut: Cut) -> Self {
         let json = |value| serde_json::to_value(value).unwrap_or_default();
@@ -169,4 +219,53 @@ pub struct PoolEntry {
     pub coverage: Option<f64>,
     /// The value that ranked it.
     pub score: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(keep: usize) -> CutReport {
+        CutReport {
+            method: "auto".into(),
+            keep,
+            threshold: None,
+            reason: "the next one is much weaker.".into(),
+            candidates: 150,
+            dropped: 150 - keep,
+            dropped_non_finite: 0,
+            diagnostics: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_sentence_says_how_much_is_kept_and_why() {
+        assert_eq!(report(4).sentence(4, None), "Kept 4 of 150: the next one is much weaker.");
+        assert_eq!(report(12).sentence(10, None), "Kept 12 of 150, the first 10 shown: the next one is much weaker.");
+    }
+
+    #[test]
+    fn an_empty_answer_names_the_nearest_candidate() {
+        let mut nearest = Nearest {
+            id: "0123456789ab".into(),
+            namespace: "house".into(),
+            path: "heating.md".into(),
+            start_line: 3,
+            title: Some("Heating > Boiler".into()),
+            symbol: None,
+        };
+        let sentence = |nearest: &Nearest| report(0).sentence(0, Some(nearest));
+        assert_eq!(sentence(&nearest), "Nothing close enough. Nearest: heating.md, “Boiler” (weak match).");
+        nearest.title = None;
+        assert_eq!(sentence(&nearest), "Nothing close enough. Nearest: heating.md (weak match).");
+        assert_eq!(report(0).sentence(0, None), "Nothing close enough: the next one is much weaker.");
+        assert_eq!(CutReport { candidates: 0, ..report(0) }.sentence(0, None), "Nothing matches.");
+    }
+
+    #[test]
+    fn a_budget_below_the_best_candidate_says_so() {
+        let mut cut = report(0);
+        cut.diagnostics.insert("best_tokens".into(), 90.into());
+        assert!(cut.sentence(0, None).starts_with("Nothing fits the budget: "), "{}", cut.sentence(0, None));
+    }
 }

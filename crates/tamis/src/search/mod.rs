@@ -28,7 +28,7 @@ mod snippet;
 mod variants;
 
 pub use aim::{Aim, AimError, Asked};
-pub use answer::{Answer, CutReport, Hit, IndexReport, PoolEntry};
+pub use answer::{Answer, CutReport, Hit, IndexReport, Nearest, PoolEntry};
 pub(crate) use beliefs::Beliefs;
 pub(crate) use evidence::{End, EvidenceQuery, FoundRecord};
 pub(crate) use issues::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
@@ -120,6 +120,7 @@ impl Index {
         };
         let results = placed.iter().zip(known).zip(1..).map(present).collect();
         let pool = request.explain.then(|| entries(&ranked, cut.keep, &placed, &rerank, &fading, question.now_ns));
+        let nearest = ranked.first().filter(|_| cut.keep == 0).map(nearest);
         clock.lap("present");
 
         let fallback_reason = retrieve::joined(fallback_reason, replaced);
@@ -152,6 +153,7 @@ impl Index {
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,
             cut,
+            nearest,
             timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
             index: IndexReport {
                 passages: coverage.passages,
@@ -190,6 +192,18 @@ impl Index {
             symbols: request.symbols.clone(),
             ..Filter::default()
         })
+    }
+}
+
+fn nearest(hit: &Ranked) -> Nearest {
+    let passage = &hit.passage;
+    Nearest {
+        id: passage.id.clone(),
+        namespace: passage.namespace.clone(),
+        path: passage.path.clone(),
+        start_line: passage.start_line,
+        title: passage.heading.clone().or_else(|| passage.title.clone()),
+        symbol: passage.symbol.clone(),
     }
 }
 
