@@ -176,7 +176,10 @@ mod tests {
         for (given, said) in [
             (json!({}), "search needs query: What to look for."),
             (json!({ "query": null }), "search needs query"),
-            (json!({ "query": "x", "limt": 5 }), "\"limt\": search has no such argument (did you mean limit?); it takes "),
+            (
+                json!({ "query": "x", "limt": 5 }),
+                "\"limt\": search has no such argument (did you mean limit?); it takes ",
+            ),
             (json!({ "query": "x", "zzz": 5 }), "\"zzz\": search has no such argument; it takes "),
             (json!({ "query": "x", "limit": 51 }), "limit = 51: must be a whole number from 1 to 50"),
             (json!({ "query": "x", "limit": "5" }), "limit = \"5\": must be a whole number"),

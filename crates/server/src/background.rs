@@ -4,8 +4,8 @@
 //! Both threads have low priority and pause while calls are in progress. They hold the write lock only for a commit, so that
 //! other processes can write in between.
 
-use crate::current_index::CurrentIndex;
 use crate::active_calls::ActiveCalls;
+use crate::current_index::CurrentIndex;
 use crate::priority::lower_thread_priority;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,7 +111,8 @@ impl Background {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
                 lower_thread_priority();
                 // Parallel code below uses this pool of one thread.
-                match rayon::ThreadPoolBuilder::new().num_threads(1).start_handler(|_| lower_thread_priority()).build() {
+                match rayon::ThreadPoolBuilder::new().num_threads(1).start_handler(|_| lower_thread_priority()).build()
+                {
                     Ok(pool) => pool.install(|| work(&worker)),
                     Err(error) => worker.background.failed(&error.to_string()),
                 }
@@ -216,7 +217,10 @@ impl Observer for WorkerObserver<'_> {
     fn advance(&self, steps: u64) {
         (self.task)(&mut self.worker.background.tasks()).done += steps;
         let started = Instant::now();
-        while !self.worker.active_calls.is_quiet(QUIET_AFTER_CALL) && started.elapsed() < LONGEST_PAUSE && !self.cancelled() {
+        while !self.worker.active_calls.is_quiet(QUIET_AFTER_CALL)
+            && started.elapsed() < LONGEST_PAUSE
+            && !self.cancelled()
+        {
             std::thread::sleep(POLL_INTERVAL);
         }
     }

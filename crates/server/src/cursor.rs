@@ -41,7 +41,9 @@ impl Cursor {
             _ => None,
         };
         let Some((start, (made, listed))) = parts else {
-            return Err("cursor: does not come from this tool; copy next_cursor of its last answer unchanged".to_owned());
+            return Err(
+                "cursor: does not come from this tool; copy next_cursor of its last answer unchanged".to_owned()
+            );
         };
         if *made != call {
             let reason =
@@ -63,8 +65,7 @@ impl Cursor {
 }
 
 /// The warning when the list has changed between two pages.
-pub(crate) const CHANGED: &str =
-    "the index has changed since the last page, so results may be missing or repeated; start again without a cursor to be sure";
+pub(crate) const CHANGED: &str = "the index has changed since the last page, so results may be missing or repeated; start again without a cursor to be sure";
 
 /// Hash of a list, by the names of its entries in order.
 pub(crate) fn fingerprint<'a>(names: impl Iterator<Item = &'a str>) -> String {

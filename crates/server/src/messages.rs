@@ -39,9 +39,11 @@ pub(crate) fn read(bytes: &[u8]) -> Incoming {
         Err(error) => return Incoming::Bad(error_response(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None)),
     };
     match value {
-        Value::Array(messages) if messages.is_empty() => {
-            Incoming::Bad(error_response(ErrorCode::INVALID_REQUEST, "the batch is empty; send at least one message", None))
-        }
+        Value::Array(messages) if messages.is_empty() => Incoming::Bad(error_response(
+            ErrorCode::INVALID_REQUEST,
+            "the batch is empty; send at least one message",
+            None,
+        )),
         Value::Array(messages) => Incoming::Batch(messages),
         one => single(one),
     }

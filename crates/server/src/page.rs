@@ -87,7 +87,13 @@ impl Fenced {
 
 /// The page of an answer that starts at `cursor`, and its text: the entries, then `tail`. `listed` is the fingerprint of the
 /// whole list. Neither the text nor the JSON exceeds `max_chars`.
-pub(crate) fn paginated<L: Listing>(mut answer: L, tail: &str, cursor: &Cursor, listed: &str, max_chars: usize) -> Reply<L> {
+pub(crate) fn paginated<L: Listing>(
+    mut answer: L,
+    tail: &str,
+    cursor: &Cursor,
+    listed: &str,
+    max_chars: usize,
+) -> Reply<L> {
     let entries = std::mem::take(answer.entries());
     if cursor.has_changed(listed) {
         answer.page().warnings.insert(0, CHANGED.to_owned());

@@ -105,11 +105,16 @@ fn words(stage: &Stage) -> String {
 }
 
 /// Sends reports to the client until the reporter is dropped.
-pub(crate) async fn forward(peer: Peer<RoleServer>, token: Option<ProgressToken>, mut reports: watch::Receiver<Report>) {
+pub(crate) async fn forward(
+    peer: Peer<RoleServer>,
+    token: Option<ProgressToken>,
+    mut reports: watch::Receiver<Report>,
+) {
     let Some(token) = token else { return };
     while reports.changed().await.is_ok() {
         let report = reports.borrow_and_update().clone();
-        let mut notification = ProgressNotificationParam::new(token.clone(), report.done as f64).with_message(report.message);
+        let mut notification =
+            ProgressNotificationParam::new(token.clone(), report.done as f64).with_message(report.message);
         notification.total = report.total.map(|total| total as f64);
         if peer.notify_progress(notification).await.is_err() {
             return;

@@ -57,7 +57,8 @@ const PROMPTS: [PromptDefinition; 2] = [
 
 fn troubleshoot(values: &PromptValues) -> String {
     let title = line(values.get("title").unwrap_or_default());
-    let details = values.get("details").map(|details| format!("\nWhat is known about it:\n{}", fenced(&clean(details))));
+    let details =
+        values.get("details").map(|details| format!("\nWhat is known about it:\n{}", fenced(&clean(details))));
     format!(
         "Help me with this trouble: {title}\n{}\n\
          Go step by step:\n\

@@ -33,7 +33,9 @@ pub(crate) const TEMPLATE: &str = "tamis://{namespace}/{+path}";
 /// # Errors
 /// The cursor is invalid, or the index cannot be read.
 pub(crate) fn list(call: &Call<'_>, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
-    let after = cursor.map(|cursor| uri::read(cursor).ok_or_else(|| invalid("cursor: does not come from this list; start again without one")));
+    let after = cursor.map(|cursor| {
+        uri::read(cursor).ok_or_else(|| invalid("cursor: does not come from this list; start again without one"))
+    });
     let after = after.transpose()?;
     let mut resources: Vec<Resource> = Vec::new();
     let mut next = None;
@@ -123,7 +125,9 @@ pub(crate) fn complete(
         }
     }
     // A name with hidden characters has no faithful completion; the list gives its address.
-    values.retain(|value| value.starts_with(begun) && clean(value) == **value && value.chars().count() < MAX_COMPLETION_CHARS);
+    values.retain(|value| {
+        value.starts_with(begun) && clean(value) == **value && value.chars().count() < MAX_COMPLETION_CHARS
+    });
     values.sort();
     values.dedup();
     let total = values.len();

@@ -1,10 +1,10 @@
 //! The server: its tools, resources and prompts over one open index, for any number of clients.
 
+use crate::active_calls::ActiveCalls;
 use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::current_index::CurrentIndex;
 use crate::cursor::Cursor;
-use crate::active_calls::ActiveCalls;
 use crate::progress::{Reporter, forward};
 use crate::text::name;
 use crate::tool::{Call, RegisteredTool};
@@ -72,7 +72,9 @@ impl Server {
         let (active_calls, background) = <(Arc<ActiveCalls>, Arc<Background>)>::default();
         let settled = AtomicBool::new(false);
         let index = Arc::new(CurrentIndex::new(index));
-        Server { shared: Arc::new(Shared { index, options, tools: tools::all(), slots, active_calls, background, settled }) }
+        Server {
+            shared: Arc::new(Shared { index, options, tools: tools::all(), slots, active_calls, background, settled }),
+        }
     }
 
     /// Starts to keep the index fresh in the background.
@@ -288,7 +290,10 @@ impl ServerHandler for Server {
 }
 
 fn stopped<T>() -> Result<T, ErrorData> {
-    Err(ErrorData::internal_error("the request was cancelled or failed inside the server; the server's log has the details", None))
+    Err(ErrorData::internal_error(
+        "the request was cancelled or failed inside the server; the server's log has the details",
+        None,
+    ))
 }
 
 /// Refuses a cursor for a list that has only one page.

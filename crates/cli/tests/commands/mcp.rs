@@ -387,7 +387,9 @@ fn a_cut_is_explained_and_compared_with_another() {
     assert!(data["around"].as_array().expect("a list").len() <= 4);
     assert!(text.contains("keeps") && text.contains("Instead, fixed keeps 2 of "), "{text}");
     let keep = data["decided"]["keep"].as_u64().expect("a number");
-    assert!(text.contains("The next candidate has ") == (keep < data["decided"]["candidates"].as_u64().expect("a number")));
+    assert!(
+        text.contains("The next candidate has ") == (keep < data["decided"]["candidates"].as_u64().expect("a number"))
+    );
     let (data, _) =
         client.good("explain_cut", json!({ "query": "zeppelin hydrogen accounting", "paths": ["none/**"] }));
     assert_eq!((&data["decided"]["keep"], &data["around"]), (&json!(0), &json!([])));

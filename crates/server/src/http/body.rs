@@ -92,7 +92,9 @@ impl<T: Unpin> Body for ResponseBody<T> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let mut polled = Pin::new(&mut self.body).poll_frame(context);
-        if polled.is_pending() && self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
+        if polled.is_pending()
+            && self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready())
+        {
             polled = Poll::Ready(None);
         }
         if matches!(polled, Poll::Ready(None)) || self.body.is_end_stream() {

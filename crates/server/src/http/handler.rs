@@ -58,7 +58,9 @@ enum Accepted {
     /// Nothing to hand on: this is the answer.
     Answered(Response<Outgoing>),
     /// One message, or a request without a body. `opens_batches`: it opens a session that may send batches.
-    One { opens_batches: bool },
+    One {
+        opens_batches: bool,
+    },
     Batch(Batch, Vec<ClientJsonRpcMessage>),
 }
 

@@ -77,7 +77,8 @@ impl RequestLog {
         }
         if with_arguments {
             let message = serde_json::from_slice::<WithArguments>(body).ok();
-            self.arguments = message.map(|message| start(&message.params.arguments.to_string(), MAX_ARGUMENTS).to_owned());
+            self.arguments =
+                message.map(|message| start(&message.params.arguments.to_string(), MAX_ARGUMENTS).to_owned());
         }
     }
 }

@@ -89,7 +89,8 @@ mod tests {
     fn a_session_belongs_to_one_client_and_the_oldest_of_too_many_ends() {
         let sessions = Sessions::new();
         let all: Vec<SessionId> = (0..=MAX_PER_CLIENT).map(|number| number.to_string().into()).collect();
-        let of = |id: SessionId, token| OwnedSession { id, owner: ClientKey::Token(token), supports_batches: token == 1 };
+        let of =
+            |id: SessionId, token| OwnedSession { id, owner: ClientKey::Token(token), supports_batches: token == 1 };
         assert!(sessions.insert(of("other".into(), 1), &[]).is_empty());
         for id in &all[..MAX_PER_CLIENT] {
             let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();

@@ -3,9 +3,9 @@
 use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::{Refused, Reply};
 use crate::sanitize::FIXED_MAX_CHARS;
+use crate::shared_arguments::Want;
 use crate::text::{fenced, line, name, rounded};
 use crate::tool::{Call, Tool};
-use crate::shared_arguments::Want;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! `get`: the full text of a result.
 
 use crate::cursor::{CHANGED, fingerprint};
-use crate::page::{DEFAULT_MAX_CHARS, PageInfo, fitting, json_length, shorten_warnings, max_chars, warning_lines};
+use crate::page::{DEFAULT_MAX_CHARS, PageInfo, fitting, json_length, max_chars, shorten_warnings, warning_lines};
 use crate::reply::{Refused, Reply};
 use crate::text::{backticks, clean, fenced, first, name};
 use crate::tool::{Call, Tool};
@@ -82,8 +82,10 @@ impl Tool for Get {
             page,
         };
         // A fence is longer than the longest run of backticks inside.
-        let around =
-            head(&lines).chars().count() + warning_lines(&lines.page.warnings).chars().count() + CURSOR_CHARS + 2 * backticks(&whole);
+        let around = head(&lines).chars().count()
+            + warning_lines(&lines.page.warnings).chars().count()
+            + CURSOR_CHARS
+            + 2 * backticks(&whole);
         let text_room = arguments.max_chars.saturating_sub(around).max(MIN_TEXT);
         let json_room = arguments.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT);
         lines.text = beginning(rest, text_room, json_room).to_owned();

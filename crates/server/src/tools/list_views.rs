@@ -106,9 +106,7 @@ impl Tool for ListViews {
             answers: line(&view.answers),
             parameters: view.parameters.into_iter().map(Parameter::of).collect(),
             columns: view.columns.iter().map(|column| line(&column.name)).collect(),
-            error: view
-                .error
-                .map(|error| if shows_paths { for_agent(&line(&error)) } else { "invalid".to_owned() }),
+            error: view.error.map(|error| if shows_paths { for_agent(&line(&error)) } else { "invalid".to_owned() }),
         };
         let views = Views { views: call.index.views().into_iter().map(view).collect() };
         let mut text = String::new();

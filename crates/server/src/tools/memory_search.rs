@@ -1,10 +1,10 @@
 //! `memory_search`: notes and past conversations.
 
 use crate::hits::Found;
-use crate::page::{DEFAULT_MAX_CHARS, paginated, max_chars};
+use crate::page::{DEFAULT_MAX_CHARS, max_chars, paginated};
 use crate::reply::{Refused, Reply};
-use crate::tool::{Call, Tool};
 use crate::shared_arguments::moment;
+use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::{Freshness, MetadataFilter, SearchRequest};

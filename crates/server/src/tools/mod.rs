@@ -1,38 +1,33 @@
 //! The tools, one file each.
 
-mod explain_cut;
-mod feedback;
-mod get;
-mod get_status;
-mod list_views;
-mod memory_search;
-mod query_sql;
-mod query_view;
-mod related;
-mod remember;
-mod search;
-mod troubleshoot;
-mod vector_search;
-
 use crate::tool::RegisteredTool;
 
-/// All tools, in the order of the list that clients see.
-pub(crate) fn all() -> Vec<RegisteredTool> {
-    vec![
-        RegisteredTool::of::<search::Search>(),
-        RegisteredTool::of::<get::Get>(),
-        RegisteredTool::of::<related::Related>(),
-        RegisteredTool::of::<troubleshoot::Troubleshoot>(),
-        RegisteredTool::of::<memory_search::MemorySearch>(),
-        RegisteredTool::of::<remember::Remember>(),
-        RegisteredTool::of::<vector_search::VectorSearch>(),
-        RegisteredTool::of::<query_sql::QuerySql>(),
-        RegisteredTool::of::<list_views::ListViews>(),
-        RegisteredTool::of::<query_view::QueryView>(),
-        RegisteredTool::of::<explain_cut::ExplainCut>(),
-        RegisteredTool::of::<feedback::Feedback>(),
-        RegisteredTool::of::<get_status::GetStatus>(),
-    ]
+/// Declares the module of each tool and lists the tools in this order, which clients see.
+macro_rules! tools {
+    ($($module:ident::$tool:ident;)*) => {
+        $(mod $module;)*
+
+        /// All tools.
+        pub(crate) fn all() -> Vec<RegisteredTool> {
+            vec![$(RegisteredTool::of::<$module::$tool>()),*]
+        }
+    };
+}
+
+tools! {
+    search::Search;
+    get::Get;
+    related::Related;
+    troubleshoot::Troubleshoot;
+    memory_search::MemorySearch;
+    remember::Remember;
+    vector_search::VectorSearch;
+    query_sql::QuerySql;
+    list_views::ListViews;
+    query_view::QueryView;
+    explain_cut::ExplainCut;
+    feedback::Feedback;
+    get_status::GetStatus;
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `related`: similar passages, and definitions and uses of names.
 
 use crate::cursor::fingerprint;
-use crate::page::{Entry, Listing, DEFAULT_MAX_CHARS, PageInfo, paginated, max_chars};
+use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageInfo, max_chars, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, name, rounded};
 use crate::tool::{Call, Tool};
@@ -133,7 +133,9 @@ impl Entry for Relation {
         let place = self.place.text();
         match self.relation {
             RelationKind::Similar => format!("similar, {:.2}: {place}\n", self.similarity.unwrap_or_default()),
-            RelationKind::Uses => format!("uses {}: {place}{lines}{perhaps}\n", self.uses.as_deref().unwrap_or_default()),
+            RelationKind::Uses => {
+                format!("uses {}: {place}{lines}{perhaps}\n", self.uses.as_deref().unwrap_or_default())
+            }
             RelationKind::UsedBy => format!("used by: {place}{lines}{perhaps}\n"),
         }
     }
@@ -189,10 +191,10 @@ impl Tool for Related {
             lines: Vec::new(),
             definitions: None,
         };
-        let similar = found
-            .similar
-            .into_iter()
-            .map(|one| Relation { similarity: Some(rounded(one.similarity)), ..relation(RelationKind::Similar, one.passage) });
+        let similar = found.similar.into_iter().map(|one| Relation {
+            similarity: Some(rounded(one.similarity)),
+            ..relation(RelationKind::Similar, one.passage)
+        });
         let uses = found.references.into_iter().flat_map(|one| {
             let definitions = one.definitions.len();
             one.definitions.into_iter().map(move |passage| (passage, one.name.clone(), one.lines.clone(), definitions))

@@ -87,8 +87,11 @@ fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Option<String>, 
         other => {
             let names: Vec<&str> = allowed.map(String::as_str).collect();
             let named = other.unwrap_or("none");
-            let what =
-                if names.is_empty() { "a namespace with notes; you may write to none".to_owned() } else { names.join(", ") };
+            let what = if names.is_empty() {
+                "a namespace with notes; you may write to none".to_owned()
+            } else {
+                names.join(", ")
+            };
             Err(Refused::argument("namespace", named, format!("one of {what}")))
         }
     }

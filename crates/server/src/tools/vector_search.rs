@@ -2,7 +2,7 @@
 
 use crate::cursor::fingerprint;
 use crate::hits::Cut;
-use crate::page::{Entry, Listing, DEFAULT_MAX_CHARS, PageInfo, paginated, max_chars};
+use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageInfo, max_chars, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, line, rounded};
 use crate::tool::{Call, Tool};
@@ -136,8 +136,11 @@ impl Tool for VectorSearch {
         let cut = Cut::of(&found.cut, results.len(), None);
         let warnings = call.warnings().into_iter().chain(found.fallback_reason).chain(found.warnings).collect();
         let names = fingerprint(results.iter().map(|one| one.id.as_str()));
-        let tail = format!("{} Compared: {} passages.
-", cut.sentence, found.total_searched);
+        let tail = format!(
+            "{} Compared: {} passages.
+",
+            cut.sentence, found.total_searched
+        );
         let answer = Matches {
             target,
             results,

@@ -17,12 +17,12 @@ const LONGEST: u64 = 64 * 1024;
 
 macro_rules! built_in {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../../config/views/", $name, ".sql.j2")))),*]
+        [$(($name, include_str!(concat!("../../../../../config/views/", $name, ".sql.j2")))),*]
     };
 }
 
 /// The views that are built in: name and file.
-pub(super) const BUILT_IN: &[(&str, &str)] = built_in![
+pub(super) const BUILT_IN: &[(&str, &str)] = &built_in![
     "v_contradictions"
     "v_claim_evidence_summary"
     "v_unsupported_claims"
