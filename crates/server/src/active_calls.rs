@@ -34,7 +34,7 @@ impl ActiveCalls {
         self.count.load(SeqCst)
     }
 
-    /// Whether no call has been in progress for at least `pause`.
+    /// True if no call has been in progress for at least `pause`.
     pub fn is_quiet(&self, pause: Duration) -> bool {
         let last_end = self.last_end.load(SeqCst);
         self.count() == 0 && (last_end == 0 || u128::from(now().saturating_sub(last_end)) >= pause.as_millis())

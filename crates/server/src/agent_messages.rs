@@ -47,7 +47,7 @@ pub(crate) fn for_agent(message: &str) -> String {
 
 const REMARK: &str = " (commands and flags are for the user: ask the user)";
 
-/// Whether a text names a flag, such as `--index`.
+/// True if a text names a flag, such as `--index`.
 fn has_flag(text: &str) -> bool {
     text.split_whitespace().any(|word| {
         let word = word.trim_start_matches(['`', '(', '"']);

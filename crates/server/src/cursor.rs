@@ -58,7 +58,7 @@ impl Cursor {
         format!("1-{start:x}-{}-{listed}", self.call)
     }
 
-    /// Whether the list has changed since the page before.
+    /// True if the list has changed since the page before.
     pub fn has_changed(&self, listed: &str) -> bool {
         self.listed.as_ref().is_some_and(|before| before != listed)
     }

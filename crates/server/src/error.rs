@@ -32,7 +32,7 @@ pub enum ServeError {
     InvalidToken {
         /// Name of the token.
         name: String,
-        /// What a token may be.
+        /// Form of a valid token.
         allowed: String,
     },
     /// The system provided no random bytes.

@@ -17,7 +17,7 @@ pub(crate) struct Found {
     pub query_id: Option<String>,
     /// The relevant passages, best first.
     pub results: Vec<Passage>,
-    /// How many passages are relevant, and why no more.
+    /// Number of relevant passages, and the reason for it.
     pub cut: Cut,
     /// Number of passages searched.
     pub searched: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Found {
     pub page: PageInfo,
 }
 
-/// How many of the candidates are relevant, and why.
+/// The decision of a cut.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Cut {
     /// Number of relevant candidates; a limit may show fewer.
@@ -98,10 +98,10 @@ pub(crate) struct Passage {
     pub bm25: Option<f64>,
     /// The lines that match best.
     pub snippet: String,
-    /// Whether the snippet was shortened to fit `max_chars`; `get` reads all of it.
+    /// True if the snippet was shortened to fit `max_chars`; `get` reads all of it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
-    /// Whether the text names the namespace.
+    /// True if the text names the namespace.
     #[serde(skip)]
     pub shows_namespace: bool,
 }

@@ -71,7 +71,7 @@ pub(crate) fn error_response(code: ErrorCode, message: impl Into<String>, id: Op
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// Whether a session of this protocol version may send batches.
+/// True if a session of this protocol version may send batches.
 pub(crate) fn supports_batches(version: &str) -> bool {
     version == ProtocolVersion::V_2025_03_26.as_str()
 }
@@ -133,7 +133,7 @@ impl Batch {
         self.answers.push(answer);
     }
 
-    /// Whether the batch waits for the answer to a request.
+    /// True if the batch waits for the answer to a request.
     pub fn waits_for(&self, id: &RequestId) -> bool {
         self.waiting.contains(id)
     }

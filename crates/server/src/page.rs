@@ -46,7 +46,7 @@ pub(crate) struct PageInfo {
 pub(crate) trait Listing: Serialize {
     /// An entry of the list.
     type Entry: Entry;
-    /// Whether one pair of fences encloses all entries.
+    /// True if one pair of fences encloses all entries.
     const FENCED: bool = false;
     /// The entries.
     fn entries(&mut self) -> &mut Vec<Self::Entry>;

@@ -19,7 +19,7 @@ pub(crate) struct Rows {
     rows: Vec<Vec<SqlValue>>,
     /// Number of rows in this answer.
     row_count: usize,
-    /// Whether there are more rows. The statement's own LIMIT does not count.
+    /// True if there are more rows. The statement's own LIMIT does not count.
     truncated: bool,
     /// Number of rows that did not fit into max_chars.
     left_out: usize,

@@ -55,7 +55,7 @@ struct Shared {
     slots: Arc<Semaphore>,
     active_calls: Arc<ActiveCalls>,
     background: Arc<Background>,
-    /// Whether the first refresh has ended.
+    /// True if the first refresh has ended.
     settled: AtomicBool,
 }
 

@@ -41,7 +41,7 @@ pub(crate) trait Tool {
     /// Answer.
     type Answer: Serialize + JsonSchema;
 
-    /// Whether a caller sees the tool at all.
+    /// True if a caller sees the tool at all.
     fn is_for(_caller: &Caller) -> bool {
         true
     }
@@ -68,7 +68,7 @@ impl Call<'_> {
         self.caller.namespaces.clone()
     }
 
-    /// Whether the caller may read a namespace.
+    /// True if the caller may read a namespace.
     pub fn may_read(&self, namespace: &str) -> bool {
         self.caller.may_read(namespace)
     }

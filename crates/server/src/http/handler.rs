@@ -275,7 +275,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Whether a message opens a session that may send batches.
+/// True if a message opens a session that may send batches.
 fn opens_batches(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => match &request.request {

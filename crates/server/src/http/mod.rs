@@ -53,7 +53,7 @@ pub struct HttpOptions {
     pub request_timeout: Duration,
     /// Time that calls in progress get when the server stops.
     pub grace: Duration,
-    /// Whether the log holds the arguments of calls.
+    /// True if the log holds the arguments of calls.
     pub log_queries: bool,
 }
 

@@ -17,7 +17,7 @@ const MAX_SESSIONS: usize = 1024;
 struct OwnedSession {
     id: SessionId,
     owner: ClientKey,
-    /// Whether its version of the protocol supports batches.
+    /// True if its version of the protocol supports batches.
     supports_batches: bool,
 }
 
@@ -33,12 +33,12 @@ impl Sessions {
         Sessions { manager: Arc::new(LocalSessionManager::default()), owned: Mutex::default() }
     }
 
-    /// Whether a session exists and belongs to the client.
+    /// True if a session exists and belongs to the client.
     pub fn belongs(&self, session: &str, client: ClientKey) -> bool {
         self.owned().iter().any(|owned| *owned.id == *session && owned.owner == client)
     }
 
-    /// Whether a session may send batches.
+    /// True if a session may send batches.
     pub fn supports_batches(&self, session: &str) -> bool {
         self.owned().iter().any(|owned| *owned.id == *session && owned.supports_batches)
     }

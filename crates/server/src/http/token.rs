@@ -20,7 +20,7 @@ pub struct Token {
     /// Name of the token in the log.
     pub name: String,
     sha256: [u8; 32],
-    /// What the holder may read and do.
+    /// Rights of the holder.
     pub caller: Caller,
 }
 
@@ -46,7 +46,7 @@ impl Token {
     }
 }
 
-/// Whether a text is a `b64token` of RFC 6750.
+/// True if a text is a `b64token` of RFC 6750.
 fn is_token(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte))
 }

@@ -88,7 +88,7 @@ struct Decision {
 struct Candidate {
     /// Rank among the candidates, from 1.
     rank: usize,
-    /// Whether the cut kept the candidate.
+    /// True if the cut kept the candidate.
     kept: bool,
     /// Repository or project of the document.
     namespace: String,

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// The judged results, 1 to 100: their ids, or their ranks in that answer.
     #[schemars(length(min = 1, max = 100))]
     ids: Vec<String>,
-    /// Whether these results answer the query.
+    /// True if these results answer the query.
     relevant: bool,
 }
 

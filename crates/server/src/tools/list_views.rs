@@ -44,7 +44,7 @@ struct Parameter {
     name: String,
     /// Type of its values.
     r#type: Kind,
-    /// Whether a value is required.
+    /// True if a value is required.
     required: bool,
     /// Default value, if any.
     default: Option<String>,

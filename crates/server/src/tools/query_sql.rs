@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[schemars(range(min = 1, max = 2000))]
     #[serde(default = "timeout_ms")]
     timeout_ms: u64,
-    /// Whether the answer includes the tables and their columns.
+    /// Include the tables and their columns in the answer.
     #[serde(default)]
     include_schema: bool,
     /// Repository or project that holds the evidence, by name (default: this one).

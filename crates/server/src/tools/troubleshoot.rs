@@ -78,7 +78,7 @@ pub(crate) struct Solution {
     similarity: Option<f64>,
     /// The conversation, or the relevant sections of the page.
     text: String,
-    /// Whether the text was shortened to fit `max_chars`.
+    /// True if the text was shortened to fit `max_chars`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shortened: bool,
 }

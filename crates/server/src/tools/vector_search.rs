@@ -61,7 +61,7 @@ pub(crate) struct Matches {
     results: Vec<Match>,
     /// Number of passages compared.
     total_searched: u64,
-    /// How many records are similar, and why no more.
+    /// Number of similar records, and the reason for it.
     cut: Cut,
     /// Identifier of the search, for `feedback`; absent when searches are not recorded.
     query_id: Option<String>,
