@@ -219,7 +219,7 @@ impl Found {
     }
 
     /// Fingerprint of the results.
-    pub fn fingerprint(&self) -> String {
+    pub fn names(&self) -> String {
         crate::cursor::fingerprint(self.results.iter().map(|passage| passage.id.as_str()))
     }
 }

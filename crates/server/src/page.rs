@@ -5,10 +5,22 @@ use crate::cursor::{CHANGED, Cursor};
 use crate::reply::Reply;
 use crate::text::{REST, backticks, clean, fenced, line, short};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Most characters of an answer by default.
 pub(crate) const DEFAULT_MAX_CHARS: usize = 10_000;
+
+/// Arguments of the tools that return pages.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct PageArguments {
+    /// Most characters of the answer, 1000 to 100000.
+    #[schemars(range(min = 1000, max = 100_000))]
+    #[serde(default = "max_chars")]
+    pub max_chars: usize,
+    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
+    #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
+    cursor: Option<String>,
+}
 
 /// The default of the argument `max_chars`.
 pub(crate) fn max_chars() -> usize {

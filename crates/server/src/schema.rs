@@ -9,9 +9,11 @@ use schemars::transform::{AddNullable, RecursiveTransform, RestrictFormats};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// The schema of a tool's arguments.
+/// The schema of a tool's arguments, which refuses unknown ones.
 pub(crate) fn of_arguments<T: JsonSchema>() -> JsonObject {
-    generate::<T>(SchemaSettings::draft2020_12())
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12());
+    schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    schema
 }
 
 /// The schema of a tool's answer.

@@ -15,7 +15,6 @@ use tamis::{Answer, CutReport, Freshness, PoolEntry, SearchRequest};
 pub(crate) struct ExplainCut;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// The query of the search.
     #[schemars(length(min = 1, max = 10_000))]

@@ -11,7 +11,6 @@ use tamis::Label;
 pub(crate) struct Feedback;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// The query_id of the answer.
     #[schemars(length(min = 1, max = 100))]

@@ -1,7 +1,7 @@
 //! `get`: the full text of a result.
 
 use crate::cursor::{CHANGED, fingerprint};
-use crate::page::{DEFAULT_MAX_CHARS, PageInfo, fitting, json_length, max_chars, shorten_warnings, warning_lines};
+use crate::page::{DEFAULT_MAX_CHARS, PageArguments, PageInfo, fitting, json_length, shorten_warnings, warning_lines};
 use crate::reply::{Refused, Reply};
 use crate::text::{backticks, clean, fenced, first, name};
 use crate::tool::{Call, Tool};
@@ -11,18 +11,12 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Get;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// The id of a result, or PATH, PATH:LINE or PATH:FIRST-LAST, optionally after NAMESPACE:.
     #[schemars(length(min = 1, max = 4000))]
     id: String,
-    /// Most characters of the answer, 1000 to 100000.
-    #[schemars(range(min = 1000, max = 100_000))]
-    #[serde(default = "max_chars")]
-    max_chars: usize,
-    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
-    #[allow(dead_code)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 /// Lines of a document.
@@ -66,7 +60,7 @@ impl Tool for Get {
         if call.cursor.has_changed(&names) {
             page.warnings.insert(0, CHANGED.to_owned());
         }
-        shorten_warnings(&mut page.warnings, arguments.max_chars / 4);
+        shorten_warnings(&mut page.warnings, arguments.page.max_chars / 4);
         let before = first(&whole, call.cursor.start);
         let rest = &whole[before.len()..];
         let start_line = excerpt.start_line + newlines(before);
@@ -86,8 +80,8 @@ impl Tool for Get {
             + warning_lines(&lines.page.warnings).chars().count()
             + CURSOR_CHARS
             + 2 * backticks(&whole);
-        let text_room = arguments.max_chars.saturating_sub(around).max(MIN_TEXT);
-        let json_room = arguments.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT);
+        let text_room = arguments.page.max_chars.saturating_sub(around).max(MIN_TEXT);
+        let json_room = arguments.page.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT);
         lines.text = beginning(rest, text_room, json_room).to_owned();
         let end = before.len() + lines.text.len();
         let mut tail = String::new();

@@ -15,7 +15,6 @@ use tamis::{Count, Error, EvidenceSummary, Filter, Status};
 pub(crate) struct GetStatus;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// Only evidence of this task (default: all tasks).
     #[schemars(length(min = 1, max = 200))]

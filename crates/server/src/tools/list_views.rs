@@ -12,7 +12,6 @@ use tamis::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 pub(crate) struct ListViews;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {}
 
 /// All views.

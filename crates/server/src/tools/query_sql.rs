@@ -12,7 +12,6 @@ use tamis::{SqlQuery, SqlRequest};
 pub(crate) struct QuerySql;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. It may have its own LIMIT.
     #[schemars(length(min = 1, max = 32_768))]

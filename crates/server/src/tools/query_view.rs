@@ -14,7 +14,6 @@ use tamis::{SqlValue, ViewRequest};
 pub(crate) struct QueryView;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// Name of a view, from list_views.
     #[schemars(length(min = 1, max = 200))]

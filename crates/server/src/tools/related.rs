@@ -1,7 +1,7 @@
 //! `related`: similar passages, and definitions and uses of names.
 
 use crate::cursor::fingerprint;
-use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageInfo, max_chars, paginated};
+use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, name, rounded};
 use crate::tool::{Call, Tool};
@@ -12,7 +12,6 @@ use tamis::{RelatedBy, RelatedPassage, RelatedRequest};
 pub(crate) struct Related;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// The id of a result, or PATH:LINE for any line of a passage.
     #[schemars(length(min = 1, max = 4000))]
@@ -22,13 +21,8 @@ pub(crate) struct Arguments {
     /// Most results of each relation, 1 to 100 (default: as configured, usually 10).
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
-    /// Most characters of the answer, 1000 to 100000.
-    #[schemars(range(min = 1000, max = 100_000))]
-    #[serde(default = "max_chars")]
-    max_chars: usize,
-    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
-    #[allow(dead_code)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -220,6 +214,6 @@ impl Tool for Related {
         let tail = format!("{nothing}{why}\n");
         let warnings = call.warnings().into_iter().chain(found.notes).collect();
         let answer = Relations { passage, results, reason, page: PageInfo { warnings, ..PageInfo::default() } };
-        Ok(paginated(answer, &tail, &call.cursor, &names, arguments.max_chars))
+        Ok(paginated(answer, &tail, &call.cursor, &names, arguments.page.max_chars))
     }
 }

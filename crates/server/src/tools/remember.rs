@@ -12,7 +12,6 @@ use tamis::RememberRequest;
 pub(crate) struct Remember;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// The note, in words that make sense without this conversation.
     #[schemars(length(min = 1))]

@@ -1,7 +1,7 @@
 //! `search`: the relevant passages, if any.
 
 use crate::hits::Found;
-use crate::page::{DEFAULT_MAX_CHARS, max_chars, paginated};
+use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
 use crate::reply::{Refused, Reply};
 use crate::shared_arguments::{Want, languages, moment};
 use crate::tool::{Call, Tool};
@@ -12,7 +12,6 @@ use tamis::{Freshness, MetadataFilter, SearchRequest};
 pub(crate) struct Search;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// Search text: words, names, an error message or a whole question.
     #[schemars(length(min = 1, max = 10_000))]
@@ -40,13 +39,8 @@ pub(crate) struct Arguments {
     since: Option<String>,
     /// Repository or project to search, by name (default: this one, or all).
     namespace: Option<String>,
-    /// Most characters of the answer, 1000 to 100000.
-    #[schemars(range(min = 1000, max = 100_000))]
-    #[serde(default = "max_chars")]
-    max_chars: usize,
-    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
-    #[allow(dead_code)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -95,7 +89,7 @@ impl Tool for Search {
         };
         request.check()?;
         let found = Found::of(call.index.search(&request, &Freshness::default())?, call.warnings());
-        let (tail, names) = (found.tail(), found.fingerprint());
-        Ok(paginated(found, &tail, &call.cursor, &names, arguments.max_chars))
+        let (tail, names) = (found.tail(), found.names());
+        Ok(paginated(found, &tail, &call.cursor, &names, arguments.page.max_chars))
     }
 }

@@ -12,7 +12,6 @@ use tamis::{SolvedIssue, Trouble, TroubleshootRequest, WikiPage};
 pub(crate) struct Troubleshoot;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// The problem in one line, like the title of a report.
     #[schemars(length(min = 1, max = 1000))]

@@ -2,7 +2,7 @@
 
 use crate::cursor::fingerprint;
 use crate::hits::Cut;
-use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageInfo, max_chars, paginated};
+use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, line, rounded};
 use crate::tool::{Call, Tool};
@@ -13,7 +13,6 @@ use tamis::{EvidenceTarget, VectorMatch, VectorSearchRequest};
 pub(crate) struct VectorSearch;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// Text to compare with: a claim, a question or a sentence.
     #[schemars(length(min = 1, max = 10_000))]
@@ -35,13 +34,8 @@ pub(crate) struct Arguments {
     cutoff: Option<String>,
     /// Repository or project that holds the evidence, by name (default: this one).
     namespace: Option<String>,
-    /// Most characters of the answer, 1000 to 100000.
-    #[schemars(range(min = 1000, max = 100_000))]
-    #[serde(default = "max_chars")]
-    max_chars: usize,
-    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
-    #[allow(dead_code)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -149,7 +143,7 @@ impl Tool for VectorSearch {
             query_id: found.query_id,
             page: PageInfo { warnings, ..PageInfo::default() },
         };
-        Ok(paginated(answer, &tail, &call.cursor, &names, arguments.max_chars))
+        Ok(paginated(answer, &tail, &call.cursor, &names, arguments.page.max_chars))
     }
 }
 
