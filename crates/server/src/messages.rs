@@ -6,8 +6,7 @@
 use crate::sanitize;
 use rmcp::ErrorData;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, NumberOrString,
-    ProtocolVersion, RequestId,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId,
 };
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -173,18 +172,10 @@ pub(crate) fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// The identifier of a message.
-pub(crate) fn id_of(value: &Value) -> Option<RequestId> {
-    match value.get("id")? {
-        Value::String(text) => Some(NumberOrString::String(text.as_str().into())),
-        Value::Number(number) => number.as_i64().map(NumberOrString::Number),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rmcp::model::NumberOrString;
 
     fn code(bytes: &str) -> Option<(i64, Value)> {
         match read(bytes.as_bytes()) {

@@ -140,20 +140,20 @@ impl Server {
         let _stop = cancelled.clone().drop_guard();
         let token = context.meta.get_progress_token();
         let (reporter, reports) = Reporter::new(cancelled.clone(), token.is_some());
-        let active = async move {
+        let working = async move {
             let begun = async {
                 // A call that waits for the index does not count as active: the refresh would wait for it in turn.
                 let state = self.settle(&reporter).await;
                 let active = self.shared.active_calls.begin();
                 Some((state, active, self.shared.slots.clone().acquire_owned().await.ok()?))
             };
-            let (state, working, permit) = tokio::select! {
+            let (state, active, slot) = tokio::select! {
                 begun = begun => begun?,
                 () = cancelled.cancelled() => return None,
             };
             let shared = self.shared.clone();
             let work = move || {
-                let (_working, _permit) = (working, permit);
+                let (_active, _slot) = (active, slot);
                 let (index, cursor) = (shared.index.get(), Cursor::default());
                 let mut call = Call { index: &index, caller: &caller, observer: &reporter, state: &state, cursor };
                 work(&mut call, &shared.tools)

@@ -2,7 +2,7 @@
 
 use super::body::Outgoing;
 use super::protocol::Protocol;
-use crate::messages::{Batch, id_of};
+use crate::messages::Batch;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::http::request::Parts;
@@ -46,7 +46,8 @@ pub(super) async fn answered(
 /// The answer in a response: its only message, or the last of a stream of events.
 async fn answer(response: Response<Outgoing>) -> Option<Value> {
     let body = response.into_body().collect().await.ok()?.to_bytes();
-    let is_answer = |value: &Value| id_of(value).is_some() && value.get("method").is_none();
+    let has_id = |value: &Value| value.get("id").is_some_and(|id| id.is_string() || id.is_i64());
+    let is_answer = |value: &Value| has_id(value) && value.get("method").is_none();
     if let Ok(value) = serde_json::from_slice::<Value>(&body) {
         return Some(value).filter(is_answer);
     }
