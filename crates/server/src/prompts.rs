@@ -128,12 +128,12 @@ pub(crate) fn get(name: &str, arguments: JsonObject) -> Result<GetPromptResult, 
             return Err(invalid(format!("{given}: has {length} characters; at most {MAX_ARGUMENT} are allowed")));
         }
     }
-    let given = PromptValues(arguments);
+    let values = PromptValues(arguments);
     let missing = prompt.arguments.iter().find(|(name, required, _)| *required && values.get(name).is_none());
     if let Some((missing, _, description)) = missing {
         return Err(invalid(format!("{name} needs {missing}: {description}")));
     }
-    let message = PromptMessage::new_text(Role::User, (prompt.message)(&given));
+    let message = PromptMessage::new_text(Role::User, (prompt.message)(&values));
     let mut result = GetPromptResult::new(vec![message]);
     result.description = Some(prompt.description.to_owned());
     Ok(result)

@@ -50,7 +50,7 @@ fn nullable_to_optional(schema: &mut Schema) {
         values.retain(|value| !value.is_null());
     }
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
-    let is_nullable = |name: &Value| name.as_str().is_some_and(|name| properties[name].get("nullable").is_some());
+    let is_nullable = |name: &Value| name.as_str().and_then(|name| properties.get(name)?.get("nullable")).is_some();
     let kept = |required: &Value| -> Vec<Value> {
         required.as_array().into_iter().flatten().filter(|name| !is_nullable(name)).cloned().collect()
     };

@@ -236,7 +236,8 @@ impl Handler {
                 let version = parts.headers.get(&VERSION);
                 let allowed = version.is_none_or(|version| version.to_str().is_ok_and(supports_batches))
                     && session.is_some_and(|session| self.sessions.supports_batches(session));
-                match if allowed { Batch::of(list, |_| false) } else { Err(batches_unsupported()) } {
+                let batch = if allowed { Batch::of(list, |_| false) } else { Err(batches_unsupported()) };
+                match batch {
                     Ok((batch, messages)) => Accepted::Batch(batch, messages),
                     Err(answer) => Accepted::Answered(json(StatusCode::BAD_REQUEST, &answer)),
                 }
