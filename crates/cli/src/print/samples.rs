@@ -51,6 +51,7 @@ pub fn answer() -> Answer {
             dropped_non_finite: 0,
             diagnostics: BTreeMap::new(),
         },
+        nearest: None,
         timings_ms: BTreeMap::new(),
         index: IndexReport { passages: 1, embedded: 1, stale: Some(0), namespaces: vec!["sample".into()] },
         pool: None,
