@@ -1,16 +1,16 @@
-//! The arguments of a call, held to the schema that clients are told: what does not fit is refused with what does.
+//! Validates the arguments of a call against the schema that clients see.
 
 use rmcp::model::JsonObject;
 use serde_json::{Number, Value};
 
-/// How much alike a name must be to be offered in place of another.
-const ALIKE: f64 = 0.6;
+/// Lowest similarity of a name that is suggested in place of an unknown one.
+const MIN_SIMILARITY: f64 = 0.6;
 
-/// The arguments as the schema of a tool has them: null is as if it were not given, `5.0` is the whole number 5.
+/// The arguments in the form of a tool's schema. A null counts as left out, and `5.0` as the whole number 5.
 ///
 /// # Errors
-/// An unknown argument, a wrong type, a value out of range, or one that is missing, each with what is allowed.
-pub(crate) fn checked(tool: &str, schema: &JsonObject, given: JsonObject) -> Result<JsonObject, String> {
+/// An argument is unknown, missing, of the wrong type or out of range. The message says what is allowed.
+pub(crate) fn validated(tool: &str, schema: &JsonObject, given: JsonObject) -> Result<JsonObject, String> {
     let nothing = JsonObject::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
     let mut arguments = JsonObject::new();
@@ -37,23 +37,23 @@ fn unknown(tool: &str, known: &JsonObject, name: &str) -> String {
     let nearest = nearest(name, names.iter().copied());
     let hint = nearest.map(|nearest| format!(" (did you mean {nearest}?)")).unwrap_or_default();
     let takes = if names.is_empty() { "no arguments".to_owned() } else { names.join(", ") };
-    format!("{}: no argument of {tool}{hint}; it takes {takes}", shown(&Value::String(name.to_owned())))
+    format!("{}: {tool} has no such argument{hint}; it takes {takes}", shown(&Value::String(name.to_owned())))
 }
 
-/// The most similar of some names, where one is similar at all.
+/// The most similar of some names, if any is similar enough.
 pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |other: &str| {
         let same_start = !name.is_empty() && (other.starts_with(name) || name.starts_with(other));
-        strsim::normalized_damerau_levenshtein(name, other).max(if same_start { ALIKE } else { 0.0 })
+        strsim::normalized_damerau_levenshtein(name, other).max(if same_start { MIN_SIMILARITY } else { 0.0 })
     };
     names
         .map(|other| (likeness(other), other))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, other)| other)
 }
 
-/// A whole number that is written with a fraction of 0, as some clients write all numbers.
+/// Turns `5.0` into 5 where the schema wants a whole number, since some clients write all numbers with a fraction.
 fn whole(value: Value, wanted: &Value) -> Value {
     let number = value.as_f64().filter(|number| wanted["type"] == "integer" && number.fract() == 0.0);
     match number.filter(|number| value.is_f64() && number.abs() < 9e15) {
@@ -62,8 +62,10 @@ fn whole(value: Value, wanted: &Value) -> Value {
     }
 }
 
+/// Checks a value.
+///
 /// # Errors
-/// What is allowed instead.
+/// The allowed values, in words.
 fn fits(value: &Value, wanted: &Value) -> Result<(), String> {
     let words = || allowed(wanted);
     let fits = match wanted.get("type").and_then(Value::as_str) {
@@ -96,7 +98,7 @@ fn in_range(value: f64, wanted: &Value) -> bool {
         && number(wanted, "maximum").is_none_or(|most| value <= most)
 }
 
-/// What a value may be, in words.
+/// The allowed values, in words.
 fn allowed(wanted: &Value) -> String {
     if let Some(values) = wanted.get("enum").and_then(Value::as_array) {
         let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
@@ -132,7 +134,7 @@ fn allowed(wanted: &Value) -> String {
     }
 }
 
-/// A value in a message: its beginning.
+/// The beginning of a value, for a message.
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 80;
     let text = value.to_string();
@@ -160,22 +162,25 @@ mod tests {
             "required": ["query"],
         });
         let (Value::Object(schema), Value::Object(given)) = (schema, given) else { panic!("objects") };
-        checked("search", &schema, given)
+        validated("search", &schema, given)
     }
 
     #[test]
-    fn what_fits_is_taken_and_null_is_as_if_not_given() {
+    fn valid_arguments_are_taken_and_null_counts_as_left_out() {
         let taken = check(json!({ "query": "x", "limit": 5.0, "floor": 1, "want": null, "paths": [] })).expect("fits");
         assert_eq!(Value::Object(taken), json!({ "query": "x", "limit": 5, "floor": 1, "paths": [] }));
     }
 
     #[test]
-    fn what_does_not_fit_is_told_what_does() {
+    fn a_refusal_says_what_is_allowed() {
         for (given, said) in [
             (json!({}), "search needs query: What to look for."),
             (json!({ "query": null }), "search needs query"),
-            (json!({ "query": "x", "limt": 5 }), "\"limt\": no argument of search (did you mean limit?); it takes "),
-            (json!({ "query": "x", "zzz": 5 }), "\"zzz\": no argument of search; it takes "),
+            (
+                json!({ "query": "x", "limt": 5 }),
+                "\"limt\": search has no such argument (did you mean limit?); it takes ",
+            ),
+            (json!({ "query": "x", "zzz": 5 }), "\"zzz\": search has no such argument; it takes "),
             (json!({ "query": "x", "limit": 51 }), "limit = 51: must be a whole number from 1 to 50"),
             (json!({ "query": "x", "limit": "5" }), "limit = \"5\": must be a whole number"),
             (json!({ "query": "x", "limit": 1.5 }), "limit = 1.5: must be a whole number"),
@@ -193,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_never_holds_a_whole_long_value() {
+    fn a_message_holds_only_the_beginning_of_a_long_value() {
         let error = check(json!({ "query": "ä".repeat(5000) })).expect_err("refused");
         assert!(error.chars().count() < 200, "{error}");
     }

@@ -1,12 +1,12 @@
-//! The index kept fresh by the server itself: brought up to date at the start and after each change of the tree, by words and
-//! by the quick model first, then embedded with the better one.
+//! Keeps the index fresh: one thread reads the tree at the start and after each change and embeds with the quick model, and a
+//! second thread embeds with the better models.
 //!
-//! Both run on a thread each that gives way to others, and pause while calls are worked on. The
-//! right to write is held for a commit only, so that other processes write in between.
+//! Both threads have low priority and pause while calls are in progress. They hold the write lock only for a commit, so that
+//! other processes can write in between.
 
-use crate::current::Current;
-use crate::load::Load;
-use crate::priority::give_way;
+use crate::active_calls::ActiveCalls;
+use crate::current_index::CurrentIndex;
+use crate::priority::lower_thread_priority;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -17,62 +17,62 @@ use tamis::index::watch;
 use tamis::store::StoreError;
 use tamis::{Error, Observer, RunOptions, RunReport, Stage};
 
-/// Nothing is embedded with the better models while the tree is read: that is the other thread's.
-const QUICK: RunOptions = RunOptions { embed_at_most: 0, reread: false };
+/// Reading embeds with the quick model only; the better models belong to the other thread.
+const QUICK_MODEL_ONLY: RunOptions = RunOptions { embed_at_most: 0, reread: false };
 
-/// After another process was writing, it is tried again so much later.
-const BUSY: Duration = Duration::from_secs(5);
+/// Wait before the next attempt after another process was writing.
+const RETRY_WHEN_BUSY: Duration = Duration::from_secs(5);
 
-/// After a failure, it is tried again so much later.
-const FAILED: Duration = Duration::from_secs(60);
+/// Wait before the next attempt after a failure.
+const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(60);
 
-/// A pause ends so long after the last call: an agent that asks once often asks again.
-const QUIET: Duration = Duration::from_millis(100);
+/// Quiet time after the last call before work goes on: an agent that has asked once often asks again.
+const QUIET_AFTER_CALL: Duration = Duration::from_millis(100);
 
-/// Longest pause before a step, so that whoever asks all the time gets a fresh index all the same.
+/// Longest pause before a step, so that the index becomes fresh even under constant calls.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether a pause is over.
-const LOOK: Duration = Duration::from_millis(5);
+/// Poll interval during a pause.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How long the end of the threads is waited for. What is committed is whole, so they need not be.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// Longest wait for the threads to end. Commits are atomic, so the process may end before them.
+const JOIN_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// How far an index that is kept fresh is.
+/// Phase of the background work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// It is not kept fresh.
+    /// The index is not kept fresh.
     #[default]
     Off,
     /// Files are being read and indexed.
     Indexing,
-    /// All files can be found; the better models are still embedding.
+    /// All files can be found, and the better models are still embedding.
     Embedding,
-    /// It holds what the tree holds.
+    /// The index matches the tree.
     Fresh,
-    /// It could not be brought up to date; that is tried again.
+    /// The last attempt failed; another one follows.
     Failed,
 }
 
-/// How far an index that is kept fresh is, with numbers.
+/// State of the background work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackgroundState {
-    /// How far.
+    /// The phase.
     pub phase: Phase,
-    /// Steps of the phase that are done: files, passages.
+    /// Finished steps of the phase: files or passages.
     pub done: u64,
-    /// Steps of the phase; 0: not known.
+    /// All steps of the phase; 0 when unknown.
     pub total: u64,
-    /// The model that is embedding.
+    /// The model in use while embedding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Why it failed, or why files are only looked at once a minute.
+    /// Reason of a failure, or of checking files only once a minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What one of the two threads is at.
+/// Progress of one of the two threads.
 #[derive(Debug, Default)]
 struct Task {
     running: bool,
@@ -87,12 +87,12 @@ struct Tasks {
     started: bool,
     reading: Task,
     embedding: Task,
-    /// Something was read since the last embedding began.
+    /// Set when a read has ended since the last embedding began.
     wanted: bool,
     unwatched: Option<String>,
 }
 
-/// Keeps an index fresh.
+/// Keeps an index fresh in two threads.
 #[derive(Debug, Default)]
 pub(crate) struct Background {
     tasks: Mutex<Tasks>,
@@ -102,20 +102,21 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Begins.
-    pub fn start(self: &Arc<Self>, index: &Arc<Current>, load: &Arc<Load>) {
+    /// Starts both threads.
+    pub fn start(self: &Arc<Self>, index: &Arc<CurrentIndex>, active_calls: &Arc<ActiveCalls>) {
         self.tasks().started = true;
         self.tasks().reading.running = true;
-        // The pool that searches use is made now, since threads inherit how they are run.
+        // Searches use the global pool. Its threads inherit the priority of the thread that starts it, so it starts here.
         rayon::current_num_threads();
-        for (name, work) in [("tamis-refresh", read as fn(&Work)), ("tamis-embed", embed)] {
-            let work_of = Work { background: self.clone(), index: index.clone(), load: load.clone() };
+        for (name, work) in [("tamis-refresh", read as fn(&Worker)), ("tamis-embed", embed)] {
+            let worker = Worker { background: self.clone(), index: index.clone(), active_calls: active_calls.clone() };
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-                give_way();
-                // What is done in parallel elsewhere is done by this one thread here.
-                match rayon::ThreadPoolBuilder::new().num_threads(1).start_handler(|_| give_way()).build() {
-                    Ok(pool) => pool.install(|| work(&work_of)),
-                    Err(error) => work_of.background.failed(&error.to_string()),
+                lower_thread_priority();
+                // Parallel code below uses this pool of one thread.
+                match rayon::ThreadPoolBuilder::new().num_threads(1).start_handler(|_| lower_thread_priority()).build()
+                {
+                    Ok(pool) => pool.install(|| work(&worker)),
+                    Err(error) => worker.background.failed(&error.to_string()),
                 }
             });
             match thread {
@@ -125,7 +126,7 @@ impl Background {
         }
     }
 
-    /// Ends at the next whole step, which is waited for a little.
+    /// Stops both threads after their current step, and waits briefly for them.
     pub fn stop(&self) {
         self.stopped.store(true, SeqCst);
         drop(self.tasks());
@@ -133,17 +134,17 @@ impl Background {
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         let started = Instant::now();
         for thread in threads {
-            while !thread.is_finished() && started.elapsed() < PATIENCE {
-                std::thread::sleep(LOOK);
+            while !thread.is_finished() && started.elapsed() < JOIN_TIMEOUT {
+                std::thread::sleep(POLL_INTERVAL);
             }
             if thread.is_finished() {
-                // A panic was printed when it happened.
+                // A panic has already been printed.
                 let _ = thread.join();
             }
         }
     }
 
-    /// How far it is.
+    /// The current state.
     pub fn state(&self) -> BackgroundState {
         let tasks = self.tasks();
         let of = |phase, task: &Task| BackgroundState {
@@ -173,18 +174,18 @@ impl Background {
     }
 
     fn failed(&self, reason: &str) {
-        tracing::warn!(target: "tamis::background", reason, "the index is not kept fresh");
+        tracing::warn!(target: "tamis::background", reason, "cannot keep the index fresh");
         self.tasks().reading = Task { failed: Some(reason.to_owned()), ..Task::default() };
     }
 
-    /// Waits, unless it is to end.
+    /// Sleeps, or returns at once when the work should stop.
     fn wait(&self, time: Duration) {
         let (tasks, started) = (self.tasks(), Instant::now());
         let over = |_: &mut Tasks| !self.stopped() && started.elapsed() < time;
         drop(self.changed.wait_timeout_while(tasks, time, over));
     }
 
-    /// Waits until there is something to embed; false: it is to end.
+    /// Waits until there is something to embed. Returns false when the work should stop.
     fn wait_for_work(&self) -> bool {
         let waited = self.changed.wait_while(self.tasks(), |tasks| !tasks.wanted && !self.stopped());
         waited.unwrap_or_else(PoisonError::into_inner).wanted = false;
@@ -192,72 +193,75 @@ impl Background {
     }
 }
 
-/// One thread's.
-struct Work {
+/// Everything that one thread works with.
+struct Worker {
     background: Arc<Background>,
-    index: Arc<Current>,
-    load: Arc<Load>,
+    index: Arc<CurrentIndex>,
+    active_calls: Arc<ActiveCalls>,
 }
 
-/// Sees the progress of one thread, and makes it wait and stop.
-struct Pace<'a> {
-    work: &'a Work,
+/// Records the progress of one thread, pauses it while calls are in progress, and stops it.
+struct WorkerObserver<'a> {
+    worker: &'a Worker,
     task: fn(&mut Tasks) -> &mut Task,
-    /// A run failed, so that watching has to begin anew.
-    again: &'a AtomicBool,
+    /// Set when a run failed, so that watching has to start over.
+    restart: &'a AtomicBool,
 }
 
-impl Observer for Pace<'_> {
+impl Observer for WorkerObserver<'_> {
     fn stage(&self, stage: Stage, total: u64) {
-        let mut tasks = self.work.background.tasks();
+        let mut tasks = self.worker.background.tasks();
         let task = (self.task)(&mut tasks);
         let model = if let Stage::Embed(model) = stage { Some(model) } else { None };
         *task = Task { running: true, model, total, ..Task::default() };
     }
 
     fn advance(&self, steps: u64) {
-        (self.task)(&mut self.work.background.tasks()).done += steps;
+        (self.task)(&mut self.worker.background.tasks()).done += steps;
         let started = Instant::now();
-        while !self.work.load.is_quiet(QUIET) && started.elapsed() < LONGEST_PAUSE && !self.cancelled() {
-            std::thread::sleep(LOOK);
+        while !self.worker.active_calls.is_quiet(QUIET_AFTER_CALL)
+            && started.elapsed() < LONGEST_PAUSE
+            && !self.cancelled()
+        {
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
     fn cancelled(&self) -> bool {
-        self.work.background.stopped() || self.again.load(SeqCst)
+        self.worker.background.stopped() || self.restart.load(SeqCst)
     }
 }
 
 /// Reads the tree at the start and after each change.
-fn read(work: &Work) {
-    let Work { background, index, .. } = work;
+fn read(worker: &Worker) {
+    let Worker { background, index, .. } = worker;
     while !background.stopped() {
-        let again = AtomicBool::new(false);
-        let pace = Pace { work, task: |tasks| &mut tasks.reading, again: &again };
+        let restart = AtomicBool::new(false);
+        let observer = WorkerObserver { worker, task: |tasks| &mut tasks.reading, restart: &restart };
         let busy = AtomicBool::new(false);
         let served = index.get();
         let ran = |run: Result<RunReport, Error>| {
             if let Err(error) = &run {
                 busy.store(is_busy(error), SeqCst);
-                again.store(true, SeqCst);
+                restart.store(true, SeqCst);
             }
             has_read(background, run);
         };
-        match watch(&served, QUICK, &pace, ran) {
+        match watch(&served, QUICK_MODEL_ONLY, &observer, ran) {
             Ok(()) => {}
             Err(Error::Store(error @ StoreError::ReadOnly { .. })) => return background.failed(&error.to_string()),
             Err(error @ Error::Store(StoreError::Replaced { .. })) => has_read(background, Err(error)),
             Err(error) => {
                 busy.store(is_busy(&error), SeqCst);
-                // A tree that cannot be watched is looked at all the same.
-                let run = served.refresh_with(QUICK, &pace);
+                // A tree that cannot be watched is checked at intervals.
+                let run = served.refresh_with(QUICK_MODEL_ONLY, &observer);
                 background.tasks().unwatched = Some(error.to_string());
                 has_read(background, run);
             }
         }
-        // What has taken the place of the index is read at once.
+        // A replaced index is read at once.
         if Arc::ptr_eq(&served, &index.get()) {
-            background.wait(if busy.load(SeqCst) { BUSY } else { FAILED });
+            background.wait(if busy.load(SeqCst) { RETRY_WHEN_BUSY } else { RETRY_AFTER_FAILURE });
         }
     }
 }
@@ -278,11 +282,11 @@ fn has_read(background: &Background, run: Result<RunReport, Error>) {
                 tasks.embedding.running |= report.pending.values().any(|&passages| passages > 0);
             }
         }
-        // Another process does the same work, or one that comes first.
+        // Another process is writing, perhaps the same changes.
         Err(error) if is_busy(&error) => tasks.reading = Task::default(),
         Err(error) => {
             let reason = error.to_string();
-            tracing::warn!(target: "tamis::background", reason, "the index could not be brought up to date");
+            tracing::warn!(target: "tamis::background", reason, "could not bring the index up to date");
             tasks.reading = Task { failed: Some(reason), ..Task::default() };
         }
     }
@@ -290,13 +294,13 @@ fn has_read(background: &Background, run: Result<RunReport, Error>) {
     background.changed.notify_all();
 }
 
-/// Embeds what the better models lack, whenever something was read.
-fn embed(work: &Work) {
-    let Work { background, index, .. } = work;
-    let again = AtomicBool::new(false);
-    let pace = Pace { work, task: |tasks| &mut tasks.embedding, again: &again };
+/// Embeds with the better models after each read.
+fn embed(worker: &Worker) {
+    let Worker { background, index, .. } = worker;
+    let restart = AtomicBool::new(false);
+    let observer = WorkerObserver { worker, task: |tasks| &mut tasks.embedding, restart: &restart };
     while background.wait_for_work() {
-        let (busy, reason) = match index.get().embed_missing(&pace) {
+        let (busy, reason) = match index.get().embed_missing(&observer) {
             Ok(report) if report.unusable.is_empty() => {
                 background.tasks().embedding = Task::default();
                 continue;
@@ -311,6 +315,6 @@ fn embed(work: &Work) {
             tasks.embedding = Task { failed: Some(reason), ..Task::default() };
         }
         drop(tasks);
-        background.wait(if busy { BUSY } else { FAILED });
+        background.wait(if busy { RETRY_WHEN_BUSY } else { RETRY_AFTER_FAILURE });
     }
 }

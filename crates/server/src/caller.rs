@@ -1,18 +1,18 @@
-//! Who calls, and what that one may read and do.
+//! The rights of a client.
 
-/// What a client may read and do.
+/// A client's rights.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// The namespaces that it may read; nothing of others is touched or told. `None`: all.
+    /// Namespaces that it may read; answers never touch or mention others. `None` allows all.
     pub namespaces: Option<Vec<String>>,
-    /// Whether it may write notes.
+    /// True if it may write notes.
     pub may_remember: bool,
-    /// Whether it may judge answers.
+    /// True if it may judge answers.
     pub may_judge: bool,
 }
 
 impl Caller {
-    /// Whether it may read a namespace.
+    /// True if it may read a namespace.
     pub fn may_read(&self, namespace: &str) -> bool {
         self.namespaces.as_ref().is_none_or(|allowed| allowed.iter().any(|one| one == namespace))
     }

@@ -1,43 +1,44 @@
-//! Why a server stopped that should not have.
+//! Errors of a server that cannot start or go on.
 
 use std::net::SocketAddr;
 use thiserror::Error;
 
-/// A server that could not start or go on.
+/// A server could not start or go on.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ServeError {
     /// The runtime, a stream or a socket failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was done.
+        /// The thing that failed.
         what: String,
-        /// Why it failed.
+        /// The reason.
         source: std::io::Error,
     },
     /// The client broke the protocol before a session began.
     #[error("the client did not begin a session: {0}")]
     Handshake(String),
-    /// An address that others reach, and no token.
+    /// Others can reach the address, and there is no token.
     #[error(
-        "{address}: others reach this address, so a token is needed: set TAMIS_MCP_TOKEN, or run `tamis mcp token NAME` and put what \
-         it prints into the user's configuration; or listen on 127.0.0.1"
+        "{address}: others can reach this address, so a token is needed: set TAMIS_MCP_TOKEN, or run `tamis mcp token NAME` and put \
+         its output into the user's configuration; or listen on 127.0.0.1"
     )]
-    Open {
+    TokenRequired {
         /// The address.
         address: SocketAddr,
     },
-    /// A token that opens nothing, since it is not secret or cannot be sent.
+    /// A token is not secret or cannot be sent.
     #[error("token {name}: must be {allowed}")]
-    Token {
-        /// What it is called.
+    InvalidToken {
+        /// Name of the token.
         name: String,
-        /// What is allowed.
+        /// Form of a valid token.
         allowed: String,
     },
-    /// No random bytes.
+    /// The system provided no random bytes.
     #[error("no random bytes for a token: {0}")]
     Random(String),
-    /// The log could not begin.
+    /// The log could not start.
     #[error("the log: {0}")]
     Log(String),
 }

@@ -1,6 +1,6 @@
-//! Passages that a search found, as tools give them.
+//! Passages that a search found, as the answer of a tool.
 
-use crate::page::{Entry, Listing, More};
+use crate::page::{Entry, Listing, PageInfo};
 use crate::text::{clean, fenced, line, name, rounded, short};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,33 +8,33 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use tamis::{Answer, CutReport, Hit, Nearest};
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Found {
     /// The query as it was searched.
     pub query: String,
-    /// The search's own identifier, which `feedback` takes; absent where searches are not recorded.
+    /// Identifier of the search, for `feedback`; absent when searches are not recorded.
     pub query_id: Option<String>,
     /// The relevant passages, best first.
     pub results: Vec<Passage>,
-    /// How many are relevant in all, and why no more.
+    /// Number of relevant passages, and the reason for it.
     pub cut: Cut,
-    /// Passages that were searched.
+    /// Number of passages searched.
     pub searched: u64,
     #[serde(flatten)]
-    pub more: More,
+    pub page: PageInfo,
 }
 
-/// How many of the candidates are relevant, and why.
+/// The decision of a cut.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Cut {
-    /// How many are relevant; a limit shows fewer.
+    /// Number of relevant candidates; a limit may show fewer.
     pub keep: usize,
-    /// Of how many that were looked at.
+    /// Number of candidates.
     pub candidates: usize,
-    /// What decided: the name of a cut, or `gate` where nothing stood out.
+    /// Name of the cut that decided, or `gate` when nothing stood out.
     pub method: String,
-    /// Why.
+    /// Reason for the number.
     pub reason: String,
     /// The same in one sentence.
     #[serde(skip)]
@@ -42,10 +42,10 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The cut of an answer that shows so many results. `nearest`: the best candidate, where nothing is relevant.
+    /// The cut of an answer that shows so many results. `nearest` is the best candidate when nothing is relevant.
     pub fn of(cut: &CutReport, shown: usize, nearest: Option<&Nearest>) -> Self {
         let reason = name(&cut.reason);
-        // Others wrote the names.
+        // Names were written by others.
         let nearest = nearest.map(|nearest| Nearest {
             path: name(&nearest.path),
             title: nearest.title.as_deref().map(name),
@@ -61,13 +61,13 @@ impl Cut {
 /// A passage.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Passage {
-    /// Place in the answer, from 1.
+    /// Position in the answer, from 1.
     pub rank: usize,
-    /// Its identifier, which `get` and `related` take.
+    /// Identifier, for `get` and `related`.
     pub id: String,
-    /// The repository or project it belongs to.
+    /// Repository or project of the passage.
     pub namespace: String,
-    /// The kind of text: code, docs, wiki, issues, notes, sessions or evidence.
+    /// Kind of text: code, docs, wiki, issues, notes, sessions or evidence.
     pub collection: String,
     /// Path of the document.
     pub path: String,
@@ -75,39 +75,39 @@ pub(crate) struct Passage {
     pub start_line: u32,
     /// Last line, included.
     pub end_line: u32,
-    /// What it is: function, type, section, comment, …
+    /// Kind of passage: function, type, section, comment, …
     pub kind: String,
     /// Title of the document, or the headings above the passage.
     pub title: Option<String>,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
-    /// Language.
+    /// Programming language.
     pub language: Option<String>,
-    /// Who wrote or said it.
+    /// Author or speaker.
     pub author: Option<String>,
-    /// When it was written.
+    /// Date of the passage.
     pub dated_at: Option<String>,
-    /// What is known of the document: of an issue its state, type and labels, of a claim its task.
+    /// Properties of the document, such as the state and labels of an issue or the task of a claim.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, Vec<String>>,
-    /// The value that ranked it.
+    /// Score that determined the rank.
     pub score: f64,
     /// Cosine similarity to the query, from -1 to 1.
     pub similarity: Option<f64>,
-    /// BM25 of the query's words in it.
+    /// BM25 score of the query's words.
     pub bm25: Option<f64>,
-    /// The lines that answer best.
+    /// The lines that match best.
     pub snippet: String,
-    /// Whether the snippet lost its end to `max_chars`; `get` reads it.
+    /// True if the snippet was shortened to fit `max_chars`; `get` reads all of it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
-    /// Whether the text says in which namespace it is.
+    /// True if the text names the namespace.
     #[serde(skip)]
-    pub tells_namespace: bool,
+    pub shows_namespace: bool,
 }
 
 impl Passage {
-    fn of(hit: Hit, tells_namespace: bool) -> Self {
+    fn of(hit: Hit, shows_namespace: bool) -> Self {
         let name = |text: Option<String>| text.map(|text| name(&text));
         Passage {
             rank: hit.rank,
@@ -123,17 +123,17 @@ impl Passage {
             language: hit.language,
             author: name(hit.author),
             dated_at: hit.dated_at,
-            attributes: few(hit.attributes),
+            attributes: bounded(hit.attributes),
             score: rounded(hit.score),
             similarity: hit.similarity.map(rounded),
             bm25: hit.bm25.map(rounded),
             snippet: clean(&hit.snippet),
             shortened: false,
-            tells_namespace,
+            shows_namespace,
         }
     }
 
-    /// By whom and of when, where that is one person's or an entry of a tracker or a notebook.
+    /// The kind, with the author and the date where they matter: outside code and documentation, or when an author is known.
     fn origin(&self) -> String {
         let mut words = self.kind.replace('_', " ");
         let state = self.attributes.get("state").map(|states| states.join(", "));
@@ -143,16 +143,16 @@ impl Passage {
         if let Some(author) = &self.author {
             let _ = write!(words, " by {author}");
         }
-        let told = self.author.is_some() || !["code", "docs"].contains(&self.collection.as_str());
-        if let Some(day) = self.dated_at.as_deref().filter(|_| told).and_then(|date| date.get(..10)) {
+        let is_dated = self.author.is_some() || !["code", "docs"].contains(&self.collection.as_str());
+        if let Some(day) = self.dated_at.as_deref().filter(|_| is_dated).and_then(|date| date.get(..10)) {
             let _ = write!(words, ", {day}");
         }
         words
     }
 }
 
-/// Attributes as far as they tell something: labels can be many and long.
-fn few(attributes: BTreeMap<String, Vec<String>>) -> BTreeMap<String, Vec<String>> {
+/// Attributes in bounded number and length, since labels can be many and long.
+fn bounded(attributes: BTreeMap<String, Vec<String>>) -> BTreeMap<String, Vec<String>> {
     const MOST: usize = 12;
     const LONGEST: usize = 80;
     let short = |text: &str| short(&line(text), LONGEST).into_owned();
@@ -162,9 +162,9 @@ fn few(attributes: BTreeMap<String, Vec<String>>) -> BTreeMap<String, Vec<String
 
 impl Entry for Passage {
     fn text(&self) -> String {
-        let namespace = if self.tells_namespace { format!("{}:", name(&self.namespace)) } else { String::new() };
+        let namespace = if self.shows_namespace { format!("{}:", name(&self.namespace)) } else { String::new() };
         let called = self.symbol.as_ref().or(self.title.as_ref()).map(|name| format!(" {name}")).unwrap_or_default();
-        // Others gave the names as well.
+        // Names were written by others too.
         let place = format!("{namespace}{}:{}-{}{called}", name(&self.path), self.start_line, self.end_line);
         let quoted = format!("{place} ({})\n\n{}", self.origin(), self.snippet);
         format!("{}. [{}]\n{}\n", self.rank, self.id, fenced(&quoted))
@@ -174,7 +174,7 @@ impl Entry for Passage {
         &mut self.snippet
     }
 
-    fn mark(&mut self) {
+    fn mark_shortened(&mut self) {
         self.shortened = true;
     }
 }
@@ -186,40 +186,40 @@ impl Listing for Found {
         &mut self.results
     }
 
-    fn more(&mut self) -> &mut More {
-        &mut self.more
+    fn page(&mut self) -> &mut PageInfo {
+        &mut self.page
     }
 }
 
 impl Found {
-    /// An answer of the library, with what else should be known of it.
+    /// An answer of the library, with warnings.
     pub fn of(answer: Answer, mut warnings: Vec<String>) -> Self {
-        let tells_namespace = answer.index.namespaces.len() > 1;
+        let shows_namespace = answer.index.namespaces.len() > 1;
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }
         warnings.extend(answer.warnings);
         if answer.index.passages == 0 {
-            warnings.push("no indexed passage passes the filters; leave some out".to_owned());
+            warnings.push("no indexed passage passes the filters; remove some of them".to_owned());
         }
         Found {
             query: name(&answer.query),
             query_id: answer.query_id,
             cut: Cut::of(&answer.cut, answer.results.len(), answer.nearest.as_ref()),
             searched: answer.index.passages,
-            results: answer.results.into_iter().map(|hit| Passage::of(hit, tells_namespace)).collect(),
-            more: More { warnings, ..More::default() },
+            results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
+            page: PageInfo { warnings, ..PageInfo::default() },
         }
     }
 
-    /// How many are relevant and why, and the name of the search.
+    /// The sentence about the cut, and the identifier of the search.
     pub fn tail(&self) -> String {
         let query = self.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
         format!("{}{query}\n", self.cut.sentence)
     }
 
-    /// The names of what is listed, in order.
+    /// Fingerprint of the results.
     pub fn names(&self) -> String {
-        crate::cursor::listed(self.results.iter().map(|passage| passage.id.as_str()))
+        crate::cursor::fingerprint(self.results.iter().map(|passage| passage.id.as_str()))
     }
 }

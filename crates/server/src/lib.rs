@@ -1,48 +1,47 @@
-//! The MCP face of Tamis: what the library does, as tools for agents.
+//! The MCP server of Tamis: an open index as tools for agents.
 //!
 //! A [`Server`] holds an open index and answers many clients, on standard input and output ([`serve_on_stdio`]) or over HTTP
-//! ([`serve_on_http`]). One
-//! file of `tools` is one tool: its arguments, the call of the library that it makes, and its answer, as data and as a short
-//! text. No tool searches, cuts or reads by itself.
+//! ([`serve_on_http`]). Each file in `tools` is one tool: its arguments, its call of the library, and its answer, as data and as a
+//! short text. A tool never searches, cuts or reads by itself.
 //!
-//! The protocol is that of the Model Context Protocol, <https://modelcontextprotocol.io/specification/2026-07-28>, and the
-//! versions before it, as its official library speaks them.
+//! The official library speaks the [Model Context Protocol](https://modelcontextprotocol.io/specification/2026-07-28), in this and
+//! earlier versions.
 
-mod advice;
+mod active_calls;
+mod agent_messages;
 mod arguments;
 mod background;
 mod caller;
-mod current;
+mod current_index;
 mod cursor;
 mod error;
 mod hits;
 mod http;
-mod load;
 mod logging;
 mod messages;
 mod page;
 mod priority;
+mod process;
 mod progress;
 mod prompts;
 mod reply;
 mod resources;
 mod rows;
+mod sanitize;
 mod schema;
-mod seal;
-mod serve;
-mod service;
+mod server;
+mod shared_arguments;
 mod signal;
 mod stdio;
 mod text;
 mod tool;
 mod tools;
 mod uri;
-mod values;
 
 pub use background::{BackgroundState, Phase};
 pub use caller::Caller;
 pub use error::ServeError;
 pub use http::{HttpOptions, Token, fresh_token, serve_http};
 pub use logging::{LogFormat, start_log};
-pub use serve::{serve_on_http, serve_on_stdio};
-pub use service::{Server, ServerOptions};
+pub use process::{serve_on_http, serve_on_stdio};
+pub use server::{Server, ServerOptions};

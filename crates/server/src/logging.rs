@@ -5,7 +5,7 @@ use std::io;
 use tamis::text::safe::SafeWriter;
 use tracing_subscriber::EnvFilter;
 
-/// How lines of the log are written.
+/// Format of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -15,16 +15,15 @@ pub enum LogFormat {
     Json,
 }
 
-/// Begins to log what is of a level (`error`, `warn`, `info`, `debug`, `trace`, or `off`) or more. What clients say is logged
-/// only `with_queries`: neither are arguments written down, nor does the protocol's library, which may quote messages, say
-/// anything.
+/// Starts the log at a level: `error`, `warn`, `info`, `debug`, `trace`, or `off`. Text from clients is logged only
+/// `with_queries`. Without it, arguments are left out, and so are all lines of the protocol's library, which may quote messages.
 ///
 /// # Errors
-/// Something in this process logs already.
+/// This process already has a log.
 pub fn start_log(level: &str, format: LogFormat, with_queries: bool) -> Result<(), ServeError> {
     let protocol = if with_queries { level } else { "off" };
     let filter = EnvFilter::builder().parse_lossy(format!("{level},rmcp={protocol}"));
-    // Whoever closed standard error does not want to know.
+    // A closed standard error is not worth a message.
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| SafeWriter::plain(io::stderr()))

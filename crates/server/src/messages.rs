@@ -1,86 +1,87 @@
-//! Messages as they come in: one, a batch, or bytes that are no message and what is answered to them.
+//! Reads incoming messages: a single one, a batch, or bytes that are neither.
 //!
-//! The protocol's library passes over bytes that are not JSON, and refuses batches. JSON-RPC wants an error for the first, and
-//! version 2025-03-26 of the protocol, alone among them, has the second.
+//! The protocol's library ignores bytes that are not JSON, and refuses batches. JSON-RPC demands an error for the former, and
+//! version 2025-03-26 of the protocol, alone among all versions, allows the latter.
 
-use crate::seal;
+use crate::sanitize;
 use rmcp::ErrorData;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, NumberOrString,
-    ProtocolVersion, RequestId,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId,
 };
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// Most messages of a batch.
-const MOST: usize = 100;
+const MAX_MESSAGES: usize = 100;
 
-/// Most bytes of the answers of a batch together: some clients read no more than a megabyte at a time.
-const MOST_BYTES: usize = 900_000;
+/// Most bytes of all answers of a batch, since some clients read no more than a megabyte at a time.
+const MAX_ANSWER_BYTES: usize = 900_000;
 
-/// What came in.
+/// An incoming message.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// A message.
+    /// One message.
     One(Box<ClientJsonRpcMessage>),
-    /// Several in a list.
+    /// Several messages in a list.
     Batch(Vec<Value>),
-    /// A notification that nobody knows, which nobody answers.
+    /// An unknown notification, which gets no answer.
     Ignored,
-    /// None, and what is answered.
+    /// Anything else, with the answer to it.
     Bad(Value),
 }
 
-/// Reads what came in.
+/// Reads incoming bytes.
 pub(crate) fn read(bytes: &[u8]) -> Incoming {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
-        Err(error) => return Incoming::Bad(refused(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None)),
+        Err(error) => return Incoming::Bad(error_response(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None)),
     };
     match value {
-        Value::Array(messages) if messages.is_empty() => {
-            Incoming::Bad(refused(ErrorCode::INVALID_REQUEST, "a batch of no messages", None))
-        }
+        Value::Array(messages) if messages.is_empty() => Incoming::Bad(error_response(
+            ErrorCode::INVALID_REQUEST,
+            "the batch is empty; send at least one message",
+            None,
+        )),
         Value::Array(messages) => Incoming::Batch(messages),
         one => single(one),
     }
 }
 
-/// One message, as its own line or as part of a batch.
+/// Reads one message, on its own or as part of a batch.
 fn single(value: Value) -> Incoming {
     let id = value.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
     let is_notification = value.get("id").is_none() && value.get("method").is_some_and(Value::is_string);
     match serde_json::from_value(value) {
         Ok(message) => Incoming::One(Box::new(message)),
-        // Nobody waits for an answer to a notification.
+        // A notification expects no answer.
         Err(_) if is_notification => Incoming::Ignored,
-        Err(error) => Incoming::Bad(refused(
+        Err(error) => Incoming::Bad(error_response(
             ErrorCode::INVALID_REQUEST,
-            format!("no message of JSON-RPC 2.0 that this server knows: {error}"),
+            format!("not a JSON-RPC 2.0 message that this server supports: {error}"),
             id.as_ref(),
         )),
     }
 }
 
-/// An error as it is sent.
-pub(crate) fn refused(code: ErrorCode, message: impl Into<String>, id: Option<&RequestId>) -> Value {
-    let error = seal::error(ErrorData::new(code, message.into(), None));
+/// An error response.
+pub(crate) fn error_response(code: ErrorCode, message: impl Into<String>, id: Option<&RequestId>) -> Value {
+    let error = sanitize::error(ErrorData::new(code, message.into(), None));
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// Whether a session of this version may send batches.
-pub(crate) fn has_batches(version: &str) -> bool {
+/// True if a session of this protocol version may send batches.
+pub(crate) fn supports_batches(version: &str) -> bool {
     version == ProtocolVersion::V_2025_03_26.as_str()
 }
 
-/// Why a batch is refused.
-pub(crate) fn no_batches() -> Value {
-    let message = "a batch: only sessions of protocol version 2025-03-26 have them; send each message by itself";
-    refused(ErrorCode::INVALID_REQUEST, message, None)
+/// The answer to a batch that the session's version does not support.
+pub(crate) fn batches_unsupported() -> Value {
+    let message = "only sessions of protocol version 2025-03-26 support batches; send each message separately";
+    error_response(ErrorCode::INVALID_REQUEST, message, None)
 }
 
-/// A batch: the messages to work on, and what is to be answered together.
+/// The answers to a batch, collected until all of them are there.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     waiting: HashSet<RequestId>,
@@ -89,17 +90,17 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Takes a batch apart. `taken` says which identifiers are in use.
+    /// Takes a batch apart, and returns the messages to handle. `taken` says which identifiers are in use.
     ///
     /// # Errors
-    /// The batch is too long, as the answer that says so.
+    /// The batch is too long; the value is the answer to it.
     pub fn of(
         messages: Vec<Value>,
         taken: impl Fn(&RequestId) -> bool,
     ) -> Result<(Self, Vec<ClientJsonRpcMessage>), Value> {
-        if messages.len() > MOST {
-            let message = format!("a batch of {} messages: must have at most {MOST}", messages.len());
-            return Err(refused(ErrorCode::INVALID_REQUEST, message, None));
+        if messages.len() > MAX_MESSAGES {
+            let message = format!("the batch has {} messages; at most {MAX_MESSAGES} are allowed", messages.len());
+            return Err(error_response(ErrorCode::INVALID_REQUEST, message, None));
         }
         let (mut batch, mut work) = (Batch::default(), Vec::new());
         for message in messages {
@@ -117,12 +118,12 @@ impl Batch {
 
     fn refuses(&mut self, message: &ClientJsonRpcMessage, taken: impl Fn(&RequestId) -> bool) -> Option<Value> {
         let JsonRpcMessage::Request(request) = message else { return None };
-        let refused = |message: &str| Some(refused(ErrorCode::INVALID_REQUEST, message, Some(&request.id)));
+        let refused = |message: &str| Some(error_response(ErrorCode::INVALID_REQUEST, message, Some(&request.id)));
         if matches!(request.request, ClientRequest::InitializeRequest(_)) {
-            return refused("initialize: must not be part of a batch");
+            return refused("initialize must not be part of a batch");
         }
         if taken(&request.id) || !self.waiting.insert(request.id.clone()) {
-            return refused("id: another request of this session has it");
+            return refused("another request of this session has this id");
         }
         None
     }
@@ -131,27 +132,27 @@ impl Batch {
         self.answers.push(answer);
     }
 
-    /// Whether a request of this identifier is waited for.
+    /// True if the batch waits for the answer to a request.
     pub fn waits_for(&self, id: &RequestId) -> bool {
         self.waiting.contains(id)
     }
 
-    /// Takes the answer to a request of the batch.
+    /// Adds the answer to a request of the batch.
     pub fn answer(&mut self, id: &RequestId, answer: Value) {
         if self.waiting.remove(id) {
             self.bytes += answer.to_string().len();
-            let fits = self.bytes <= MOST_BYTES;
-            let message = "the answers of the batch are too long together; send this request by itself";
-            self.push(if fits { answer } else { refused(ErrorCode::INTERNAL_ERROR, message, Some(id)) });
+            let fits = self.bytes <= MAX_ANSWER_BYTES;
+            let message = "the answers of the batch are too long together; send this request separately";
+            self.push(if fits { answer } else { error_response(ErrorCode::INTERNAL_ERROR, message, Some(id)) });
         }
     }
 
-    /// A request of the batch gets no answer any more.
+    /// Stops waiting for a request that was cancelled.
     pub fn cancel(&mut self, id: &RequestId) {
         self.waiting.remove(id);
     }
 
-    /// All answers, once there is nothing more to wait for; `None` in it: there is nothing to answer.
+    /// All answers, once none is missing. The inner value is `None` when no message of the batch gets an answer.
     pub fn done(&mut self) -> Option<Option<Value>> {
         self.waiting.is_empty().then(|| {
             let answers = std::mem::take(&mut self.answers);
@@ -163,7 +164,7 @@ impl Batch {
 /// The request that a message cancels.
 pub(crate) fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
-        JsonRpcMessage::Notification(told) => match &told.notification {
+        JsonRpcMessage::Notification(notification) => match &notification.notification {
             ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.as_ref(),
             _ => None,
         },
@@ -171,18 +172,10 @@ pub(crate) fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// An identifier as a message has it.
-pub(crate) fn id_of(value: &Value) -> Option<RequestId> {
-    match value.get("id")? {
-        Value::String(text) => Some(NumberOrString::String(text.as_str().into())),
-        Value::Number(number) => number.as_i64().map(NumberOrString::Number),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rmcp::model::NumberOrString;
 
     fn code(bytes: &str) -> Option<(i64, Value)> {
         match read(bytes.as_bytes()) {
@@ -192,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_answered_by_what_is_wrong_with_it() {
+    fn bytes_that_are_not_a_message_are_answered_with_the_reason() {
         let deep = "[".repeat(100_000);
         for bytes in ["", "{", "{\"jsonrpc\":", "nonsense", "{}{}", "\u{0}", &deep, "{\"id\":1e400}"] {
             assert_eq!(code(bytes), Some((-32700, Value::Null)), "{bytes:.40}");
@@ -231,10 +224,10 @@ mod tests {
 
     #[test]
     fn a_batch_is_answered_when_all_of_it_is() {
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let notification = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         let begin = json!({ "jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {
             "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
-        let messages = vec![ping(1), ping(2), ping(2), json!(5), told.clone(), begin, ping(3)];
+        let messages = vec![ping(1), ping(2), ping(2), json!(5), notification.clone(), begin, ping(3)];
         let (mut batch, work) = Batch::of(messages, |id| *id == NumberOrString::Number(3)).expect("short enough");
         assert_eq!(work.len(), 3, "{work:?}");
         assert!(batch.done().is_none());
@@ -244,9 +237,9 @@ mod tests {
         let codes: Vec<Option<i64>> =
             answers.as_array().expect("a list").iter().map(|one| one["error"]["code"].as_i64()).collect();
         assert_eq!(codes, [Some(-32600), Some(-32600), Some(-32600), Some(-32600), None]);
-        let (mut silent, work) = Batch::of(vec![told], |_| false).expect("short enough");
+        let (mut silent, work) = Batch::of(vec![notification], |_| false).expect("short enough");
         assert_eq!((work.len(), silent.done()), (1, Some(None)));
-        assert!(Batch::of(vec![ping(1); MOST + 1], |_| false).is_err());
+        assert!(Batch::of(vec![ping(1); MAX_MESSAGES + 1], |_| false).is_err());
     }
 
     #[test]

@@ -1,64 +1,76 @@
-//! How much of an answer is given: what fits into so many characters, whole entry by whole entry.
+//! Pages of an answer: as many whole entries as fit into a number of characters.
 
-use crate::advice::addressed;
-use crate::cursor::{CHANGED, Place};
+use crate::agent_messages::for_agent;
+use crate::cursor::{CHANGED, Cursor};
 use crate::reply::Reply;
 use crate::text::{REST, backticks, clean, fenced, line, short};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// Characters of an answer where nothing else is asked.
-pub(crate) const MAX_CHARS: usize = 10_000;
+/// Most characters of an answer by default.
+pub(crate) const DEFAULT_MAX_CHARS: usize = 10_000;
 
-/// The default of `max_chars`, as the argument's description has it.
-pub(crate) fn max_chars() -> usize {
-    MAX_CHARS
+/// Arguments of the tools that return pages.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct PageArguments {
+    /// Most characters of the answer, 1000 to 100000.
+    #[schemars(range(min = 1000, max = 100_000))]
+    #[serde(default = "max_chars")]
+    pub max_chars: usize,
+    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
+    #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
+    cursor: Option<String>,
 }
 
-/// Characters that a cursor and the line that tells of it take.
-const CURSOR: usize = 260;
+/// The default of the argument `max_chars`.
+pub(crate) fn max_chars() -> usize {
+    DEFAULT_MAX_CHARS
+}
+
+/// Characters reserved for a cursor and its line.
+const CURSOR_CHARS: usize = 260;
 
 /// Most characters of a warning.
-const LONGEST_WARNING: usize = 400;
+const MAX_WARNING: usize = 400;
 
-/// One entry of a list.
+/// An entry of a list.
 pub(crate) trait Entry: Serialize {
-    /// Its text. What others wrote stands between fences, its own or those of the list.
+    /// The entry as text. Text by others stands between fences, either its own or those of the list.
     fn text(&self) -> String;
-    /// Its longest part, which is shortened where the entry alone is more than fits.
+    /// The longest part of the entry. It is shortened when the entry does not fit on a page of its own.
     fn body(&mut self) -> &mut String;
-    /// Marks it as shortened.
-    fn mark(&mut self);
+    /// Marks the entry as shortened.
+    fn mark_shortened(&mut self);
 }
 
-/// What every list of an answer says of itself.
+/// Where a page ends, with warnings about the answer.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct More {
-    /// Entries that come after these; `cursor` gives them.
+pub(crate) struct PageInfo {
+    /// Number of entries after these; `cursor` continues with them.
     pub remaining: usize,
-    /// The `cursor` that gives them, with the same arguments; absent where these are the last.
+    /// The `cursor` of the next page, for the same arguments; absent on the last page.
     pub next_cursor: Option<String>,
-    /// What one should know of the answer, such as words alone that were searched.
+    /// Warnings about the answer, such as a search by words alone.
     pub warnings: Vec<String>,
 }
 
-/// An answer that is a list.
+/// An answer with a list.
 pub(crate) trait Listing: Serialize {
-    /// Its entries.
+    /// An entry of the list.
     type Entry: Entry;
-    /// Whether one pair of fences stands around all entries.
+    /// True if one pair of fences encloses all entries.
     const FENCED: bool = false;
-    /// Its entries.
+    /// The entries.
     fn entries(&mut self) -> &mut Vec<Self::Entry>;
-    /// What is said of the list.
-    fn more(&mut self) -> &mut More;
-    /// What stands before the entries inside of the fences of the list.
+    /// The page of the list.
+    fn page(&mut self) -> &mut PageInfo;
+    /// Text inside the fences of the list, before the entries.
     fn head(&self) -> String {
         String::new()
     }
 }
 
-/// What of an answer's text stands between the fences of its list.
+/// The text between the fences of a list.
 #[derive(Default)]
 struct Fenced {
     text: String,
@@ -75,7 +87,7 @@ impl Fenced {
         }
     }
 
-    /// Characters with the fences.
+    /// Characters, fences included.
     fn whole(&self) -> usize {
         self.characters + 2 * (self.backticks.max(2) + 2)
     }
@@ -85,28 +97,34 @@ impl Fenced {
     }
 }
 
-/// The answer with those of its entries from `place` on that fit, and its text: the entries, then `tail`. `listed` names what is
-/// listed in all. Neither the text nor the JSON is longer than `max_chars`.
-pub(crate) fn fitted<L: Listing>(mut answer: L, tail: &str, place: &Place, listed: &str, max_chars: usize) -> Reply<L> {
+/// The page of an answer that starts at `cursor`, and its text: the entries, then `tail`. `listed` is the fingerprint of the
+/// whole list. Neither the text nor the JSON exceeds `max_chars`.
+pub(crate) fn paginated<L: Listing>(
+    mut answer: L,
+    tail: &str,
+    cursor: &Cursor,
+    listed: &str,
+    max_chars: usize,
+) -> Reply<L> {
     let entries = std::mem::take(answer.entries());
-    if place.has_changed(listed) {
-        answer.more().warnings.insert(0, CHANGED.to_owned());
+    if cursor.has_changed(listed) {
+        answer.page().warnings.insert(0, CHANGED.to_owned());
     }
     let tail = short(&clean(tail), max_chars / 4).into_owned();
-    keep_short(&mut answer.more().warnings, max_chars / 4);
-    let warnings = notes(&answer.more().warnings);
-    let around = tail.chars().count() + 1 + warnings.chars().count() + CURSOR;
+    shorten_warnings(&mut answer.page().warnings, max_chars / 4);
+    let warnings = warning_lines(&answer.page().warnings);
+    let around = tail.chars().count() + 1 + warnings.chars().count() + CURSOR_CHARS;
     let text_room = max_chars.saturating_sub(around);
-    let mut json_room = max_chars.saturating_sub(json_length(&answer) + CURSOR);
+    let mut json_room = max_chars.saturating_sub(json_length(&answer) + CURSOR_CHARS);
 
     let all = entries.len();
     let mut text = Fenced::default();
     if L::FENCED {
         text.push(&answer.head());
     }
-    // Entries with fences of their own are counted as they are.
+    // Entries that bring their own fences already count them.
     let whole = |text: &Fenced| if L::FENCED { text.whole() } else { text.characters };
-    for mut entry in entries.into_iter().skip(place.start) {
+    for mut entry in entries.into_iter().skip(cursor.start) {
         if answer.entries().is_empty() {
             shorten(&mut entry, |shown| whole(&text.with(shown)).saturating_sub(text_room), json_room);
         }
@@ -119,7 +137,7 @@ pub(crate) fn fitted<L: Listing>(mut answer: L, tail: &str, place: &Place, liste
         text.push(&shown);
         answer.entries().push(entry);
     }
-    let end = place.start + answer.entries().len();
+    let end = cursor.start + answer.entries().len();
     let remaining = all.saturating_sub(end);
     let mut text = if L::FENCED && !text.text.is_empty() { fenced(&text.text) } else { text.text };
     text.push_str(&tail);
@@ -128,19 +146,19 @@ pub(crate) fn fitted<L: Listing>(mut answer: L, tail: &str, place: &Place, liste
     }
     text.push_str(&warnings);
     if remaining > 0 {
-        let cursor = place.next(end, listed);
-        text.push_str(&format!("{remaining} more: the same arguments with cursor = \"{cursor}\" give them.\n"));
-        answer.more().next_cursor = Some(cursor);
+        let next = cursor.next(end, listed);
+        text.push_str(&format!("{remaining} more: call again with the same arguments and cursor = \"{next}\".\n"));
+        answer.page().next_cursor = Some(next);
     }
-    answer.more().remaining = remaining;
+    answer.page().remaining = remaining;
     Reply::new(answer, text)
 }
 
-/// Warnings on a line each, together of at most so many characters.
-pub(crate) fn keep_short(warnings: &mut Vec<String>, most: usize) {
+/// Puts each warning on one line, and keeps as many as fit into so many characters.
+pub(crate) fn shorten_warnings(warnings: &mut Vec<String>, most: usize) {
     let mut room = most;
     for warning in warnings.iter_mut() {
-        *warning = short(&addressed(&line(warning)), LONGEST_WARNING.min(most)).into_owned();
+        *warning = short(&for_agent(&line(warning)), MAX_WARNING.min(most)).into_owned();
     }
     warnings.retain(|warning| {
         let length = warning.chars().count() + "Note: \n".len();
@@ -150,19 +168,19 @@ pub(crate) fn keep_short(warnings: &mut Vec<String>, most: usize) {
     });
 }
 
-/// Warnings as lines of a text.
-pub(crate) fn notes(warnings: &[String]) -> String {
+/// Warnings as lines of text.
+pub(crate) fn warning_lines(warnings: &[String]) -> String {
     warnings.iter().map(|warning| format!("Note: {}\n", line(warning))).collect()
 }
 
-/// Makes an entry that is too long by itself as long as what there is room for, and marks it.
+/// Shortens and marks an entry that does not fit on a page of its own.
 fn shorten<E: Entry>(entry: &mut E, text_over: impl Fn(&str) -> usize, json_room: usize) {
     let over = |entry: &E| (text_over(&entry.text()), (json_length(entry) + 1).saturating_sub(json_room));
     if over(entry) == (0, 0) {
         return;
     }
-    entry.mark();
-    // The mark takes room as well.
+    entry.mark_shortened();
+    // The mark takes up space too.
     let (text, json) = over(entry);
     let body = entry.body();
     let left = |length: usize, over: usize| length.saturating_sub(over + REST.chars().count());
@@ -172,7 +190,7 @@ fn shorten<E: Entry>(entry: &mut E, text_over: impl Fn(&str) -> usize, json_room
     *body = short;
 }
 
-/// The longest beginning of a text that has no more characters than these, as it is and as it is written in JSON.
+/// The longest beginning of a text that fits into two limits: characters of plain text, and characters in JSON.
 pub(crate) fn fitting(text: &str, mut text_room: usize, mut json_room: usize) -> &str {
     for (at, character) in text.char_indices() {
         let width = match character {
@@ -189,7 +207,7 @@ pub(crate) fn fitting(text: &str, mut text_room: usize, mut json_room: usize) ->
     text
 }
 
-/// Characters of the JSON form.
+/// Number of characters in JSON.
 pub(crate) fn json_length(value: &(impl Serialize + ?Sized)) -> usize {
     serde_json::to_string(value).map_or(0, |json| json.chars().count())
 }
@@ -214,7 +232,7 @@ mod tests {
         fn body(&mut self) -> &mut String {
             &mut self.body
         }
-        fn mark(&mut self) {
+        fn mark_shortened(&mut self) {
             self.shortened = true;
         }
     }
@@ -222,7 +240,7 @@ mod tests {
     #[derive(Serialize, Default)]
     struct List {
         results: Vec<One>,
-        more: More,
+        page: PageInfo,
     }
 
     impl Listing for List {
@@ -230,38 +248,38 @@ mod tests {
         fn entries(&mut self) -> &mut Vec<One> {
             &mut self.results
         }
-        fn more(&mut self) -> &mut More {
-            &mut self.more
+        fn page(&mut self) -> &mut PageInfo {
+            &mut self.page
         }
     }
 
     fn list(bodies: &[String]) -> List {
         let results = bodies.iter().map(|body| One { body: body.clone(), shortened: false }).collect();
-        List { results, more: More::default() }
+        List { results, page: PageInfo::default() }
     }
 
-    fn place(cursor: Option<&str>) -> Place {
+    fn at(cursor: Option<&str>) -> Cursor {
         let mut arguments = JsonObject::new();
         if let Some(cursor) = cursor {
             arguments.insert("cursor".into(), json!(cursor));
         }
-        Place::of("test", &arguments).expect("a cursor")
+        Cursor::of("test", &arguments).expect("a cursor")
     }
 
     #[test]
-    fn pages_give_every_entry_once_and_stay_within_the_bound() {
+    fn pages_hold_every_entry_once_and_stay_within_the_limit() {
         let bodies: Vec<String> = (0..40).map(|number| format!("{number} {}", "ä\"\n".repeat(number))).collect();
-        let names = cursor::listed(bodies.iter().map(String::as_str));
+        let names = cursor::fingerprint(bodies.iter().map(String::as_str));
         for max_chars in [700, 1000, 5000, 100_000] {
             let mut seen = Vec::new();
             let mut cursor: Option<String> = None;
             loop {
-                let reply = fitted(list(&bodies), "the reason", &place(cursor.as_deref()), &names, max_chars);
+                let reply = paginated(list(&bodies), "the reason", &at(cursor.as_deref()), &names, max_chars);
                 assert!(reply.text.chars().count() <= max_chars, "{max_chars}: {}", reply.text.chars().count());
                 assert!(json_length(&reply.answer) <= max_chars, "{max_chars}: {}", json_length(&reply.answer));
                 assert!(!reply.answer.results.is_empty());
                 seen.extend(reply.answer.results.into_iter().map(|one| one.body));
-                cursor = reply.answer.more.next_cursor;
+                cursor = reply.answer.page.next_cursor;
                 if cursor.is_none() {
                     break;
                 }
@@ -271,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_too_long_alone_is_shortened_and_marked() {
+    fn an_entry_that_exceeds_a_page_is_shortened_and_marked() {
         for body in ["ä".repeat(9000), "\"\\\u{1}".repeat(9000)] {
             let bodies = [body, "second".to_owned()];
-            let reply = fitted(list(&bodies), "", &place(None), "0000000000000000", 1000);
+            let reply = paginated(list(&bodies), "", &at(None), "0000000000000000", 1000);
             let [one] = reply.answer.results.as_slice() else { panic!("one entry") };
             assert!(one.shortened && one.body.ends_with(REST) && !one.body.starts_with(REST), "{}", one.body);
             assert!(reply.text.chars().count() <= 1000 && json_length(&reply.answer) <= 1000);
-            assert_eq!(reply.answer.more.remaining, 1);
+            assert_eq!(reply.answer.page.remaining, 1);
         }
     }
 
@@ -294,19 +312,19 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_something_that_changed_says_so() {
+    fn a_page_warns_when_the_list_has_changed() {
         let bodies: Vec<String> = (0..9).map(|number| format!("{number}{}", "x".repeat(200))).collect();
-        let reply = fitted(list(&bodies), "", &place(None), "0000000000000000", 1000);
-        let cursor = reply.answer.more.next_cursor.expect("more");
-        let reply = fitted(list(&bodies), "", &place(Some(&cursor)), "1111111111111111", 1000);
-        assert!(reply.text.contains("has changed since") && reply.answer.more.warnings.len() == 1, "{}", reply.text);
+        let reply = paginated(list(&bodies), "", &at(None), "0000000000000000", 1000);
+        let cursor = reply.answer.page.next_cursor.expect("more");
+        let reply = paginated(list(&bodies), "", &at(Some(&cursor)), "1111111111111111", 1000);
+        assert!(reply.text.contains("has changed since") && reply.answer.page.warnings.len() == 1, "{}", reply.text);
     }
 
     #[test]
-    fn past_the_end_there_is_nothing() {
+    fn a_page_past_the_end_is_empty() {
         let bodies = ["x".to_owned()];
-        let cursor = place(None).next(7, "0000000000000000");
-        let reply = fitted(list(&bodies), "", &place(Some(&cursor)), "0000000000000000", 1000);
-        assert!(reply.answer.results.is_empty() && reply.answer.more.next_cursor.is_none());
+        let cursor = at(None).next(7, "0000000000000000");
+        let reply = paginated(list(&bodies), "", &at(Some(&cursor)), "0000000000000000", 1000);
+        assert!(reply.answer.results.is_empty() && reply.answer.page.next_cursor.is_none());
     }
 }

@@ -1,22 +1,21 @@
-//! Work that gives way to other work.
+//! Low priority for background threads.
 //!
-//! Not to all other work: a thread that runs only when nobody else wants to would, on a busy machine, hold up whoever waits
-//! for what it holds, and the end of its process.
+//! The priority is low, but not the lowest. On a busy machine, a thread that runs only when nobody else wants to would hold
+//! up everyone who waits for its locks, and the end of its own process.
 
-/// How far it gives way: to less than a fiftieth of what another thread on the same processor gets.
+/// At this niceness a thread gets less than a fiftieth of the time of a normal one on the same processor.
 #[cfg(target_os = "linux")]
-const NICE: i32 = 19;
+const NICENESS: i32 = 19;
 
-/// Has the system prefer other threads to the calling one and to those that it starts. Where that cannot be had, nothing
-/// changes.
+/// Lowers the priority of the calling thread and of those that it starts. Does nothing where the system does not allow it.
 #[cfg(target_os = "linux")]
-pub(crate) fn give_way() {
-    // SAFETY: a call without pointers; 0 names the calling thread.
+pub(crate) fn lower_thread_priority() {
+    // SAFETY: the call takes no pointers; 0 names the calling thread.
     unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, NICE);
+        libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS);
     }
 }
 
-/// As above.
+/// Does nothing on other systems.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn give_way() {}
+pub(crate) fn lower_thread_priority() {}

@@ -1,4 +1,4 @@
-//! Progress of a call, told to the client that asked for it, and the client's wish to stop.
+//! Progress of a call, sent to a client that asked for it, and the client's cancellation.
 
 use crate::background::BackgroundState;
 use crate::text::name;
@@ -10,20 +10,20 @@ use tamis::{Observer, Stage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Progress is told no more often than this, except that a stage begins.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Shortest time between two reports, except at the start of a stage.
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How far a call is.
+/// Progress of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Report {
-    /// Steps done in all stages so far: what the protocol wants to grow.
+    /// Finished steps of all stages so far. The protocol wants this number to grow.
     done: u64,
-    /// The same when the present stage ends, where that is known.
+    /// The same number at the end of the current stage, if known.
     total: Option<u64>,
     message: String,
 }
 
-/// What the library sees of a client while it works on a call.
+/// Passes progress from the library to a client, and the client's cancellation to the library.
 pub(crate) struct Reporter {
     cancelled: CancellationToken,
     state: Mutex<State>,
@@ -32,21 +32,21 @@ pub(crate) struct Reporter {
 
 struct State {
     report: Report,
-    told: Option<Instant>,
+    sent: Option<Instant>,
 }
 
 impl Reporter {
-    /// A reporter, and where its reports arrive if they are wanted.
+    /// A reporter, and the receiver of its reports. Without `wanted` it reports nothing.
     pub fn new(cancelled: CancellationToken, wanted: bool) -> (Reporter, watch::Receiver<Report>) {
         let (sender, receiver) = watch::channel(Report::default());
-        let state = Mutex::new(State { report: Report::default(), told: None });
+        let state = Mutex::new(State { report: Report::default(), sent: None });
         (Reporter { cancelled, state, reports: wanted.then_some(sender) }, receiver)
     }
 
-    /// Tells how far the making of the index is that a call waits for.
+    /// Reports the progress of the refresh that a call waits for.
     pub fn indexing(&self, state: &BackgroundState) {
-        let told = self.state.lock().unwrap_or_else(PoisonError::into_inner).report.done;
-        if state.done + 1 > told {
+        let reported = self.state.lock().unwrap_or_else(PoisonError::into_inner).report.done;
+        if state.done + 1 > reported {
             self.change(false, |report| {
                 report.done = state.done + 1;
                 report.total = (state.total >= state.done && state.total > 0).then_some(state.total + 1);
@@ -60,8 +60,8 @@ impl Reporter {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state.report);
         let now = Instant::now();
-        if at_once || state.told.is_none_or(|told| now - told >= PAUSE) {
-            state.told = Some(now);
+        if at_once || state.sent.is_none_or(|sent| now - sent >= MIN_INTERVAL) {
+            state.sent = Some(now);
             reports.send_replace(state.report.clone());
         }
     }
@@ -70,7 +70,7 @@ impl Reporter {
 impl Observer for Reporter {
     fn stage(&self, stage: Stage, total: u64) {
         self.change(true, |report| {
-            // Each stage is a step of its own, so that the number grows in any case.
+            // Each stage counts as a step, so that the number always grows.
             report.done += 1;
             report.total = (total > 0).then_some(report.done + total);
             report.message = words(&stage);
@@ -93,7 +93,7 @@ fn words(stage: &Stage) -> String {
     match stage {
         Stage::Walk => "listing files".to_owned(),
         Stage::Read => "reading files".to_owned(),
-        Stage::Publish => "bringing the index up to date".to_owned(),
+        Stage::Publish => "updating the index".to_owned(),
         Stage::Embed(model) => format!("embedding with {}", name(model)),
         Stage::Import => "importing".to_owned(),
         Stage::Fetch(what) => format!("fetching {}", name(what)),
@@ -105,14 +105,19 @@ fn words(stage: &Stage) -> String {
     }
 }
 
-/// Tells a client what arrives, until the reporter is gone.
-pub(crate) async fn tell(peer: Peer<RoleServer>, token: Option<ProgressToken>, mut reports: watch::Receiver<Report>) {
+/// Sends reports to the client until the reporter is dropped.
+pub(crate) async fn forward(
+    peer: Peer<RoleServer>,
+    token: Option<ProgressToken>,
+    mut reports: watch::Receiver<Report>,
+) {
     let Some(token) = token else { return };
     while reports.changed().await.is_ok() {
         let report = reports.borrow_and_update().clone();
-        let mut told = ProgressNotificationParam::new(token.clone(), report.done as f64).with_message(report.message);
-        told.total = report.total.map(|total| total as f64);
-        if peer.notify_progress(told).await.is_err() {
+        let mut notification =
+            ProgressNotificationParam::new(token.clone(), report.done as f64).with_message(report.message);
+        notification.total = report.total.map(|total| total as f64);
+        if peer.notify_progress(notification).await.is_err() {
             return;
         }
     }
@@ -137,7 +142,7 @@ mod tests {
         reporter.stage(Stage::Read, 3);
         seen("reading files");
         reporter.advance(5);
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(MIN_INTERVAL);
         reporter.advance(1);
         seen("reading files");
         reporter.stage(Stage::Embed("static".into()), 10);
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_who_did_not_ask() {
+    fn a_client_that_did_not_ask_gets_no_progress() {
         let (reporter, reports) = Reporter::new(CancellationToken::new(), false);
         reporter.stage(Stage::Walk, 0);
         assert_eq!(*reports.borrow(), Report::default());

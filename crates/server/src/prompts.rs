@@ -1,6 +1,6 @@
-//! Prompts: messages that lead an agent through the tools, step by step.
+//! Prompts that lead an agent through the tools, step by step.
 //!
-//! They hold no results: what a prompt gives stands in the user's own voice, and what others wrote must not.
+//! A prompt speaks in the user's voice. So it never contains results, which were written by others.
 
 use crate::arguments::nearest;
 use crate::text::{clean, fenced, line};
@@ -8,56 +8,57 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-/// An argument of a prompt: name, whether it is required, what it is.
+/// An argument of a prompt: its name, whether it is required, and its description.
 type Argument = (&'static str, bool, &'static str);
 
 /// Most characters of an argument.
-const LONGEST: usize = 50_000;
+const MAX_ARGUMENT: usize = 50_000;
 
-/// A prompt as it is kept in a list.
-struct Listed {
+/// A prompt.
+struct PromptDefinition {
     name: &'static str,
     title: &'static str,
     description: &'static str,
     arguments: &'static [Argument],
-    message: fn(&Given) -> String,
+    message: fn(&PromptValues) -> String,
 }
 
-/// The arguments as they were given.
-struct Given(JsonObject);
+/// The values of a prompt's arguments.
+struct PromptValues(JsonObject);
 
-impl Given {
+impl PromptValues {
     fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
     }
 }
 
-const PROMPTS: [Listed; 2] = [
-    Listed {
+const PROMPTS: [PromptDefinition; 2] = [
+    PromptDefinition {
         name: "troubleshoot",
         title: "Troubleshoot",
-        description: "Find out what is behind an error or a defect: first what was already solved, then the code.",
+        description: "Find the cause of an error or a defect: first in similar problems that were solved, then in the code.",
         arguments: &[
-            ("title", true, "The trouble in a line, as the title of a report would say it."),
-            ("details", false, "All that is known of it: error messages, what was done, versions."),
+            ("title", true, "The problem in one line, like the title of a report."),
+            ("details", false, "Everything known about it: error messages, steps taken, versions."),
         ],
         message: troubleshoot,
     },
-    Listed {
+    PromptDefinition {
         name: "review_evidence",
         title: "Review evidence",
-        description: "Go over what was gathered on a task: which claims hold, which contradict, which lack support.",
+        description: "Review the evidence for a task: which claims hold, which are contradicted, and which lack support.",
         arguments: &[
-            ("task_id", true, "The task whose claims are reviewed; get_status says how many it has."),
-            ("namespace", false, "The repository or project that holds it, by name."),
+            ("task_id", true, "The task whose claims to review; get_status counts them."),
+            ("namespace", false, "The repository or project that holds the task, by name."),
         ],
         message: review_evidence,
     },
 ];
 
-fn troubleshoot(given: &Given) -> String {
-    let title = line(given.get("title").unwrap_or_default());
-    let details = given.get("details").map(|details| format!("\nWhat is known of it:\n{}", fenced(&clean(details))));
+fn troubleshoot(values: &PromptValues) -> String {
+    let title = line(values.get("title").unwrap_or_default());
+    let details =
+        values.get("details").map(|details| format!("\nWhat is known about it:\n{}", fenced(&clean(details))));
     format!(
         "Help me with this trouble: {title}\n{}\n\
          Go step by step:\n\
@@ -74,9 +75,9 @@ fn troubleshoot(given: &Given) -> String {
     )
 }
 
-fn review_evidence(given: &Given) -> String {
-    let task = line(given.get("task_id").unwrap_or_default());
-    let namespace = given.get("namespace").map(line);
+fn review_evidence(values: &PromptValues) -> String {
+    let task = line(values.get("task_id").unwrap_or_default());
+    let namespace = values.get("namespace").map(line);
     let within = namespace.map(|name| format!(" Give namespace = \"{name}\" with every call.")).unwrap_or_default();
     format!(
         "Review the evidence that was gathered for the task \"{task}\".{within}\n\n\
@@ -96,7 +97,7 @@ fn review_evidence(given: &Given) -> String {
 
 /// All prompts.
 pub(crate) fn list() -> ListPromptsResult {
-    let described = |prompt: &Listed| {
+    let described = |prompt: &PromptDefinition| {
         let argument = |&(name, required, description): &Argument| {
             PromptArgument::new(name).with_description(description).with_required(required)
         };
@@ -106,39 +107,39 @@ pub(crate) fn list() -> ListPromptsResult {
     ListPromptsResult::with_all_items(PROMPTS.iter().map(described).collect())
 }
 
-/// A prompt with its arguments in it.
+/// A prompt, filled in with its arguments.
 ///
 /// # Errors
-/// There is no such prompt, or its arguments are not those that it takes.
+/// The prompt is unknown, or its arguments are wrong.
 pub(crate) fn get(name: &str, arguments: JsonObject) -> Result<GetPromptResult, ErrorData> {
     let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == name) else {
         let names = PROMPTS.map(|prompt| prompt.name).join(", ");
-        return Err(odd(format!("{name:?}: no such prompt; there are {names}")));
+        return Err(invalid(format!("{name:?}: no such prompt; the prompts are {names}")));
     };
     let names = || prompt.arguments.iter().map(|(name, ..)| *name);
     for (given, value) in &arguments {
         if !names().any(|name| name == given) {
             let hint = nearest(given, names()).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
             let takes = names().collect::<Vec<_>>().join(", ");
-            return Err(odd(format!("{given:?}: no argument of {name}{hint}; it takes {takes}")));
+            return Err(invalid(format!("{given:?}: {name} has no such argument{hint}; it takes {takes}")));
         }
-        let length = value.as_str().ok_or_else(|| odd(format!("{given}: must be a text")))?.chars().count();
-        if length > LONGEST {
-            return Err(odd(format!("{given}: has {length} characters; must have at most {LONGEST}")));
+        let length = value.as_str().ok_or_else(|| invalid(format!("{given}: must be text")))?.chars().count();
+        if length > MAX_ARGUMENT {
+            return Err(invalid(format!("{given}: has {length} characters; at most {MAX_ARGUMENT} are allowed")));
         }
     }
-    let given = Given(arguments);
-    let missing = prompt.arguments.iter().find(|(name, required, _)| *required && given.get(name).is_none());
+    let values = PromptValues(arguments);
+    let missing = prompt.arguments.iter().find(|(name, required, _)| *required && values.get(name).is_none());
     if let Some((missing, _, description)) = missing {
-        return Err(odd(format!("{name} needs {missing}: {description}")));
+        return Err(invalid(format!("{name} needs {missing}: {description}")));
     }
-    let message = PromptMessage::new_text(Role::User, (prompt.message)(&given));
+    let message = PromptMessage::new_text(Role::User, (prompt.message)(&values));
     let mut result = GetPromptResult::new(vec![message]);
     result.description = Some(prompt.description.to_owned());
     Ok(result)
 }
 
-fn odd(message: String) -> ErrorData {
+fn invalid(message: String) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
@@ -164,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_right_is_told_what_is() {
+    fn an_error_says_what_is_right() {
         for (name, arguments, said) in [
-            ("none", json!({}), "there are troubleshoot, review_evidence"),
+            ("none", json!({}), "the prompts are troubleshoot, review_evidence"),
             ("troubleshoot", json!({}), "troubleshoot needs title"),
             ("troubleshoot", json!({ "title": "  " }), "troubleshoot needs title"),
             ("troubleshoot", json!({ "title": "x", "detail": "y" }), "did you mean details?"),
-            ("review_evidence", json!({ "task_id": 5 }), "task_id: must be a text"),
+            ("review_evidence", json!({ "task_id": 5 }), "task_id: must be text"),
         ] {
             let error = text(name, arguments).expect_err("refused");
             assert!(error.contains(said), "{error}");

@@ -1,6 +1,6 @@
-//! What a tool gives back: an answer as data, and a short text for a context; or why the call was refused.
+//! The result of a tool: an answer as data and as a short text, or the reason for refusing the call.
 
-use crate::advice;
+use crate::agent_messages;
 use serde::Serialize;
 
 /// An answer and its text.
@@ -16,18 +16,18 @@ impl<A: Serialize> Reply<A> {
     }
 }
 
-/// Why a call was refused, and how to call instead.
+/// The reason for refusing a call, and how to correct it.
 #[derive(Debug)]
 pub(crate) struct Refused(pub String);
 
 impl From<tamis::Error> for Refused {
     fn from(error: tamis::Error) -> Self {
-        Refused(advice::of(&error))
+        Refused(agent_messages::for_error(&error))
     }
 }
 
 impl Refused {
-    /// A value that is not allowed, in the words of all such messages.
+    /// Refuses the value of an argument.
     pub fn argument(name: &str, value: impl std::fmt::Debug, allowed: impl std::fmt::Display) -> Self {
         Refused(format!("{name} = {value:?}: must be {allowed}"))
     }

@@ -1,6 +1,6 @@
-//! Documents as resources: listed page by page in a steady order, and read as they are indexed. Nothing else can be read.
+//! Documents as resources: listed page by page in a fixed order, and read as indexed. Nothing else can be read.
 
-use crate::advice;
+use crate::agent_messages;
 use crate::page::json_length;
 use crate::text::{clean, first, name};
 use crate::tool::Call;
@@ -13,32 +13,34 @@ use rmcp::model::{
 use tamis::Error;
 use tamis::store::DocumentState;
 
-/// Documents a page.
-const A_PAGE: usize = 200;
+/// Documents on a page of the list.
+const PAGE_SIZE: usize = 200;
 
 /// Most characters of a page of the list, as JSON.
-const LONGEST_PAGE: usize = 100_000;
+const MAX_PAGE_CHARS: usize = 100_000;
 
-/// Most characters of a resource. Clients read a message as a whole, some of them no more than a megabyte.
-const LONGEST_TEXT: usize = 150_000;
+/// Most characters of a resource. Clients read a message as a whole, and some accept at most a megabyte.
+const MAX_TEXT_CHARS: usize = 150_000;
 
-/// Most characters of a value that is offered.
-const LONGEST_VALUE: usize = 1000;
+/// Most characters of a completion.
+const MAX_COMPLETION_CHARS: usize = 1000;
 
-/// How addresses are made.
+/// Template of the addresses.
 pub(crate) const TEMPLATE: &str = "tamis://{namespace}/{+path}";
 
-/// The documents after the one whose address is the cursor, in the order of namespace and path. So nothing comes twice and
-/// nothing is skipped that is there all the time, whatever changes in between.
+/// Lists the documents after the one whose address is the cursor, by namespace and path. So a document that exists throughout
+/// appears exactly once, whatever changes between two pages.
 ///
 /// # Errors
-/// The cursor is none, or the index cannot be read.
+/// The cursor is invalid, or the index cannot be read.
 pub(crate) fn list(call: &Call<'_>, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
-    let after = cursor.map(|cursor| uri::read(cursor).ok_or_else(|| odd("cursor: not one that this list gave")));
+    let after = cursor.map(|cursor| {
+        uri::read(cursor).ok_or_else(|| invalid("cursor: does not come from this list; start again without one"))
+    });
     let after = after.transpose()?;
     let mut resources: Vec<Resource> = Vec::new();
     let mut next = None;
-    let mut room = LONGEST_PAGE;
+    let mut room = MAX_PAGE_CHARS;
     'all: for namespace in namespaces(call)? {
         let after = match &after {
             Some((last, _)) if namespace < *last => continue,
@@ -48,7 +50,7 @@ pub(crate) fn list(call: &Call<'_>, cursor: Option<&str>) -> Result<ListResource
         for document in documents(call, &namespace)?.into_iter().filter(|document| document.path.as_str() > after) {
             let resource = resource(&document);
             let length = json_length(&resource);
-            if resources.len() == A_PAGE || (length > room && !resources.is_empty()) {
+            if resources.len() == PAGE_SIZE || (length > room && !resources.is_empty()) {
                 next = resources.last().map(|last| last.uri.clone());
                 break 'all;
             }
@@ -61,19 +63,19 @@ pub(crate) fn list(call: &Call<'_>, cursor: Option<&str>) -> Result<ListResource
     Ok(page)
 }
 
-/// How documents are addressed.
+/// The template of the addresses, described for clients.
 pub(crate) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(TEMPLATE, "document").with_title("Document").with_description(
-        "A document as it is indexed: a file by its path under the root, an issue as issue:NUMBER, a claim as claim:ID. \
-         namespace is the repository or project that results name.",
+        "A document as indexed: a file by its path under the root, an issue as issue:NUMBER, a claim as claim:ID. \
+         The namespace is the repository or project named in results.",
     );
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
-/// The text of a document.
+/// Reads a document.
 ///
 /// # Errors
-/// There is no such document, or it may not be read; the two are told alike.
+/// The document does not exist, or the caller may not read it; both give the same message.
 pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = || {
         ErrorData::resource_not_found(format!("{wanted}: no such resource"), Some(serde_json::json!({ "uri": wanted })))
@@ -89,21 +91,21 @@ pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, 
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// As much of a text as a resource may have, and how to go on.
+/// A text up to the limit of a resource, with a note on how to read the rest.
 fn bounded(text: &str, namespace: &str, path: &str) -> String {
     let text = clean(text);
-    let kept = first(&text, LONGEST_TEXT);
+    let kept = first(&text, MAX_TEXT_CHARS);
     match text[kept.len()..].chars().count() {
         0 => text,
         more => {
             let line = kept.matches('\n').count() + 1;
             let id = name(&format!("{namespace}:{path}"));
-            format!("{kept}\n[… {more} characters more: the tool get reads on from line {line}, with id = {id:?}]\n")
+            format!("{kept}\n[… {more} more characters: the tool get continues from line {line}, with id = {id:?}]\n")
         }
     }
 }
 
-/// Values for a variable of the template that begin as given.
+/// Completes the value of a variable of the template.
 ///
 /// # Errors
 /// The index cannot be read.
@@ -123,19 +125,21 @@ pub(crate) fn complete(
             _ => {}
         }
     }
-    // A name that cannot be shown as it is can be read by the address that the list gives.
-    values.retain(|value| value.starts_with(begun) && clean(value) == **value && value.chars().count() < LONGEST_VALUE);
+    // A name with hidden characters has no faithful completion; the list gives its address.
+    values.retain(|value| {
+        value.starts_with(begun) && clean(value) == **value && value.chars().count() < MAX_COMPLETION_CHARS
+    });
     values.sort();
     values.dedup();
     let total = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);
-    let mut info = CompletionInfo::new(values).map_err(odd)?;
+    let mut info = CompletionInfo::new(values).map_err(invalid)?;
     info.total = u32::try_from(total).ok();
     info.has_more = Some(total > CompletionInfo::MAX_VALUES);
     Ok(info)
 }
 
-/// Namespaces that the caller may read, by name.
+/// The namespaces that the caller may read, sorted.
 fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
     let known = call.index.contents().namespaces().map_err(|error| failed(&error.into()))?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
@@ -143,7 +147,7 @@ fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
     Ok(names)
 }
 
-/// The documents of a namespace that hold anything, by path.
+/// The documents of a namespace that have passages, by path.
 fn documents(call: &Call<'_>, namespace: &str) -> Result<Vec<DocumentState>, ErrorData> {
     let mut documents = call.index.contents().documents(namespace).map_err(|error| failed(&error.into()))?;
     documents.retain(|document| document.passages > 0);
@@ -155,7 +159,7 @@ fn resource(document: &DocumentState) -> Resource {
     let mut resource = Resource::new(uri::of(&document.namespace, &document.path), name(&document.path))
         .with_mime_type(mime_type(&document.path));
     resource.title = document.title.as_deref().map(name).filter(|title| !title.is_empty());
-    // What was imported has no size of its own.
+    // Imported documents are not files and have no size.
     resource.size = Some(document.size).filter(|size| *size > 0 && document.origin.is_none());
     let dated = document.dated_ns.or(Some(document.modified_ns).filter(|modified| *modified > 0));
     let dated = dated.and_then(|at| jiff::Timestamp::from_nanosecond(i128::from(at)).ok());
@@ -167,7 +171,7 @@ fn resource(document: &DocumentState) -> Resource {
     resource
 }
 
-/// The type of a text by the ending of its name. What is imported is rendered as Markdown.
+/// The media type of a document by its file extension. Imported documents are Markdown.
 fn mime_type(path: &str) -> &'static str {
     if tamis::import::is_imported(path) {
         return "text/markdown";
@@ -195,10 +199,10 @@ fn mime_type(path: &str) -> &'static str {
     }
 }
 
-fn odd(message: impl Into<String>) -> ErrorData {
+fn invalid(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
 }
 
 fn failed(error: &Error) -> ErrorData {
-    ErrorData::internal_error(advice::of(error), None)
+    ErrorData::internal_error(agent_messages::for_error(error), None)
 }

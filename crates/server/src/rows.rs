@@ -1,4 +1,4 @@
-//! Rows of the evidence graph, as tools give them.
+//! Rows of the evidence graph as the answer of a tool.
 
 use crate::page::json_length;
 use crate::reply::Reply;
@@ -9,56 +9,56 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use tamis::evidence::{SqlAnswer, SqlTable, SqlValue};
 
-/// What a statement gave.
+/// The result of a statement.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Rows {
     /// The names of the columns.
     columns: Vec<String>,
-    /// The rows, each with a value a column.
+    /// The rows, each with one value per column.
     #[schemars(schema_with = "rows")]
     rows: Vec<Vec<SqlValue>>,
-    /// How many rows these are.
+    /// Number of rows in this answer.
     row_count: usize,
-    /// Whether there are more than these; never true for the statement's own LIMIT.
+    /// True if there are more rows. The statement's own LIMIT does not count.
     truncated: bool,
-    /// How many rows were read that did not fit into max_chars.
+    /// Number of rows that did not fit into max_chars.
     left_out: usize,
-    /// How many values are longer than what is given of them; such a value says how long it is.
+    /// Number of shortened values; each of them states its full length.
     shortened: usize,
-    /// How long it took.
+    /// Milliseconds that the statement took.
     elapsed_ms: f64,
-    /// The tables that a statement can read, where they were asked for.
+    /// The tables that a statement can read, when the call asked for them.
     schema: Option<Vec<Table>>,
 }
 
 /// A table that a statement can read.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Table {
-    /// Its name.
+    /// Name of the table.
     name: String,
-    /// What a row of it is.
+    /// Meaning of a row.
     description: String,
-    /// Its columns, each with the type of its values.
+    /// Columns, each with the type of its values.
     columns: Vec<String>,
 }
 
-/// A value can be a number, a text or nothing, which no single type says.
+/// A value can be a number, text or null, which no single type covers.
 fn rows(_: &mut SchemaGenerator) -> Schema {
-    let value = json_schema!({ "description": "A number, a text, or null." });
+    let value = json_schema!({ "description": "A number, text, or null." });
     json_schema!({ "type": "array", "items": { "type": "array", "items": value } })
 }
 
-/// Longer values are shortened in the text.
-const LONGEST_VALUE: usize = 300;
+/// Most characters of a value in the text.
+const MAX_VALUE: usize = 300;
 
-/// Characters of a value that are given in any case.
-const LEAST_VALUE: usize = 40;
+/// Characters of a value that are always kept.
+const MIN_VALUE: usize = 40;
 
-/// Characters that what is said of the rows takes, in either form.
-const AROUND: usize = 200;
+/// Characters reserved for everything besides the rows, as text and as JSON.
+const OVERHEAD: usize = 200;
 
 impl Rows {
-    /// An answer and its text, with as many rows as fit into `max_chars` in both.
+    /// An answer and its text, each with as many rows as fit into `max_chars`.
     pub fn reply(answer: SqlAnswer, max_chars: usize) -> Reply<Rows> {
         let read = answer.row_count;
         let mut rows = Rows {
@@ -73,7 +73,7 @@ impl Rows {
         };
         let heading = rows.columns.join(" | ") + "\n";
         let tables = rows.tables();
-        let room = max_chars.saturating_sub(AROUND);
+        let room = max_chars.saturating_sub(OVERHEAD);
         let mut json_room = room.saturating_sub(json_length(&rows));
         let text_room = room.saturating_sub(tables.chars().count());
         let mut table = heading;
@@ -85,7 +85,7 @@ impl Rows {
             }
             let line = row.iter().map(value).collect::<Vec<_>>().join(" | ") + "\n";
             let (length, json) = (line.chars().count(), json_length(&row) + 1);
-            // A fence is as long as the longest run of backticks.
+            // A fence is longer than the longest run of backticks inside.
             let fences = 2 * (backticks(&table).max(backticks(&line)).max(2) + 2);
             if !rows.rows.is_empty() && (characters + length + fences > text_room || json > json_room) {
                 break;
@@ -108,8 +108,8 @@ impl Rows {
         let rows = counted(self.row_count, "row");
         let more = match (self.truncated, self.left_out) {
             (false, _) => String::new(),
-            (true, 0) => ", and there are more: use LIMIT and OFFSET, or a higher limit".to_owned(),
-            (true, left) => format!(", {left} more did not fit: use LIMIT and OFFSET, or a higher max_chars"),
+            (true, 0) => "; there are more: use LIMIT and OFFSET, or a higher limit".to_owned(),
+            (true, left) => format!("; {left} more did not fit: use LIMIT and OFFSET, or a higher max_chars"),
         };
         let shortened = match self.shortened {
             0 => String::new(),
@@ -128,7 +128,7 @@ impl Rows {
     }
 }
 
-/// A value in which nothing hides.
+/// A value with hidden characters made visible.
 fn shown(value: SqlValue) -> SqlValue {
     match value {
         SqlValue::Text(text) => SqlValue::Text(clean(&text)),
@@ -136,12 +136,12 @@ fn shown(value: SqlValue) -> SqlValue {
     }
 }
 
-/// Shortens the longest values of a row until it fits, or has none left that are long; how many.
+/// Shortens the longest values of a row until it fits or none of them is long. Returns how many it shortened.
 fn shorten(row: &mut [SqlValue], room: usize) -> usize {
     let mut longest = room;
     let mut shortened = vec![false; row.len()];
-    while json_length(&*row) + 1 > room && longest > LEAST_VALUE {
-        longest = (longest / 2).max(LEAST_VALUE);
+    while json_length(&*row) + 1 > room && longest > MIN_VALUE {
+        longest = (longest / 2).max(MIN_VALUE);
         for (value, shortened) in row.iter_mut().zip(&mut shortened) {
             if let SqlValue::Text(text) = value
                 && let Cow::Owned(short) = short(text, longest)
@@ -172,7 +172,7 @@ fn value(value: &SqlValue) -> String {
         SqlValue::Real(number) => number.to_string(),
         SqlValue::Text(text) => {
             let plain = line(&clean(text));
-            let short = first(&plain, LONGEST_VALUE);
+            let short = first(&plain, MAX_VALUE);
             if short.len() < plain.len() { format!("{short}…") } else { plain }
         }
     }
@@ -212,9 +212,9 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_too_long_alone_is_shortened_and_counted() {
+    fn a_row_that_exceeds_a_page_is_shortened_and_counted() {
         let Reply { answer, text } = Rows::reply(answer(2, &"y".repeat(50_000)), 2000);
         assert_eq!((answer.row_count, answer.left_out, answer.shortened), (1, 1, 1));
-        assert!(text.contains("1 row, 1 more did not fit") && text.contains("1 value shortened"), "{text}");
+        assert!(text.contains("1 row; 1 more did not fit") && text.contains("1 value shortened"), "{text}");
     }
 }

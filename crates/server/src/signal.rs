@@ -1,18 +1,18 @@
-//! The signals that end a server.
+//! Signals that stop a server.
 
 use tokio_util::sync::CancellationToken;
 
-/// The status of a process that somebody stopped at once.
-const STOPPED_AT_ONCE: i32 = 130;
+/// Exit status of a process that a second signal ended.
+const EXIT_AT_ONCE: i32 = 130;
 
-/// From the first signal on the token is cancelled; the second ends the process at once, which leaves the index as whole as
-/// any kill does. Needs a runtime.
+/// Cancels the token at the first signal. A second signal ends the process at once; the index stays whole, as after any kill.
+/// Needs a runtime.
 pub(crate) fn cancel_on_signals(stop: CancellationToken) {
     tokio::spawn(async move {
         signal().await;
         stop.cancel();
         signal().await;
-        std::process::exit(STOPPED_AT_ONCE);
+        std::process::exit(EXIT_AT_ONCE);
     });
 }
 
@@ -27,7 +27,7 @@ async fn signal() {
                 _ = terminate.recv() => {}
             }
         }
-        // Without a handler the signal does what it always does.
+        // Without a handler, the signal has its usual effect.
         _ => std::future::pending().await,
     }
 }

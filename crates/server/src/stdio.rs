@@ -1,8 +1,8 @@
-//! One client on standard input and output: a message or a batch a line.
+//! One client on standard input and output, with one message or batch on each line.
 
 use crate::error::ServeError;
-use crate::messages::{Batch, Incoming, cancelled, has_batches, no_batches, read, refused};
-use crate::service::Server;
+use crate::messages::{Batch, Incoming, batches_unsupported, cancelled, error_response, read, supports_batches};
+use crate::server::Server;
 use rmcp::ServiceExt;
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::service::{RoleServer, ServerInitializeError};
@@ -17,14 +17,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Longest line that is read.
-const LONGEST_LINE: usize = 16 << 20;
+/// Most bytes of a line.
+const MAX_LINE: usize = 16 << 20;
 
-/// Lines that wait to be written. A client that does not read is not asked for more.
-const WAITING: usize = 64;
+/// Lines that may wait to be written. When the client stops reading, the server stops reading too.
+const OUTPUT_QUEUE: usize = 64;
 
-/// How long the last lines may take at the end.
-const LAST_LINES: Duration = Duration::from_secs(1);
+/// Time for the last lines to be written when the server stops.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves the client on standard input and output until it closes one of them, or until `stop`.
 ///
@@ -34,11 +34,11 @@ pub(crate) async fn serve_stdio(server: Server, stop: CancellationToken) -> Resu
     let failed = |error: String| ServeError::Handshake(error);
     let running = tokio::select! {
         () = stop.cancelled() => return Ok(()),
-        running = server.serve(Lines::new(stdin(), stdout(), stop.clone())) => running,
+        running = server.serve(LineTransport::new(stdin(), stdout(), stop.clone())) => running,
     };
     let running = match running {
         Ok(running) => running,
-        // A client that goes without a word broke nothing.
+        // A client may leave before it begins a session.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(failed(error.to_string())),
     };
@@ -48,22 +48,22 @@ pub(crate) async fn serve_stdio(server: Server, stop: CancellationToken) -> Resu
     }
 }
 
-/// Messages by lines.
-struct Lines<R> {
+/// Messages, one on each line.
+struct LineTransport<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that is too long is passed over.
+    /// Set while the rest of an overlong line is skipped.
     discarding: bool,
-    /// Messages of a batch that are not handed on yet.
+    /// Messages that have not been handed on yet.
     ready: VecDeque<ClientJsonRpcMessage>,
-    /// What is to be answered to a line that is no message.
+    /// Answers to lines that are not messages.
     answers: VecDeque<Value>,
     output: Option<mpsc::Sender<Value>>,
     writer: Option<JoinHandle<()>>,
     batches: Arc<Mutex<Batches>>,
 }
 
-/// The batches that are being worked on, and whether there may be any.
+/// The batches in progress, and whether the session supports any.
 #[derive(Debug, Default)]
 struct Batches {
     allowed: bool,
@@ -71,14 +71,14 @@ struct Batches {
 }
 
 impl Batches {
-    /// What is to be written after the answer to a request; `None`: nothing yet.
+    /// Takes the answer to a request. Returns what to write: the answer, its completed batch, or nothing yet.
     fn answered(&mut self, id: &RequestId, answer: Value) -> Option<Value> {
         let Some(at) = self.open.iter().position(|batch| batch.waits_for(id)) else { return Some(answer) };
         self.open[at].answer(id, answer);
         self.finished(at)
     }
 
-    /// What is to be written after a request got no answer.
+    /// Takes the cancellation of a request. Returns its batch if that completes it.
     fn cancelled(&mut self, id: &RequestId) -> Option<Value> {
         let at = self.open.iter().position(|batch| batch.waits_for(id))?;
         self.open[at].cancel(id);
@@ -96,10 +96,10 @@ fn locked(batches: &Mutex<Batches>) -> MutexGuard<'_, Batches> {
     batches.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<R: AsyncRead + Send + Unpin> Lines<R> {
-    /// Lines of two streams. `broken` is cancelled when nobody reads the answers any more, even with the input open.
+impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
+    /// A transport over two streams. `broken` is cancelled when the output closes, even if the input stays open.
     fn new(input: R, mut output: impl AsyncWrite + Send + Unpin + 'static, broken: CancellationToken) -> Self {
-        let (sender, mut lines) = mpsc::channel::<Value>(WAITING);
+        let (sender, mut lines) = mpsc::channel::<Value>(OUTPUT_QUEUE);
         let writer = tokio::spawn(async move {
             while let Some(value) = lines.recv().await {
                 let line = format!("{value}\n");
@@ -113,7 +113,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
                 }
             }
         });
-        Lines {
+        LineTransport {
             input: BufReader::new(input),
             line: Vec::new(),
             discarding: false,
@@ -125,12 +125,12 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
     }
 
-    /// Reads a whole line into `line`; false where the input has ended. What a dropped call of this has read is kept.
-    async fn whole_line(&mut self) -> bool {
+    /// Reads a line into `line`. Returns false at the end of the input. Dropping the future loses nothing.
+    async fn read_line(&mut self) -> bool {
         loop {
             let Ok(bytes) = self.input.fill_buf().await else { return false };
             if bytes.is_empty() {
-                // A last line without an end is a line.
+                // The last line may lack its line end.
                 return !self.line.is_empty() && !self.discarding;
             }
             let newline = bytes.iter().position(|byte| *byte == b'\n');
@@ -139,11 +139,11 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
                 self.line.extend_from_slice(&bytes[..taken]);
             }
             self.input.consume(taken);
-            if self.line.len() > LONGEST_LINE {
+            if self.line.len() > MAX_LINE {
                 self.line.clear();
                 self.discarding = true;
-                let message = format!("a line may have at most {LONGEST_LINE} bytes");
-                self.answers.push_back(refused(ErrorCode::INVALID_REQUEST, message, None));
+                let message = format!("a line may have at most {MAX_LINE} bytes");
+                self.answers.push_back(error_response(ErrorCode::INVALID_REQUEST, message, None));
             }
             if newline.is_some() {
                 self.discarding = false;
@@ -152,8 +152,8 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
     }
 
-    /// Takes what is on a line.
-    fn take(&mut self) {
+    /// Handles the line that was read.
+    fn handle_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         let text = line.trim_ascii();
         if text.is_empty() {
@@ -166,7 +166,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             Incoming::Batch(messages) => {
                 let mut batches = locked(&self.batches);
                 let taken = |id: &RequestId| batches.open.iter().any(|batch| batch.waits_for(id));
-                let batch = if batches.allowed { Batch::of(messages, taken) } else { Err(no_batches()) };
+                let batch = if batches.allowed { Batch::of(messages, taken) } else { Err(batches_unsupported()) };
                 match batch {
                     Err(answer) => self.answers.push_back(answer),
                     Ok((mut batch, work)) => {
@@ -182,7 +182,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     type Error = io::Error;
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -192,8 +192,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
             let value = serde_json::to_value(&message)?;
             let id = match &message {
                 JsonRpcMessage::Response(response) => {
-                    if let ServerResult::InitializeResult(begun) = &response.result {
-                        locked(&batches).allowed = has_batches(begun.protocol_version.as_str());
+                    if let ServerResult::InitializeResult(opened) = &response.result {
+                        locked(&batches).allowed = supports_batches(opened.protocol_version.as_str());
                     }
                     Some(&response.id)
                 }
@@ -214,10 +214,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             while !self.answers.is_empty() {
-                // Nothing is lost when this is dropped while it waits.
-                let place = self.output.as_ref()?.reserve().await.ok()?;
+                // Dropping the future here loses nothing.
+                let slot = self.output.as_ref()?.reserve().await.ok()?;
                 if let Some(answer) = self.answers.pop_front() {
-                    place.send(answer);
+                    slot.send(answer);
                 }
             }
             if let Some(message) = self.ready.pop_front() {
@@ -225,9 +225,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 self.answers.extend(ended);
                 return Some(message);
             }
-            match self.whole_line().await {
-                true => self.take(),
-                // What is to be said goes before the end.
+            match self.read_line().await {
+                true => self.handle_line(),
+                // Pending answers are written before the end.
                 false if self.answers.is_empty() => return None,
                 false => {}
             }
@@ -237,8 +237,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     async fn close(&mut self) -> io::Result<()> {
         self.output = None;
         if let Some(writer) = self.writer.take() {
-            // A client that has stopped reading is not waited for.
-            let _ = tokio::time::timeout(LAST_LINES, writer).await;
+            // The server does not wait for a client that has stopped reading.
+            let _ = tokio::time::timeout(FLUSH_TIMEOUT, writer).await;
         }
         Ok(())
     }
@@ -250,10 +250,10 @@ mod tests {
     use serde_json::json;
     use tokio::io::{AsyncReadExt, duplex};
 
-    /// What a transport hands on and answers when nothing behind it answers.
+    /// Sends bytes through a transport. Returns the number of messages that it hands on, and its own answers.
     async fn through(sent: &[u8]) -> (usize, Vec<Value>) {
         let (mine, mut theirs) = duplex(1 << 20);
-        let mut lines = Lines::new(sent, mine, CancellationToken::new());
+        let mut lines = LineTransport::new(sent, mine, CancellationToken::new());
         let mut messages = 0;
         while lines.receive().await.is_some() {
             messages += 1;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_line_that_is_no_message_is_answered_and_the_rest_goes_on() {
+    async fn a_line_that_is_not_a_message_is_answered_and_the_next_one_is_read() {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         let sent = format!("{{\n\n{ping}\r\nnonsense\n[{ping}]\n5\n{{\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}}\n{ping}");
         let (messages, answers) = through(sent.as_bytes()).await;
@@ -276,8 +276,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_that_is_too_long_is_answered_and_the_next_one_is_read() {
-        let mut sent = vec![b'x'; LONGEST_LINE + 10];
+    async fn an_overlong_line_is_answered_and_the_next_one_is_read() {
+        let mut sent = vec![b'x'; MAX_LINE + 10];
         sent.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
         let (messages, answers) = through(&sent).await;
         assert_eq!((messages, answers.len()), (1, 1), "{answers:?}");
@@ -285,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_a_batch_come_together() {
+    fn the_answers_of_a_batch_are_written_together() {
         let ping = |id: i64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
         let mut batches = Batches { allowed: true, open: Vec::new() };
         let (batch, _) = Batch::of(vec![ping(1), ping(2)], |_| false).expect("short enough");
         batches.open.push(batch);
         let id = RequestId::Number;
         assert_eq!(batches.answered(&id(2), json!({ "id": 2 })), None);
-        assert_eq!(batches.answered(&id(5), json!({ "id": 5 })), Some(json!({ "id": 5 })), "of no batch");
+        assert_eq!(batches.answered(&id(5), json!({ "id": 5 })), Some(json!({ "id": 5 })), "outside a batch");
         assert_eq!(batches.answered(&id(1), json!({ "id": 1 })), Some(json!([{ "id": 2 }, { "id": 1 }])));
         assert!(batches.open.is_empty() && batches.cancelled(&id(1)).is_none());
     }

@@ -1,16 +1,16 @@
-//! Text of others in an answer: characters that hide or steer are shown, names stay on one line, and all of it stands
+//! Text by others in an answer. Hidden and control characters become visible, names stay on one line, and everything stands
 //! between fences.
 
 use std::borrow::Cow;
 use tamis::text::safe::{for_model, line_for_model};
 
 /// Most characters of a name, a title or a reason.
-const LONGEST_NAME: usize = 300;
+const MAX_NAME: usize = 300;
 
-/// What stands where the rest of a text was left out.
+/// Mark at the end of a shortened text.
 pub(crate) const REST: &str = " […]";
 
-/// The text with nothing hidden in it.
+/// The text with hidden characters made visible.
 pub(crate) fn clean(text: &str) -> String {
     for_model(text).into_owned()
 }
@@ -20,13 +20,13 @@ pub(crate) fn line(text: &str) -> String {
     line_for_model(text)
 }
 
-/// A name on one line, at most so long that it is one.
+/// A name on one line, shortened.
 pub(crate) fn name(text: &str) -> String {
     let line = line(text);
-    short(&line, LONGEST_NAME).into_owned()
+    short(&line, MAX_NAME).into_owned()
 }
 
-/// The text, or as much of its beginning as has so many characters with the mark that it goes on.
+/// The text, shortened to so many characters with a mark at its end.
 pub(crate) fn short(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
@@ -34,14 +34,14 @@ pub(crate) fn short(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text between two lines of backticks. They are more than any in the text, so that nothing in it ends it.
+/// The text between two lines of backticks, which are longer than any run in the text, so that the text cannot end the fence.
 pub(crate) fn fenced(text: &str) -> String {
     let fence = "`".repeat(backticks(text).max(2) + 1);
     let end = if text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}\n{text}{end}{fence}\n")
 }
 
-/// The longest run of backticks.
+/// Length of the longest run of backticks.
 pub(crate) fn backticks(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
 }
@@ -56,7 +56,7 @@ pub(crate) fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A value with as many digits as say something.
+/// A value rounded to four decimal places.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
 }
@@ -77,17 +77,17 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown() {
+    fn control_characters_become_visible() {
         assert_eq!(clean("a\u{1b}[31m\tb\r\nc\u{0}\u{9b}"), "a␛[31m\tb\nc␀[U+009B]");
         assert_eq!(line(" a\n## b\u{7}c "), "a ## b␇c");
     }
 
     #[test]
-    fn nothing_is_cut_inside_of_a_character() {
+    fn text_is_shortened_between_characters() {
         assert_eq!(first("äöü", 2), "äö");
         assert_eq!(first("äöü", 9), "äöü");
         assert_eq!(short("äöüäöü", 6), "äöüäöü");
         assert_eq!(short("äöüäöüä", 6), "äö […]");
-        assert_eq!(name(&"ä ".repeat(500)).chars().count(), LONGEST_NAME);
+        assert_eq!(name(&"ä ".repeat(500)).chars().count(), MAX_NAME);
     }
 }

@@ -1,14 +1,14 @@
-//! Addresses of documents: `tamis://NAMESPACE/PATH`, with everything percent-encoded that is more than a plain character.
+//! Addresses of documents: `tamis://NAMESPACE/PATH`, percent-encoded.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What every address begins with.
+/// Prefix of every address.
 const SCHEME: &str = "tamis://";
 
-/// What stays as it is besides letters and digits: the unreserved characters.
+/// Characters that stay as they are besides letters and digits: the unreserved ones.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// In a path also what divides it, and what stands in the names of issues.
+/// In a path, separators and the characters in the names of issues stay too.
 const PLAIN_IN_PATH: &AsciiSet = &PLAIN.remove(b'/').remove(b':').remove(b'@');
 
 /// The address of a document.
@@ -16,7 +16,7 @@ pub(crate) fn of(namespace: &str, path: &str) -> String {
     format!("{SCHEME}{}/{}", utf8_percent_encode(namespace, PLAIN), utf8_percent_encode(path, PLAIN_IN_PATH))
 }
 
-/// The namespace and the path that an address names; `None` where it is none of ours.
+/// The namespace and the path of an address; `None` for any other text.
 pub(crate) fn read(uri: &str) -> Option<(String, String)> {
     let (namespace, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned());
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_none() {
+    fn other_texts_are_not_addresses() {
         for odd in [
             "",
             "tamis://",

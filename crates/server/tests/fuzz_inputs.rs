@@ -1,5 +1,4 @@
-//! What the fuzz targets begin with, and what they once found, through the same checks: `fuzz/seeds` and
-//! `fuzz/regressions`.
+//! Runs the checks of the fuzz targets on their seeds and on past findings: `fuzz/seeds` and `fuzz/regressions`.
 
 #[path = "../../../fuzz/checks/evidence.rs"]
 mod evidence;
@@ -13,16 +12,16 @@ mod replay;
 use replay::replay;
 
 #[test]
-fn messages_that_were_found_by_fuzzing() {
+fn messages_from_fuzzing() {
     replay("http", http::check);
 }
 
 #[test]
-fn queries_that_were_found_by_fuzzing() {
+fn queries_from_fuzzing() {
     replay("query", query::check);
 }
 
 #[test]
-fn evidence_that_was_found_by_fuzzing() {
+fn evidence_from_fuzzing() {
     replay("evidence", evidence::check);
 }

@@ -1,4 +1,4 @@
-//! A caller who may read one of two namespaces learns nothing of the other, by any tool.
+//! A caller that may read one of two namespaces learns nothing about the other, from any tool.
 
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, PaginatedRequestParams, ReadResourceRequestParams};
@@ -12,7 +12,7 @@ use tamis_server::{Caller, Server, ServerOptions};
 
 type Session = RunningService<RoleClient, ()>;
 
-/// An index of two repositories that hold files of the same names.
+/// An index of two repositories with files of the same names.
 fn index(directory: &Path) -> Arc<Index> {
     for (repository, animal) in [("open", "walrus"), ("sealed", "narwhal")] {
         let root = directory.join(repository);
@@ -54,14 +54,14 @@ async fn call(session: &Session, tool: &'static str, arguments: Value) -> Value 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn trap_what_a_caller_may_not_read_is_as_if_it_were_not_there() {
+async fn trap_a_namespace_that_a_caller_may_not_read_looks_missing() {
     let directory = tempfile::tempdir().expect("a directory");
     let root = directory.path().canonicalize().expect("a path");
     let index = index(&root);
     let all = session(&index, None).await;
     let some = session(&index, Some(vec!["open".to_owned()])).await;
 
-    // Of each namespace a passage and a search, as someone who may read everything sees them.
+    // A passage and a search of each namespace, seen by a caller that may read everything.
     let found = call(&all, "search", json!({ "query": "narwhal", "namespace": "sealed" })).await;
     let id = found["structuredContent"]["results"][0]["id"].as_str().expect("found").to_owned();
     let query_id = found["structuredContent"]["query_id"].as_str().expect("recorded").to_owned();
@@ -103,16 +103,16 @@ async fn trap_what_a_caller_may_not_read_is_as_if_it_were_not_there() {
         ("list_views", json!({})),
     ] {
         let answer = call(&some, tool, arguments.clone()).await;
-        let mut told = answer.to_string();
-        // What the caller said itself comes back in messages and is no news.
+        let mut answer_text = answer.to_string();
+        // Messages repeat the caller's own words, which reveal nothing.
         if let Some(values) = arguments.as_object() {
             for value in values.values().filter_map(Value::as_str) {
-                told = told.replace(value, "");
-                told = told.replace(value.rsplit_once(':').map_or(value, |(path, _)| path), "");
+                answer_text = answer_text.replace(value, "");
+                answer_text = answer_text.replace(value.rsplit_once(':').map_or(value, |(path, _)| path), "");
             }
         }
         for secret in ["narwhal", "sealed", query_id.as_str()] {
-            assert!(!told.to_lowercase().contains(secret), "{tool} {arguments} tells {secret}: {answer}");
+            assert!(!answer_text.to_lowercase().contains(secret), "{tool} {arguments} reveals {secret}: {answer}");
         }
     }
 
@@ -125,18 +125,18 @@ async fn trap_what_a_caller_may_not_read_is_as_if_it_were_not_there() {
     let read = some.read_resource(ReadResourceRequestParams::new("tamis://open/animal.md")).await.expect("a page");
     assert!(serde_json::to_string(&read).expect("JSON").contains("walrus of open"));
 
-    // A note goes where the caller may write, and nowhere else.
+    // A note goes only where the caller may write.
     let noted = call(&some, "remember", json!({ "text": "The walrus sang on Monday." })).await;
     assert_eq!(noted["structuredContent"]["namespace"], "open", "{noted}");
     assert!(!root.join("sealed/memory").exists());
 
-    // Who may read everything still finds all of it.
+    // A caller that may read everything still finds all of it.
     let everything = call(&all, "get_status", json!({})).await.to_string();
     assert!(everything.contains("sealed") && everything.contains("open"), "{everything}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_may_read_nothing_is_told_nothing() {
+async fn a_caller_that_may_read_nothing_learns_nothing() {
     let directory = tempfile::tempdir().expect("a directory");
     let index = index(&directory.path().canonicalize().expect("a path"));
     let nobody = session(&index, Some(Vec::new())).await;

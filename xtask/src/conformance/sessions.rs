@@ -1,4 +1,4 @@
-//! The sessions in docs/mcp.md: made by a real client from the small project, and held to be what comes out.
+//! The sessions in docs/mcp.md: a real client makes them from the small project, and they must match the page.
 
 use super::fixture::Fixture;
 use super::outcome::Outcome;
@@ -8,14 +8,14 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::time::Instant;
 
-/// What stands around them in the page.
+/// The lines around the sessions in the page.
 const MARKS: [&str; 2] =
     ["<!-- sessions: made by `cargo xtask conformance sessions --write` -->", "<!-- sessions end -->"];
 
-/// Makes them anew and compares them with the page, or puts them into it.
+/// Makes the sessions and compares them with the page, or writes them into it.
 ///
 /// # Errors
-/// They cannot be made, or the page has no place for them.
+/// The sessions cannot be made, or the page lacks the lines around them.
 pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome>> {
     let started = Instant::now();
     fixture.renew()?;
@@ -43,10 +43,10 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
         let differs = shown.lines().zip(made.lines()).find(|(shown, made)| shown != made);
         match differs {
             Some((shown, made)) => outcome.failures.push(format!(
-                "the page shows\n  {shown}\nand there comes\n  {made}\nmake it anew with `cargo xtask conformance sessions --write`"
+                "the page shows\n  {shown}\nbut the server answers\n  {made}\nupdate the page with `cargo xtask conformance sessions --write`"
             )),
             None if shown.lines().count() != made.lines().count() => {
-                outcome.failures.push("there comes more or less than the page shows".to_owned());
+                outcome.failures.push("the page is longer or shorter than the server's answers".to_owned());
             }
             None => outcome.passed = shown.lines().count(),
         }
@@ -55,10 +55,10 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
     Ok(vec![outcome])
 }
 
-/// What a tool adds while the index is being made.
-const PASSING: &str = "Note: the index is being brought up to date";
+/// The note that a tool adds while the index is being made.
+const PASSING: &str = "Note: the index is being updated";
 
-/// The text without what is another one each time: figures, days, the names of searches, and how far the index is.
+/// The text without everything that changes from run to run: figures, days, names of searches, and the state of the index.
 fn masked(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(PASSING)).collect();
     let text = lines.join("\n");

@@ -344,7 +344,7 @@ fn troubleshoot_gives_what_was_solved_or_says_that_nothing_was() {
     client.good("get", json!({ "id": id }));
     let (data, text) = client.good("troubleshoot", json!({ "title": "Quarterly harvest of seaweed" }));
     assert_eq!(data["results"], json!([]));
-    assert!(text.starts_with("Nothing known: "), "{text}");
+    assert!(text.starts_with("No similar problem: "), "{text}");
     let error = client.refused("troubleshoot", json!({ "title": "x", "max_results": 11 }));
     assert!(error.contains("from 1 to 10"), "{error}");
     let error = client.refused("troubleshoot", json!({ "details": "x" }));
@@ -371,7 +371,7 @@ fn memories_are_found_and_added() {
         ("memory_search", json!({ "query": "x", "until": "whenever" }), "until: \"whenever\" is no date"),
         ("remember", json!({ "text": "" }), "text = \"\": must be a text of at least 1 characters"),
         ("remember", json!({ "text": "x", "namespace": "nowhere" }), "namespace"),
-        ("remember", json!({ "text": "x", "file": "/etc/passwd" }), "no argument of remember"),
+        ("remember", json!({ "text": "x", "file": "/etc/passwd" }), "remember has no such argument"),
     ] {
         let error = client.refused(tool, arguments.clone());
         assert!(error.contains(said), "{tool} {arguments}: {error}");
@@ -387,7 +387,9 @@ fn a_cut_is_explained_and_compared_with_another() {
     assert!(data["around"].as_array().expect("a list").len() <= 4);
     assert!(text.contains("keeps") && text.contains("Instead, fixed keeps 2 of "), "{text}");
     let keep = data["decided"]["keep"].as_u64().expect("a number");
-    assert!(text.contains("The next one has ") == (keep < data["decided"]["candidates"].as_u64().expect("a number")));
+    assert!(
+        text.contains("The next candidate has ") == (keep < data["decided"]["candidates"].as_u64().expect("a number"))
+    );
     let (data, _) =
         client.good("explain_cut", json!({ "query": "zeppelin hydrogen accounting", "paths": ["none/**"] }));
     assert_eq!((&data["decided"]["keep"], &data["around"]), (&json!(0), &json!([])));
@@ -404,7 +406,7 @@ fn answers_are_judged() {
     let judged = json!({ "query_id": found["query_id"], "ids": [id], "relevant": true });
     let (data, text) = client.good("feedback", judged);
     assert_eq!((&data["judged"][0]["id"], &data["judged"][0]["relevant"]), (&id, &json!(true)));
-    assert!(text.starts_with("Taken down: 1 result of search"), "{text}");
+    assert!(text.starts_with("Recorded: 1 result of search"), "{text}");
     for (arguments, said) in [
         (json!({ "query_id": "nonesuch", "ids": ["1"], "relevant": true }), "nonesuch"),
         (json!({ "query_id": found["query_id"], "ids": [], "relevant": true }), "a list of 1 to 100 entries"),
@@ -721,7 +723,7 @@ fn an_index_that_another_process_makes_anew_is_the_one_that_is_served() {
     assert!(told.contains("it was deleted") && told.contains("`tamis index`"), "{told}");
     // A note is a file of the tree, and safe without the index.
     let (_, noted) = client.good("remember", json!({ "text": "The oven is in the cellar." }));
-    assert!(noted.contains("not found yet") && noted.contains("it was deleted"), "{noted}");
+    assert!(noted.contains("cannot be found yet") && noted.contains("it was deleted"), "{noted}");
     assert!(!place.exists(), "nothing is written where an index was");
 
     tree.write("docs/kiln.md", "# Kiln\n\nHow hot the kiln should be: 1200 degrees, unlike the oven.\n");

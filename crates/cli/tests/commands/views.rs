@@ -25,7 +25,7 @@ fn graph() -> Tree {
 fn views_are_listed_and_asked() {
     let tree = graph();
     let listed = tree.json(&["views", "--json"]);
-    assert_eq!(listed.as_array().map(Vec::len), Some(17));
+    assert!(listed.as_array().is_some_and(|views| views.len() >= 17), "{listed}");
     assert_eq!(listed[0]["name"], "v_contradictions");
     assert_eq!(listed[0]["parameters"][0]["name"], "task_id");
     let (code, out, _) = run(tree.tamis(&["view", "v_contradictions", "--task", "t1", "--csv"]));

@@ -1,8 +1,8 @@
-//! Several messages in one request: each goes to the protocol by itself, and what it answers comes back together.
+//! Several messages in one request. Each goes to the protocol by itself, and the answers return together.
 
 use super::body::Outgoing;
-use super::gate::Protocol;
-use crate::messages::{Batch, id_of};
+use super::protocol::Protocol;
+use crate::messages::Batch;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::http::request::Parts;
@@ -11,14 +11,14 @@ use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-/// The answers to the messages of a batch; `None`: none of them is answered.
+/// The answers to the messages of a batch; `None` when none of them gets an answer.
 pub(super) async fn answered(
     protocol: &Protocol,
     parts: &Parts,
     mut batch: Batch,
     messages: Vec<ClientJsonRpcMessage>,
 ) -> Option<Value> {
-    // Dropping the set ends what is still worked on, as for one that asks alone.
+    // Dropping the set stops the calls in progress, just as closing the connection stops a single call.
     let mut working = JoinSet::new();
     for message in messages {
         let (protocol, parts) = (protocol.clone(), parts.clone());
@@ -27,7 +27,7 @@ pub(super) async fn answered(
             let response = protocol.handle(Request::from_parts(parts, Full::new(Bytes::from(body)))).await;
             match message {
                 JsonRpcMessage::Request(request) => Some((request.id, answer(response).await)),
-                // What is told, or answers us, gets no answer.
+                // Notifications and responses get no answer.
                 _ => None,
             }
         });
@@ -36,17 +36,18 @@ pub(super) async fn answered(
         let Ok(Some((id, answer))) = done else { continue };
         match answer {
             Some(answer) => batch.answer(&id, answer),
-            // It was cancelled.
+            // The client cancelled it.
             None => batch.cancel(&id),
         }
     }
     batch.done().flatten()
 }
 
-/// The answer in a response, which is one message or a stream of events that ends with it.
+/// The answer in a response: its only message, or the last of a stream of events.
 async fn answer(response: Response<Outgoing>) -> Option<Value> {
     let body = response.into_body().collect().await.ok()?.to_bytes();
-    let is_answer = |value: &Value| id_of(value).is_some() && value.get("method").is_none();
+    let has_id = |value: &Value| value.get("id").is_some_and(|id| id.is_string() || id.is_i64());
+    let is_answer = |value: &Value| has_id(value) && value.get("method").is_none();
     if let Ok(value) = serde_json::from_slice::<Value>(&body) {
         return Some(value).filter(is_answer);
     }

@@ -1,4 +1,4 @@
-//! Bodies: those of requests are read whole, within a time and a size; those of answers tell when they end.
+//! Bodies of requests, read whole within a time and a size, and bodies of responses, which report their end.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Sleep;
 
-/// The body of an answer.
+/// The body of a response.
 pub(super) type Outgoing = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
 /// A short text as a body.
@@ -19,47 +19,49 @@ pub(super) fn text(text: impl Into<Bytes>) -> Outgoing {
     Full::new(text.into()).boxed()
 }
 
-/// Most bytes that all bodies being read hold together. One that sends slowly holds only what it has sent.
-const TOGETHER: usize = 64 << 20;
+/// Most bytes of all bodies being read. A slow sender takes up only the bytes that it has sent.
+const MAX_TOTAL_BYTES: usize = 64 << 20;
 
-/// Reads bodies.
-pub(super) struct Intake {
-    /// Most bytes of one.
-    pub most: usize,
-    /// How long one may take.
-    pub timeout: Duration,
-    held: AtomicUsize,
+/// Reads the bodies of requests.
+pub(super) struct BodyReader {
+    /// Most bytes of one body.
+    pub max_bytes: usize,
+    timeout: Duration,
+    reserved: AtomicUsize,
 }
 
-/// A share of [`TOGETHER`], given back when this is dropped.
-struct Share<'a> {
-    intake: &'a Intake,
+/// A part of [`MAX_TOTAL_BYTES`], released when this is dropped.
+struct Reservation<'a> {
+    reader: &'a BodyReader,
     bytes: usize,
 }
 
-impl Intake {
-    pub fn new(most: usize, timeout: Duration) -> Intake {
-        Intake { most, timeout, held: AtomicUsize::new(0) }
+impl BodyReader {
+    pub fn new(max_bytes: usize, timeout: Duration) -> BodyReader {
+        BodyReader { max_bytes, timeout, reserved: AtomicUsize::new(0) }
     }
 
-    /// The whole body, or the status that says why not.
+    /// Reads a whole body.
+    ///
+    /// # Errors
+    /// The status that refuses the body.
     pub async fn read(&self, body: Incoming) -> Result<Bytes, StatusCode> {
-        if body.size_hint().lower() > self.most as u64 {
+        if body.size_hint().lower() > self.max_bytes as u64 {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
         tokio::time::timeout(self.timeout, self.collect(body)).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
     }
 
     async fn collect(&self, mut body: Incoming) -> Result<Bytes, StatusCode> {
-        let mut share = Share { intake: self, bytes: 0 };
+        let mut reservation = Reservation { reader: self, bytes: 0 };
         let mut whole = BytesMut::new();
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| StatusCode::BAD_REQUEST)?.into_data() else { continue };
-            if whole.len() + data.len() > self.most {
+            if whole.len() + data.len() > self.max_bytes {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
             }
-            share.bytes += data.len();
-            if self.held.fetch_add(data.len(), SeqCst) + data.len() > TOGETHER {
+            reservation.bytes += data.len();
+            if self.reserved.fetch_add(data.len(), SeqCst) + data.len() > MAX_TOTAL_BYTES {
                 return Err(StatusCode::SERVICE_UNAVAILABLE);
             }
             whole.extend_from_slice(&data);
@@ -68,20 +70,20 @@ impl Intake {
     }
 }
 
-impl Drop for Share<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.intake.held.fetch_sub(self.bytes, SeqCst);
+        self.reader.reserved.fetch_sub(self.bytes, SeqCst);
     }
 }
 
-/// A body that holds something until it ends or nobody wants the rest, and that ends at a time at the latest.
-pub(super) struct Held<T> {
+/// The body of a response. It drops `until_sent` when it ends or the client has left, and ends at the deadline at the latest.
+pub(super) struct ResponseBody<T> {
     pub body: Outgoing,
-    pub until_the_end: Option<T>,
-    pub ends: Option<Pin<Box<Sleep>>>,
+    pub until_sent: Option<T>,
+    pub deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<T: Unpin> Body for Held<T> {
+impl<T: Unpin> Body for ResponseBody<T> {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -90,11 +92,13 @@ impl<T: Unpin> Body for Held<T> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let mut polled = Pin::new(&mut self.body).poll_frame(context);
-        if polled.is_pending() && self.ends.as_mut().is_some_and(|ends| ends.as_mut().poll(context).is_ready()) {
+        if polled.is_pending()
+            && self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready())
+        {
             polled = Poll::Ready(None);
         }
         if matches!(polled, Poll::Ready(None)) || self.body.is_end_stream() {
-            self.until_the_end = None;
+            self.until_sent = None;
         }
         polled
     }
@@ -113,7 +117,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Never says anything and never ends.
+    /// A body without data that never ends.
     struct Silent;
 
     impl Body for Silent {
@@ -126,16 +130,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_held_is_let_go_when_the_body_ends_or_its_time_is_over() {
+    async fn the_guard_is_dropped_at_the_end_of_the_body_or_at_the_deadline() {
         let held = Arc::new(());
-        let hold = |body, ends| Held { body, until_the_end: Some(held.clone()), ends };
+        let hold = |body, deadline| ResponseBody { body, until_sent: Some(held.clone()), deadline };
         let mut short = hold(text("abc"), None);
         assert_eq!(Arc::strong_count(&held), 2);
         assert!(short.frame().await.is_some());
-        assert_eq!(Arc::strong_count(&held), 1, "the last frame was given");
+        assert_eq!(Arc::strong_count(&held), 1, "after the last frame");
 
-        let ends = Box::pin(tokio::time::sleep(Duration::from_millis(20)));
-        let mut silent = hold(Silent.boxed(), Some(ends));
+        let deadline = Box::pin(tokio::time::sleep(Duration::from_millis(20)));
+        let mut silent = hold(Silent.boxed(), Some(deadline));
         assert_eq!(Arc::strong_count(&held), 2);
         let frame = tokio::time::timeout(Duration::from_secs(10), silent.frame()).await.expect("in time");
         assert!(frame.is_none());

@@ -1,63 +1,64 @@
-//! Many clients over HTTP, by the protocol's streamable transport.
+//! Many clients over HTTP, using the protocol's streamable transport.
 //!
-//! A connection ([`accept`]) brings requests to the [`gate`], which holds them to [`names`], [`token`], [`rate`], [`body`] and
-//! [`sessions`] before the protocol sees them, and writes each down ([`record`]).
+//! [`accept`] takes connections and passes each request to the [`handler`]. It checks the request with [`origin`], [`token`],
+//! [`rate_limit`], [`body`] and [`sessions`], hands it to the [`protocol`], and logs it with [`request_log`].
 
 mod accept;
 mod batch;
 mod body;
-mod gate;
-mod names;
-mod rate;
-mod record;
+mod connections;
+mod handler;
+mod origin;
+mod protocol;
+mod rate_limit;
+mod request_log;
 mod sessions;
 mod token;
 
 pub use token::{Token, fresh_token};
 
 use crate::error::ServeError;
-use crate::service::Server;
-use accept::{Links, accept};
-use gate::Gate;
-use rmcp::transport::StreamableHttpService;
-use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use crate::server::Server;
+use accept::Acceptor;
+use connections::Connections;
+use handler::Handler;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How a server over HTTP behaves.
+/// Options of a server over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// Where it listens; port 0 takes a free one.
+    /// Where the server listens; port 0 picks a free port.
     pub address: SocketAddr,
-    /// The tokens of which one is needed; none: nobody needs one, which only a loopback address allows.
+    /// Tokens that let a client in. An empty list lets everybody in, which only a loopback address allows.
     pub tokens: Vec<Token>,
-    /// Names that it is called by besides its own.
+    /// Host names that the server answers to besides its own.
     pub allowed_hosts: Vec<String>,
-    /// Origins whose pages may ask besides its own.
+    /// Origins whose pages may call the server besides its own.
     pub allowed_origins: Vec<String>,
-    /// Most requests a minute of a token, or of an address without; `None`: any number.
+    /// Most requests a minute for a token, or for an address without one; `None` sets no limit.
     pub requests_per_minute: Option<u32>,
     /// Most connections at a time.
     pub max_connections: usize,
     /// Most bytes of a message.
     pub max_body_bytes: usize,
-    /// How long the head of a request may take, and how long a connection may wait for the next one.
+    /// Longest time for the head of a request, and for waiting on the next request of a connection.
     pub header_timeout: Duration,
-    /// How long the message of a request may take.
+    /// Longest time for the body of a request.
     pub body_timeout: Duration,
-    /// How long the answer may take until it begins.
+    /// Longest time until an answer begins.
     pub request_timeout: Duration,
-    /// How long calls may go on when the server is to end.
+    /// Time that calls in progress get when the server stops.
     pub grace: Duration,
-    /// Whether the arguments of calls are logged.
+    /// True if the log holds the arguments of calls.
     pub log_queries: bool,
 }
 
 impl HttpOptions {
-    /// The usual ones at an address.
+    /// The default options at an address.
     pub fn at(address: SocketAddr) -> HttpOptions {
         HttpOptions {
             address,
@@ -76,16 +77,16 @@ impl HttpOptions {
     }
 }
 
-/// How often it is looked whether the last calls are done.
-const POLL: Duration = Duration::from_millis(10);
+/// Poll interval while the last calls finish.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Time allowed to send finished answers on shutdown.
-const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+/// Time for finished answers to be sent when the server stops.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Serves over HTTP until `stop`, then lets the calls that are worked on come to their end. `listening` is told the address.
+/// Serves over HTTP until `stop`, then lets calls in progress finish. Calls `listening` with the address in use.
 ///
 /// # Errors
-/// The address is open to others and there is no token, or nothing can be bound there.
+/// Others can reach the address and there is no token, or the address cannot be bound.
 pub async fn serve_http(
     server: Server,
     options: HttpOptions,
@@ -93,53 +94,49 @@ pub async fn serve_http(
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
     if !options.address.ip().to_canonical().is_loopback() && options.tokens.is_empty() {
-        return Err(ServeError::Open { address: options.address });
+        return Err(ServeError::TokenRequired { address: options.address });
     }
     let bound = TcpListener::bind(options.address).await.and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = bound.map_err(|error| ServeError::io(options.address.to_string(), error))?;
 
-    let protocol_end = CancellationToken::new();
+    let stop_protocol = CancellationToken::new();
     let sessions = sessions::Sessions::new();
-    let factory = server.clone();
-    let protocol = StreamableHttpService::new(
-        move || Ok(factory.clone()),
-        sessions.manager.clone(),
-        // The gate has looked at names and origins already, and read the body.
-        StreamableHttpServerConfig::default()
-            .disable_allowed_hosts()
-            .disable_allowed_origins()
-            .with_json_response(true)
-            .with_max_request_body_bytes(options.max_body_bytes)
-            .with_cancellation_token(protocol_end.clone()),
-    );
-    let gate = Arc::new(Gate {
-        names: names::Names { hosts: options.allowed_hosts, origins: options.allowed_origins },
+    let protocol = protocol::protocol(&server, &sessions, options.max_body_bytes, stop_protocol.clone());
+    let handler = Arc::new(Handler {
+        origins: origin::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
         tokens: options.tokens,
-        anyone: server.anyone().clone(),
-        rate: rate::Rate::new(options.requests_per_minute),
-        intake: body::Intake::new(options.max_body_bytes, options.body_timeout),
+        anonymous: server.anonymous().clone(),
+        rate_limit: rate_limit::RateLimit::new(options.requests_per_minute),
+        bodies: body::BodyReader::new(options.max_body_bytes, options.body_timeout),
         request_timeout: options.request_timeout,
         log_queries: options.log_queries,
         sessions,
         server: server.clone(),
         protocol,
     });
-    let links = Links::new(options.max_connections, options.header_timeout);
-    let end = CancellationToken::new();
+    let connections = Connections::new(options.max_connections);
+    let abort = CancellationToken::new();
+    let acceptor = Acceptor {
+        handler,
+        connections: connections.clone(),
+        header_timeout: options.header_timeout,
+        stop,
+        abort: abort.clone(),
+    };
     listening(address);
-    accept(listener, gate, links.clone(), stop, end.clone()).await;
+    acceptor.run(listener).await;
 
-    // Nothing new comes in. Calls end first, then the streams that would never end by themselves.
-    wait(options.grace, || server.load().calls() == 0 && links.count().1 == 0).await;
-    protocol_end.cancel();
-    wait(DRAIN_TIMEOUT, || links.count().0 == 0).await;
-    end.cancel();
+    // Calls end first, then the streams, which would never end by themselves.
+    wait_until(options.grace, || server.active_calls().count() == 0 && !connections.has_active()).await;
+    stop_protocol.cancel();
+    wait_until(FLUSH_TIMEOUT, || connections.is_empty()).await;
+    abort.cancel();
     Ok(())
 }
 
-async fn wait(most: Duration, is_over: impl Fn() -> bool) {
+async fn wait_until(timeout: Duration, done: impl Fn() -> bool) {
     let started = Instant::now();
-    while !is_over() && started.elapsed() < most {
-        tokio::time::sleep(POLL).await;
+    while !done() && started.elapsed() < timeout {
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }

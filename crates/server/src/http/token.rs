@@ -1,4 +1,4 @@
-//! Bearer tokens: which one a request carries, and what the one that holds it may do.
+//! Bearer tokens, and what their holders may do.
 
 use crate::caller::Caller;
 use crate::error::ServeError;
@@ -8,19 +8,19 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use subtle::{Choice, ConstantTimeEq};
 
-/// A shorter token can be guessed.
-const SHORTEST: usize = 16;
+/// Fewest characters of a token; a shorter one could be guessed.
+const MIN_LENGTH: usize = 16;
 
-/// A longer one is no token of ours and not worth hashing.
-const LONGEST: usize = 512;
+/// Most characters of a token; a longer one cannot be ours and is not worth hashing.
+const MAX_LENGTH: usize = 512;
 
-/// A token that opens a server. The server knows its hash alone.
+/// A token that lets a client in. The server keeps only its hash.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// What it is called in the log.
+    /// Name of the token in the log.
     pub name: String,
     sha256: [u8; 32],
-    /// What the one that holds it may read and do.
+    /// Rights of the holder.
     pub caller: Caller,
 }
 
@@ -30,23 +30,23 @@ impl Token {
         Token { name: name.into(), sha256, caller }
     }
 
-    /// A token by its text, which is hashed and forgotten.
+    /// A token by its text. Only the hash of the text is kept.
     ///
     /// # Errors
-    /// The text is too short to be secret, too long, or not of characters that a header can carry.
+    /// The text is too short to be secret, too long, or has characters that a header cannot carry.
     pub fn plain(name: impl Into<String>, text: &str, caller: Caller) -> Result<Token, ServeError> {
         let name = name.into();
-        if !(SHORTEST..=LONGEST).contains(&text.len()) || !is_token(text) {
+        if !(MIN_LENGTH..=MAX_LENGTH).contains(&text.len()) || !is_token(text) {
             let allowed = format!(
-                "{SHORTEST} to {LONGEST} letters, digits and -._~+/=; `tamis mcp token NAME` makes one that nobody guesses"
+                "{MIN_LENGTH} to {MAX_LENGTH} letters, digits and -._~+/=; `tamis mcp token NAME` makes a safe one"
             );
-            return Err(ServeError::Token { name, allowed });
+            return Err(ServeError::InvalidToken { name, allowed });
         }
         Ok(Token { name, sha256: hash(text), caller })
     }
 }
 
-/// What `b64token` of RFC 6750 allows.
+/// True if a text is a `b64token` of RFC 6750.
 fn is_token(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte))
 }
@@ -55,10 +55,10 @@ fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// A fresh token that nobody guesses, and its SHA-256 in hexadecimal digits.
+/// Makes a random token. Returns it with its SHA-256 in hexadecimal digits.
 ///
 /// # Errors
-/// The system gives no random bytes.
+/// The system provides no random bytes.
 pub fn fresh_token() -> Result<(String, String), ServeError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| ServeError::Random(error.to_string()))?;
@@ -75,14 +75,14 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The token of a request, by its place in the list. Every one of the list is compared, each in a time that does not
-/// depend on how much of it is right.
+/// The position of a request's token in the list. All tokens are compared, each in constant time, so that timing reveals
+/// nothing.
 pub(super) fn find(tokens: &[Token], headers: &HeaderMap) -> Option<usize> {
     let mut given = headers.get_all(AUTHORIZATION).iter();
     let (Some(value), None) = (given.next(), given.next()) else { return None };
     let (scheme, text) = value.to_str().ok()?.split_once(' ')?;
     let text = text.trim_matches(' ');
-    if !scheme.eq_ignore_ascii_case("bearer") || text.is_empty() || text.len() > LONGEST || !is_token(text) {
+    if !scheme.eq_ignore_ascii_case("bearer") || text.is_empty() || text.len() > MAX_LENGTH || !is_token(text) {
         return None;
     }
     let given = hash(text);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_guessed_or_not_be_sent_is_refused_without_being_shown() {
+    fn weak_and_unsendable_tokens_are_refused_without_being_shown() {
         for text in [
             "",
             "hunter2",
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn fresh_tokens_differ_and_open_with_the_hash_that_comes_with_them() {
+    fn fresh_tokens_differ_and_match_their_hash() {
         let (one, sha256) = fresh_token().unwrap();
         let (other, _) = fresh_token().unwrap();
         assert_ne!(one, other);

@@ -1,11 +1,11 @@
 //! `explain_cut`: why an answer stops where it does.
 
-use crate::page::{keep_short, notes};
+use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::{Refused, Reply};
-use crate::seal::FIXED;
+use crate::sanitize::FIXED_MAX_CHARS;
+use crate::shared_arguments::Want;
 use crate::text::{fenced, line, name, rounded};
 use crate::tool::{Call, Tool};
-use crate::values::Want;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,27 +16,26 @@ use tamis::{Answer, CutReport, SearchRequest};
 pub(crate) struct ExplainCut;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The query, as search had it.
+    /// The query of the search.
     #[schemars(length(min = 1, max = 10_000))]
     query: String,
-    /// Another cut to compare, such as max_gap, kneedle, top_score or fixed:k=5 (default: none).
+    /// Another cut to compare with, such as max_gap, kneedle, top_score or fixed:k=5 (default: none).
     #[schemars(length(min = 1, max = 200))]
     cut: Option<String>,
-    /// How much was wanted (default: decided by the evidence).
+    /// How many results the search aimed for (default: chosen for the query).
     want: Option<Want>,
-    /// The kinds of text that were searched (default: all).
+    /// Kinds of text that the search covered (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
     collections: Vec<String>,
-    /// The globs of paths that were searched (default: all).
+    /// Globs of paths that the search covered (default: all).
     #[schemars(length(max = 50))]
     #[serde(default)]
     paths: Vec<String>,
-    /// The repository or project that was searched, by name (default: the one here, or all).
+    /// Repository or project of the search, by name (default: this one, or all).
     namespace: Option<String>,
-    /// Candidates shown on each side of the cut, 1 to 20.
+    /// Candidates to show on each side of the cut, 1 to 20.
     #[schemars(range(min = 1, max = 20))]
     #[serde(default = "around")]
     around: usize,
@@ -46,52 +45,52 @@ fn around() -> usize {
     5
 }
 
-/// Why an answer stops where it does.
+/// The explanation of a cut.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Explanation {
     /// The query as it was searched.
     query: String,
-    /// What was decided.
+    /// The decision.
     decided: Decision,
     /// Candidates around the cut, best first.
     around: Vec<Candidate>,
-    /// The best candidate that was left out; absent where none was.
+    /// The best candidate that was left out; absent when all were kept.
     next: Option<Next>,
-    /// What the other cut would keep; absent where none was asked about.
+    /// The decision of the other cut; absent when the call named none.
     other: Option<Decision>,
-    /// The legs that took part: hybrid, lexical or semantic.
+    /// Mode of the search: hybrid, lexical or semantic.
     mode: String,
-    /// The model of the semantic leg.
+    /// Model of the semantic search.
     model: Option<String>,
-    /// What one should know of the answer.
+    /// Warnings about the answer.
     warnings: Vec<String>,
 }
 
 /// A decision of a cut.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Decision {
-    /// What decided: the name of a cut, or gate where nothing stood out.
+    /// Name of the cut that decided, or gate when nothing stood out.
     method: String,
-    /// How many are kept.
+    /// Number of candidates kept.
     keep: usize,
-    /// Of how many candidates.
+    /// Number of candidates.
     candidates: usize,
-    /// The value that they had to reach, where the method has one.
+    /// Threshold for a candidate, if the method has one.
     threshold: Option<f64>,
-    /// Why.
+    /// Reason for the decision.
     reason: String,
-    /// The method's own figures.
+    /// Figures of the method.
     figures: BTreeMap<String, serde_json::Value>,
 }
 
 /// A candidate near the cut.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Candidate {
-    /// Its place among the candidates, from 1.
+    /// Rank among the candidates, from 1.
     rank: usize,
-    /// Whether the cut kept it.
+    /// True if the cut kept the candidate.
     kept: bool,
-    /// The repository or project it belongs to.
+    /// Repository or project of the document.
     namespace: String,
     /// Path of the document.
     path: String,
@@ -99,33 +98,33 @@ struct Candidate {
     start_line: u32,
     /// Qualified name of the symbol.
     symbol: Option<String>,
-    /// The value that ranked it.
+    /// Score that determined the rank.
     score: f64,
     /// Cosine similarity to the query.
     similarity: Option<f64>,
-    /// BM25 of the query's words in it.
+    /// BM25 score of the query's words.
     bm25: Option<f64>,
-    /// Share of the query's weight in words that it has, from 0 to 1.
+    /// Weighted share of the query's words that it contains, from 0 to 1.
     coverage: Option<f64>,
 }
 
-/// The first one that was left out.
+/// The best candidate that was left out.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Next {
-    /// The value that ranked it.
+    /// Score that determined the rank.
     score: f64,
-    /// How far that is below the last one that was kept; absent where none was.
+    /// Difference to the last kept candidate; absent when none was kept.
     gap: Option<f64>,
-    /// How much of the query's weight in words it has that none of those kept has, from 0 to 1.
+    /// Coverage beyond that of any kept candidate, from 0 to 1.
     new_coverage: Option<f64>,
 }
 
-/// Longer paths and names lose their beginning.
-const LONGEST: usize = 160;
+/// Most characters of a path or a name; longer ones lose their beginning.
+const MAX_NAME: usize = 160;
 
 fn end(text: &str) -> String {
     let text = line(text);
-    match text.chars().count().checked_sub(LONGEST) {
+    match text.chars().count().checked_sub(MAX_NAME) {
         None | Some(0) => text,
         Some(over) => format!("…{}", text.chars().skip(over + 1).collect::<String>()),
     }
@@ -200,9 +199,9 @@ impl Next {
 impl Tool for ExplainCut {
     const NAME: &'static str = "explain_cut";
     const TITLE: &'static str = "Explain the cut";
-    const DESCRIPTION: &'static str = "Why the answer to a query stops where it stops: the candidates around the cut with their \
-        scores, the figures that decided, what the next one would have added, and what another cut would keep. Take it when an \
-        answer seems too short or too long; the passages themselves come from search.";
+    const DESCRIPTION: &'static str = "Explain why the answer to a query stops where it does: the candidates around the cut with \
+        their scores, the deciding figures, what the next candidate would have added, and what another cut would keep. Use it when \
+        an answer seems too short or too long. The passages themselves come from search.";
     type Arguments = Arguments;
     type Answer = Explanation;
 
@@ -243,7 +242,7 @@ impl Tool for ExplainCut {
             model,
             warnings: call.warnings().into_iter().chain(fallback_reason).chain(warnings).collect(),
         };
-        keep_short(&mut answer.warnings, FIXED / 4);
+        shorten_warnings(&mut answer.warnings, FIXED_MAX_CHARS / 4);
         let text = text(&answer);
         Ok(Reply::new(answer, text))
     }
@@ -255,12 +254,12 @@ fn text(answer: &Explanation) -> String {
         text.push_str(&fenced(&answer.around.iter().map(Candidate::text).collect::<String>()));
     }
     if let Some(next) = &answer.next {
-        let gap = next.gap.map(|gap| format!(", {gap:.3} below the last one kept")).unwrap_or_default();
+        let gap = next.gap.map(|gap| format!(", {gap:.3} less than the last one kept")).unwrap_or_default();
         let added = next.new_coverage.map(|share| {
             let percent = (share * 100.0).round();
-            format!(", with {percent}% of the query's weight in words that none kept has")
+            format!(", and covers {percent}% more of the query's words by weight than any kept one")
         });
-        let _ = writeln!(text, "The next one has {:.3}{gap}{}.", next.score, added.unwrap_or_default());
+        let _ = writeln!(text, "The next candidate has {:.3}{gap}{}.", next.score, added.unwrap_or_default());
     }
     if let Some(other) = &answer.other {
         let _ = write!(text, "Instead, {}", other.text());
@@ -268,5 +267,5 @@ fn text(answer: &Explanation) -> String {
     for (figure, value) in &answer.decided.figures {
         let _ = writeln!(text, "{} = {}", name(figure), name(&value.to_string()));
     }
-    text + &notes(&answer.warnings)
+    text + &warning_lines(&answer.warnings)
 }

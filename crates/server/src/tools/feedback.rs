@@ -1,4 +1,4 @@
-//! `feedback`: what was relevant, for later searches to learn from.
+//! `feedback`: judgements that later searches learn from.
 
 use crate::caller::Caller;
 use crate::reply::{Refused, Reply};
@@ -11,45 +11,44 @@ use tamis::feedback::Label;
 pub(crate) struct Feedback;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The query_id of an answer.
+    /// The query_id of the answer.
     #[schemars(length(min = 1, max = 100))]
     query_id: String,
-    /// The results that are judged: their ids, or their ranks in that answer. 1 to 100.
+    /// The judged results, 1 to 100: their ids, or their ranks in that answer.
     #[schemars(length(min = 1, max = 100))]
     ids: Vec<String>,
-    /// Whether they answer the query.
+    /// True if these results answer the query.
     relevant: bool,
 }
 
-/// What was taken down.
+/// The recorded judgements.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Judgements {
-    /// The search.
+    /// Identifier of the search.
     query_id: String,
-    /// The passages, each with its place.
+    /// The judged passages.
     judged: Vec<Judgement>,
 }
 
-/// A passage that was judged.
+/// A judged passage.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Judgement {
-    /// Its identifier.
+    /// Identifier of the passage.
     id: String,
-    /// Path of its document; absent where the index does not hold it any more.
+    /// Path of its document; absent when the passage has left the index.
     path: Option<String>,
-    /// Its rank among the candidates of that search, from 1; absent where it was none.
+    /// Rank among the candidates of that search, from 1; absent when it was not a candidate.
     rank: Option<usize>,
-    /// What was said.
+    /// The judgement.
     relevant: bool,
 }
 
 impl Tool for Feedback {
     const NAME: &'static str = "feedback";
     const TITLE: &'static str = "Feedback";
-    const DESCRIPTION: &'static str = "Say which results of a search answered it and which did not, so that later searches stop \
-        at a better place. Take it when the answer has been used, not before; the last word on a result counts.";
+    const DESCRIPTION: &'static str = "Record which results of a search answered it and which did not, so that later searches stop \
+        at a better point. Call it after the answer has been used. A later judgement of a result replaces an earlier one.";
     const EFFECT: Effect = Effect::Sets;
     type Arguments = Arguments;
     type Answer = Judgements;
@@ -74,7 +73,7 @@ impl Tool for Feedback {
             })
             .collect();
         let what = if relevant { "relevant" } else { "not relevant" };
-        let text = format!("Taken down: {} of search {query_id} {what}.\n", counted(judged.len(), "result"));
+        let text = format!("Recorded: {} of search {query_id} {what}.\n", counted(judged.len(), "result"));
         Ok(Reply::new(Judgements { query_id, judged }, text))
     }
 }

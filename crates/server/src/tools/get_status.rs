@@ -1,9 +1,9 @@
-//! `get_status`: what is indexed, and how fresh it is.
+//! `get_status`: the contents of the index, and its freshness.
 
 use crate::background::Phase;
-use crate::page::{keep_short, notes};
+use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::{Refused, Reply};
-use crate::seal::FIXED;
+use crate::sanitize::FIXED_MAX_CHARS;
 use crate::text::{fenced, name};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
@@ -17,93 +17,92 @@ use tamis::{Error, Status};
 pub(crate) struct GetStatus;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Evidence of this task alone (default: of all tasks).
+    /// Only evidence of this task (default: all tasks).
     #[schemars(length(min = 1, max = 200))]
     task_id: Option<String>,
-    /// The repository or project, by name (default: all).
+    /// Repository or project, by name (default: all).
     namespace: Option<String>,
 }
 
-/// What is indexed.
+/// The contents of the index.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct State {
-    /// Documents.
+    /// Number of documents.
     documents: u64,
-    /// Their passages.
+    /// Number of passages.
     passages: u64,
-    /// Files that have changed since they were indexed.
+    /// Number of files that have changed since they were indexed.
     stale: u64,
-    /// By repository or project.
+    /// Counts by repository or project.
     namespaces: Vec<Namespace>,
-    /// By kind of text.
+    /// Counts by kind of text.
     collections: Vec<Share>,
-    /// Models, and how many passages each has embedded.
+    /// Embedding models, with the passages that each has embedded.
     models: Vec<Model>,
-    /// Evidence by repository or project; only of those that have any.
+    /// Evidence by repository or project, for those that have any.
     evidence: Vec<Evidence>,
-    /// How far the index is: fresh, indexing, embedding with a better model, failed, or off where nothing keeps it fresh.
+    /// State of the index: fresh, indexing, embedding with a better model, failed, or off when nothing keeps it fresh.
     freshness: Freshness,
-    /// What one should know, such as a directory that is gone.
+    /// Warnings, such as a missing directory.
     warnings: Vec<String>,
 }
 
 /// A repository or project.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Namespace {
-    /// Its name.
+    /// Name.
     name: String,
-    /// Its documents.
+    /// Number of documents.
     documents: u64,
-    /// Their passages.
+    /// Number of passages.
     passages: u64,
-    /// Files that have changed since they were indexed; absent where it has no directory.
+    /// Number of files that have changed since they were indexed; absent when it has no directory.
     stale: Option<u64>,
 }
 
 /// A kind of text.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Share {
-    /// Its name, as the argument collections takes it.
+    /// Name, as in the argument collections.
     name: String,
-    /// Its documents.
+    /// Number of documents.
     documents: u64,
-    /// Their passages.
+    /// Number of passages.
     passages: u64,
 }
 
 /// Evidence of a repository or project.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Evidence {
-    /// Its name.
+    /// Name.
     namespace: String,
-    /// Tasks.
+    /// Number of tasks.
     tasks: u64,
-    /// Claims.
+    /// Number of claims.
     claims: u64,
-    /// Fragments of pages.
+    /// Number of fragments.
     fragments: u64,
-    /// Pages.
+    /// Number of pages.
     pages: u64,
-    /// Edges by which a fragment supports a claim.
+    /// Number of edges that support a claim.
     supporting: u64,
-    /// Edges by which a fragment refutes a claim.
+    /// Number of edges that refute a claim.
     refuting: u64,
-    /// Edges by which a fragment does neither, or is not judged yet.
+    /// Number of edges that do neither, or have not been judged yet.
     neutral: u64,
-    /// The ten domains with most fragments.
+    /// The ten domains with the most fragments.
     top_domains: Vec<Domain>,
 }
 
-/// A domain that pages are from.
+/// A domain of pages.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Domain {
-    /// Its name.
+    /// Name.
     name: String,
-    /// Pages from there.
+    /// Number of its pages.
     pages: u64,
-    /// Fragments of them.
+    /// Number of their fragments.
     fragments: u64,
 }
 
@@ -129,20 +128,20 @@ impl From<Phase> for Freshness {
     }
 }
 
-/// A model.
+/// An embedding model.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Model {
-    /// Its name.
+    /// Name.
     id: String,
-    /// Passages that have a vector of it.
+    /// Number of passages that it has embedded.
     embedded: u64,
 }
 
 impl Tool for GetStatus {
     const NAME: &'static str = "get_status";
     const TITLE: &'static str = "Status";
-    const DESCRIPTION: &'static str = "What is indexed here: repositories, kinds of text, counts, models, evidence, and how many files \
-        have changed since. Take it to learn which collections and namespaces there are, or when results seem old.";
+    const DESCRIPTION: &'static str = "List the contents of the index: repositories, kinds of text, counts, models, evidence, and the number \
+        of files that have changed since. Use it to learn the collections and namespaces, or when results seem outdated.";
     type Arguments = Arguments;
     type Answer = State;
 
@@ -150,7 +149,7 @@ impl Tool for GetStatus {
         let names = namespaces(call, arguments.namespace.as_deref())?;
         let mut answer = state(call, &names, arguments.task_id.as_deref())?;
         answer.warnings.splice(0..0, call.warnings());
-        keep_short(&mut answer.warnings, FIXED / 4);
+        shorten_warnings(&mut answer.warnings, FIXED_MAX_CHARS / 4);
         let text = text(&answer);
         Ok(Reply::new(answer, text))
     }
@@ -186,10 +185,10 @@ impl Evidence {
     }
 }
 
-/// The namespaces that are told of: the one named, or all that the caller may read.
+/// The namespaces to report: the one named, or all that the caller may read.
 ///
 /// # Errors
-/// There is none of that name; one that may not be read is told alike.
+/// The namespace does not exist, or the caller may not read it; both give the same message.
 fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refused> {
     let known = call.index.contents().namespaces().map_err(Error::from)?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
@@ -202,7 +201,7 @@ fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refu
     Ok(names)
 }
 
-/// Counts of these namespaces and of no other.
+/// The contents of these namespaces.
 fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State, Refused> {
     let status: Status = call.index.status()?;
     let store = call.index.contents();
@@ -228,7 +227,7 @@ fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State,
     let filter = Filter { namespaces: names.to_vec(), ..Filter::default() };
     let models = status.summary.models.iter().map(|model| {
         let id = model.model.id.clone();
-        // A filter without namespaces would let all through.
+        // A filter without namespaces would match all of them.
         let embedded = if names.is_empty() { 0 } else { store.coverage(&id, &filter).map_err(Error::from)?.embedded };
         Ok::<Model, Refused>(Model { id, embedded })
     });
@@ -250,7 +249,7 @@ fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State,
 
 fn text(state: &State) -> String {
     let State { documents, passages, stale, .. } = state;
-    let fresh = if *stale == 0 { "up to date".to_owned() } else { format!("{stale} files changed since") };
+    let fresh = if *stale == 0 { "up to date".to_owned() } else { format!("{stale} files have changed since") };
     let head = format!("{documents} documents in {passages} passages, {fresh}.\n");
     let mut text = String::new();
     let list = |text: &mut String, what: &str, entries: Vec<String>| {
@@ -269,5 +268,5 @@ fn text(state: &State) -> String {
     list(&mut text, "models", models.collect());
     state.evidence.iter().for_each(|evidence| text.push_str(&evidence.text()));
     let named = if text.is_empty() { text } else { fenced(&text) };
-    head + &named + &notes(&state.warnings)
+    head + &named + &warning_lines(&state.warnings)
 }

@@ -1,6 +1,6 @@
-//! `list_views`: the questions to the evidence graph that have a name.
+//! `list_views`: the predefined questions about the evidence.
 
-use crate::advice::addressed;
+use crate::agent_messages::for_agent;
 use crate::reply::{Refused, Reply};
 use crate::text::{fenced, line};
 use crate::tool::{Call, Tool};
@@ -12,7 +12,6 @@ use tamis::evidence::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 pub(crate) struct ListViews;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {}
 
 /// All views.
@@ -22,33 +21,33 @@ pub(crate) struct Views {
     views: Vec<View>,
 }
 
-/// A question that has a name.
+/// A predefined question.
 #[derive(Debug, Serialize, JsonSchema)]
 struct View {
-    /// Its name, which `query_view` takes.
+    /// Name, for `query_view`.
     name: String,
-    /// What it answers.
+    /// The question that it answers.
     answers: String,
-    /// What it can be asked by.
+    /// Parameters of the view.
     parameters: Vec<Parameter>,
-    /// The names of its columns.
+    /// Names of the columns.
     columns: Vec<String>,
-    /// What keeps one of the user's own from being used; absent where nothing does.
+    /// Why one of the user's own views cannot be used; absent when it can.
     error: Option<String>,
 }
 
-/// What a view can be asked by.
+/// A parameter of a view.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Parameter {
-    /// Its name.
+    /// Name.
     name: String,
-    /// What its values are.
+    /// Type of its values.
     r#type: Kind,
-    /// Whether the view cannot do without a value.
+    /// True if a value is required.
     required: bool,
-    /// Its value where none is given; absent where there is none.
+    /// Default value, if any.
     default: Option<String>,
-    /// What it does.
+    /// Effect of the parameter.
     meaning: String,
 }
 
@@ -93,22 +92,20 @@ impl Parameter {
 impl Tool for ListViews {
     const NAME: &'static str = "list_views";
     const TITLE: &'static str = "List views";
-    const DESCRIPTION: &'static str = "The questions to the evidence graph that have a name: what each answers, and by what it can \
-        be asked. Take it before query_view; query_sql is for what none of them answers.";
+    const DESCRIPTION: &'static str = "List the predefined questions about the evidence graph, with what each answers and its \
+        parameters. Call it before query_view. Use query_sql for a question that no view answers.";
     type Arguments = Arguments;
     type Answer = Views;
 
     fn call(call: &Call<'_>, _: Arguments) -> Result<Reply<Views>, Refused> {
-        // Where the user's files are is told to those who may read everything.
-        let tells_places = call.caller.namespaces.is_none();
+        // Errors name paths of the user's files, so only callers who may read everything see them.
+        let shows_paths = call.caller.namespaces.is_none();
         let view = |view: ViewDescription| View {
             name: line(&view.name),
             answers: line(&view.answers),
             parameters: view.parameters.into_iter().map(Parameter::of).collect(),
             columns: view.columns.iter().map(|column| line(&column.name)).collect(),
-            error: view
-                .error
-                .map(|error| if tells_places { addressed(&line(&error)) } else { "not fit for use".to_owned() }),
+            error: view.error.map(|error| if shows_paths { for_agent(&line(&error)) } else { "invalid".to_owned() }),
         };
         let views = Views { views: call.index.evidence().views().into_iter().map(view).collect() };
         let mut text = String::new();

@@ -1,38 +1,33 @@
-//! One file a tool.
+//! The tools, one file each.
 
-mod explain_cut;
-mod feedback;
-mod get;
-mod get_status;
-mod list_views;
-mod memory_search;
-mod query_sql;
-mod query_view;
-mod related;
-mod remember;
-mod search;
-mod troubleshoot;
-mod vector_search;
+use crate::tool::RegisteredTool;
 
-use crate::tool::Listed;
+/// Declares the module of each tool and lists the tools in this order, which clients see.
+macro_rules! tools {
+    ($($module:ident::$tool:ident;)*) => {
+        $(mod $module;)*
 
-/// All tools, in the order in which they are listed.
-pub(crate) fn all() -> Vec<Listed> {
-    vec![
-        Listed::of::<search::Search>(),
-        Listed::of::<get::Get>(),
-        Listed::of::<related::Related>(),
-        Listed::of::<troubleshoot::Troubleshoot>(),
-        Listed::of::<memory_search::MemorySearch>(),
-        Listed::of::<remember::Remember>(),
-        Listed::of::<vector_search::VectorSearch>(),
-        Listed::of::<query_sql::QuerySql>(),
-        Listed::of::<list_views::ListViews>(),
-        Listed::of::<query_view::QueryView>(),
-        Listed::of::<explain_cut::ExplainCut>(),
-        Listed::of::<feedback::Feedback>(),
-        Listed::of::<get_status::GetStatus>(),
-    ]
+        /// All tools.
+        pub(crate) fn all() -> Vec<RegisteredTool> {
+            vec![$(RegisteredTool::of::<$module::$tool>()),*]
+        }
+    };
+}
+
+tools! {
+    search::Search;
+    get::Get;
+    related::Related;
+    troubleshoot::Troubleshoot;
+    memory_search::MemorySearch;
+    remember::Remember;
+    vector_search::VectorSearch;
+    query_sql::QuerySql;
+    list_views::ListViews;
+    query_view::QueryView;
+    explain_cut::ExplainCut;
+    feedback::Feedback;
+    get_status::GetStatus;
 }
 
 #[cfg(test)]
@@ -40,8 +35,8 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// What some clients refuse, wherever it stands in a schema.
-    fn refused(schema: &Value, path: &str, found: &mut Vec<String>) {
+    /// Collects what some clients refuse, at any depth of a schema.
+    fn unsupported(schema: &Value, path: &str, found: &mut Vec<String>) {
         match schema {
             Value::Object(object) => {
                 for (key, value) in object {
@@ -52,10 +47,10 @@ mod tests {
                     {
                         found.push(path.clone());
                     }
-                    refused(value, &path, found);
+                    unsupported(value, &path, found);
                 }
             }
-            Value::Array(values) => values.iter().for_each(|value| refused(value, path, found)),
+            Value::Array(values) => values.iter().for_each(|value| unsupported(value, path, found)),
             Value::Null => found.push(format!("{path}: null")),
             Value::String(text) if text == "null" => found.push(format!("{path}: null")),
             _ => {}
@@ -65,11 +60,11 @@ mod tests {
     #[test]
     fn trap_no_schema_has_unions_references_or_nulls() {
         for tool in all() {
-            let input = Value::Object((*tool.described.input_schema).clone());
-            let output = Value::Object((*tool.described.output_schema.clone().expect("one")).clone());
+            let input = Value::Object((*tool.description.input_schema).clone());
+            let output = Value::Object((*tool.description.output_schema.clone().expect("one")).clone());
             for (what, schema) in [("input", &input), ("output", &output)] {
                 let mut found = Vec::new();
-                refused(schema, what, &mut found);
+                unsupported(schema, what, &mut found);
                 assert!(found.is_empty(), "{}: {found:?}\n{schema:#}", tool.name());
                 assert_eq!(schema["type"], "object", "{}", tool.name());
             }
@@ -78,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn every_argument_is_described_in_a_line_and_every_tool_says_when_to_take_it() {
+    fn every_argument_has_a_short_description_and_every_tool_says_when_to_use_it() {
         for tool in all() {
             let name = tool.name();
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
-            let description = tool.described.description.clone().unwrap_or_default();
+            let description = tool.description.description.clone().unwrap_or_default();
             assert!((60..700).contains(&description.len()), "{name}: {description}");
-            let schema = &tool.described.input_schema;
+            let schema = &tool.description.input_schema;
             let arguments = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
             assert!(arguments.len() <= 12, "{name} takes {} arguments", arguments.len());
             let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -95,8 +90,8 @@ mod tests {
                     "{name}.{argument}"
                 );
                 let optional = !required.iter().any(|name| *name == argument);
-                let told = schema.get("default").is_some() || described.contains("(default: ");
-                assert!(!optional || told, "{name}.{argument} has no default: {schema}");
+                let has_default = schema.get("default").is_some() || described.contains("(default: ");
+                assert!(!optional || has_default, "{name}.{argument} has no default: {schema}");
                 if ["integer", "number"].contains(&schema["type"].as_str().unwrap_or_default()) {
                     assert!(
                         schema.get("minimum").is_some() && schema.get("maximum").is_some(),

@@ -1,6 +1,6 @@
-//! `query_sql`: a question of one's own to the evidence graph.
+//! `query_sql`: any question about the evidence, in SQL.
 
-use crate::page::{MAX_CHARS, max_chars};
+use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
 use crate::tool::{Call, Tool};
@@ -12,23 +12,22 @@ use tamis::evidence::{SqlQuery, SqlRequest};
 pub(crate) struct QuerySql;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. Its own LIMIT stands.
+    /// One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. It may have its own LIMIT.
     #[schemars(length(min = 1, max = 32_768))]
     sql: String,
     /// Most rows, 1 to 200.
     #[schemars(range(min = 1, max = 200))]
     #[serde(default = "limit")]
     limit: usize,
-    /// Most milliseconds that it may take, 1 to 2000.
+    /// Time limit in milliseconds, 1 to 2000.
     #[schemars(range(min = 1, max = 2000))]
     #[serde(default = "timeout_ms")]
     timeout_ms: u64,
-    /// Whether the tables with their columns come with the answer.
+    /// Include the tables and their columns in the answer.
     #[serde(default)]
     include_schema: bool,
-    /// The repository or project whose evidence it is, by name (default: the one here).
+    /// Repository or project that holds the evidence, by name (default: this one).
     namespace: Option<String>,
     /// Most characters of the answer, 1000 to 100000.
     #[schemars(range(min = 1000, max = 100_000))]
@@ -36,7 +35,7 @@ pub(crate) struct Arguments {
     max_chars: usize,
 }
 
-/// Most rows where nothing else is asked.
+/// Default number of rows.
 pub(super) fn limit() -> usize {
     50
 }
@@ -48,10 +47,10 @@ fn timeout_ms() -> u64 {
 impl Tool for QuerySql {
     const NAME: &'static str = "query_sql";
     const TITLE: &'static str = "Query evidence";
-    const DESCRIPTION: &'static str = "Ask the evidence graph (claims, fragments of pages, and which support or refute which) by \
-        one SQL SELECT of SQLite's dialect; it only reads, within limits of rows and time. Take query_view where list_views has \
-        the question already, vector_search to find claims or fragments by meaning.";
-    const MOST_CHARS: usize = MAX_CHARS;
+    const DESCRIPTION: &'static str = "Query the evidence graph (claims, fragments of pages, and which support or refute which) \
+        with one SELECT in SQLite's dialect. It only reads, within limits of rows and time. Use query_view when list_views \
+        already has the question, and vector_search to find claims or fragments by meaning.";
+    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Rows;
 

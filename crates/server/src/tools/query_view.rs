@@ -1,7 +1,7 @@
-//! `query_view`: a question to the evidence graph that has a name.
+//! `query_view`: a predefined question about the evidence.
 
 use super::query_sql::limit;
-use crate::page::{MAX_CHARS, max_chars};
+use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
 use crate::tool::{Call, Tool};
@@ -14,22 +14,21 @@ use tamis::evidence::{SqlValue, ViewRequest};
 pub(crate) struct QueryView;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The name of a view, as list_views gives it.
+    /// Name of a view, from list_views.
     #[schemars(length(min = 1, max = 200))]
     view_name: String,
-    /// Only what belongs to this task (default: all tasks).
+    /// Only evidence of this task (default: all tasks).
     #[schemars(length(min = 1, max = 200))]
     task_id: Option<String>,
-    /// Values of the view's other parameters, by name: texts or numbers.
+    /// Values of the view's other parameters, by name: text or numbers.
     #[serde(default)]
     params: BTreeMap<String, Value>,
     /// Most rows, 1 to 200.
     #[schemars(range(min = 1, max = 200))]
     #[serde(default = "limit")]
     limit: usize,
-    /// The repository or project whose evidence it is, by name (default: the one here).
+    /// Repository or project that holds the evidence, by name (default: this one).
     namespace: Option<String>,
     /// Most characters of the answer, 1000 to 100000.
     #[schemars(range(min = 1000, max = 100_000))]
@@ -40,16 +39,16 @@ pub(crate) struct Arguments {
 impl Tool for QueryView {
     const NAME: &'static str = "query_view";
     const TITLE: &'static str = "Query a view";
-    const DESCRIPTION: &'static str = "Ask the evidence graph a question that has a name, such as v_contradictions or \
-        v_unsupported_claims: list_views says which there are and what each answers. Take query_sql for what none answers.";
-    const MOST_CHARS: usize = MAX_CHARS;
+    const DESCRIPTION: &'static str = "Ask the evidence graph a predefined question, such as v_contradictions or \
+        v_unsupported_claims. list_views lists them with what each answers. Use query_sql for any other question.";
+    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Rows;
 
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Rows>, Refused> {
         let parameters = arguments.params.into_iter().map(|(name, value)| {
             let value =
-                sql(&value).ok_or_else(|| Refused::argument(&format!("params.{name}"), value, "a text or a number"))?;
+                sql(&value).ok_or_else(|| Refused::argument(&format!("params.{name}"), value, "text or a number"))?;
             Ok::<_, Refused>((name, value))
         });
         let request = ViewRequest {
@@ -65,7 +64,7 @@ impl Tool for QueryView {
     }
 }
 
-/// A value as a statement takes it.
+/// A value in the form that a statement takes.
 fn sql(value: &Value) -> Option<SqlValue> {
     Some(match value {
         Value::Null => SqlValue::Null,

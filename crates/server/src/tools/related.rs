@@ -1,7 +1,7 @@
-//! `related`: on from a result.
+//! `related`: similar passages, and definitions and uses of names.
 
-use crate::cursor::listed;
-use crate::page::{Entry, Listing, MAX_CHARS, More, fitted, max_chars};
+use crate::cursor::fingerprint;
+use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, name, rounded};
 use crate::tool::{Call, Tool};
@@ -12,23 +12,17 @@ use tamis::related::{RelatedBy, RelatedPassage, RelatedRequest};
 pub(crate) struct Related;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The id of a result, or PATH:LINE, a line in the passage that is meant.
+    /// The id of a result, or PATH:LINE for any line of a passage.
     #[schemars(length(min = 1, max = 4000))]
     id: String,
-    /// By meaning (vector) or by the names that code uses (reference) (default: both).
+    /// Relation by meaning (vector) or by the names that code uses (reference) (default: both).
     by: Option<By>,
-    /// Most entries of each relation, 1 to 100 (default: as configured, usually 10).
+    /// Most results of each relation, 1 to 100 (default: as configured, usually 10).
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
-    /// Most characters of the answer, 1000 to 100000.
-    #[schemars(range(min = 1000, max = 100_000))]
-    #[serde(default = "max_chars")]
-    max_chars: usize,
-    /// Where to go on: next_cursor of the last answer to the same arguments (default: from the beginning).
-    #[allow(dead_code)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -38,25 +32,25 @@ enum By {
     Reference,
 }
 
-/// What is related to a passage.
+/// The passages related to a passage.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Relations {
-    /// The passage that was asked about.
-    passage: Place,
-    /// What is like it, then what it uses, then what uses it.
+    /// The passage of the call.
+    passage: PassageRef,
+    /// Similar passages, then definitions that it uses, then passages that use it.
     results: Vec<Relation>,
-    /// Why no more is like it; absent where no vectors were compared.
+    /// Why there are no more similar passages; absent when no vectors were compared.
     reason: Option<String>,
     #[serde(flatten)]
-    more: More,
+    page: PageInfo,
 }
 
-/// Where a passage is.
+/// A passage and its location.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Place {
-    /// Its identifier, which `get` takes.
+struct PassageRef {
+    /// Identifier, for `get`.
     id: String,
-    /// The repository or project it belongs to.
+    /// Repository or project of the document.
     namespace: String,
     /// Path of the document.
     path: String,
@@ -64,41 +58,41 @@ struct Place {
     start_line: u32,
     /// Last line, included.
     end_line: u32,
-    /// What it is: function, type, section, …
+    /// Kind of passage: function, type, section, …
     kind: String,
-    /// Qualified name of the symbol, else the title.
+    /// Qualified name of the symbol, or else the title.
     name: Option<String>,
 }
 
-/// A passage that is related.
+/// A related passage.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Relation {
-    /// How.
-    relation: How,
+    /// The relation.
+    relation: RelationKind,
     #[serde(flatten)]
-    place: Place,
-    /// Cosine similarity of the two, where they are alike.
+    place: PassageRef,
+    /// Cosine similarity of the two passages, for a similar one.
     similarity: Option<f64>,
-    /// The name that one uses of the other.
+    /// The name that one passage uses of the other.
     uses: Option<String>,
-    /// The lines that do so.
+    /// The lines that use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<u32>,
-    /// How many definitions the name can mean; more than 1: perhaps this one.
+    /// Number of definitions with this name; with more than one, the relation is only possible.
     definitions: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum How {
+enum RelationKind {
     Similar,
     Uses,
     UsedBy,
 }
 
-impl Place {
+impl PassageRef {
     fn of(passage: RelatedPassage) -> Self {
-        Place {
+        PassageRef {
             id: passage.id,
             namespace: passage.namespace,
             path: clean(&passage.path),
@@ -110,7 +104,7 @@ impl Place {
     }
 
     fn text(&self) -> String {
-        let Place { start_line, end_line, id, .. } = self;
+        let PassageRef { start_line, end_line, id, .. } = self;
         let called = self.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
         format!("{}:{start_line}-{end_line} [{id}]{called} ({})", name(&self.path), self.kind.replace('_', " "))
     }
@@ -127,14 +121,16 @@ impl Entry for Relation {
             }
         };
         let perhaps = match self.definitions {
-            Some(count) if count > 1 => format!(" (perhaps: {count} definitions)"),
+            Some(count) if count > 1 => format!(" (possibly; {count} definitions)"),
             _ => String::new(),
         };
         let place = self.place.text();
         match self.relation {
-            How::Similar => format!("like it, {:.2}: {place}\n", self.similarity.unwrap_or_default()),
-            How::Uses => format!("it uses {}: {place}{lines}{perhaps}\n", self.uses.as_deref().unwrap_or_default()),
-            How::UsedBy => format!("used by: {place}{lines}{perhaps}\n"),
+            RelationKind::Similar => format!("similar, {:.2}: {place}\n", self.similarity.unwrap_or_default()),
+            RelationKind::Uses => {
+                format!("uses {}: {place}{lines}{perhaps}\n", self.uses.as_deref().unwrap_or_default())
+            }
+            RelationKind::UsedBy => format!("used by: {place}{lines}{perhaps}\n"),
         }
     }
 
@@ -142,7 +138,7 @@ impl Entry for Relation {
         &mut self.place.path
     }
 
-    fn mark(&mut self) {}
+    fn mark_shortened(&mut self) {}
 }
 
 impl Listing for Relations {
@@ -157,17 +153,17 @@ impl Listing for Relations {
         &mut self.results
     }
 
-    fn more(&mut self) -> &mut More {
-        &mut self.more
+    fn page(&mut self) -> &mut PageInfo {
+        &mut self.page
     }
 }
 
 impl Tool for Related {
     const NAME: &'static str = "related";
     const TITLE: &'static str = "Related passages";
-    const DESCRIPTION: &'static str = "From a result on: what is like it in meaning, the definitions that it uses, and the places \
-        that use it. Take it to follow code, or to find more of the same, once search has found a first passage.";
-    const MOST_CHARS: usize = MAX_CHARS;
+    const DESCRIPTION: &'static str = "Continue from a result: passages of similar meaning, the definitions that it uses, and the code \
+        that uses it. Use it to follow code, or to find more of the same, once search has found a first passage.";
+    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Relations;
 
@@ -183,16 +179,16 @@ impl Tool for Related {
         })?;
         let relation = |relation, passage| Relation {
             relation,
-            place: Place::of(passage),
+            place: PassageRef::of(passage),
             similarity: None,
             uses: None,
             lines: Vec::new(),
             definitions: None,
         };
-        let similar = found
-            .similar
-            .into_iter()
-            .map(|one| Relation { similarity: Some(rounded(one.similarity)), ..relation(How::Similar, one.passage) });
+        let similar = found.similar.into_iter().map(|one| Relation {
+            similarity: Some(rounded(one.similarity)),
+            ..relation(RelationKind::Similar, one.passage)
+        });
         let uses = found.references.into_iter().flat_map(|one| {
             let definitions = one.definitions.len();
             one.definitions.into_iter().map(move |passage| (passage, one.name.clone(), one.lines.clone(), definitions))
@@ -201,23 +197,23 @@ impl Tool for Related {
             uses: Some(name(&used)),
             lines,
             definitions: Some(definitions),
-            ..relation(How::Uses, passage)
+            ..relation(RelationKind::Uses, passage)
         });
         let used_by = found.referenced_by.into_iter().map(|one| Relation {
             uses: Some(name(&one.name)),
             lines: one.lines,
             definitions: Some(one.definitions),
-            ..relation(How::UsedBy, one.passage)
+            ..relation(RelationKind::UsedBy, one.passage)
         });
         let results: Vec<Relation> = similar.chain(uses).chain(used_by).collect();
         let reason = found.cut.map(|cut| name(&cut.reason));
-        let names = listed(results.iter().map(|one| one.place.id.as_str()));
-        let passage = Place::of(found.passage);
+        let names = fingerprint(results.iter().map(|one| one.place.id.as_str()));
+        let passage = PassageRef::of(found.passage);
         let nothing = if results.is_empty() { "Nothing is related to it. " } else { "" };
         let why = reason.as_ref().map(|reason| format!("{}.", reason.trim_end_matches('.'))).unwrap_or_default();
         let tail = format!("{nothing}{why}\n");
         let warnings = call.warnings().into_iter().chain(found.notes).collect();
-        let answer = Relations { passage, results, reason, more: More { warnings, ..More::default() } };
-        Ok(fitted(answer, &tail, &call.place, &names, arguments.max_chars))
+        let answer = Relations { passage, results, reason, page: PageInfo { warnings, ..PageInfo::default() } };
+        Ok(paginated(answer, &tail, &call.cursor, &names, arguments.page.max_chars))
     }
 }

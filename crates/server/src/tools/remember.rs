@@ -1,6 +1,6 @@
 //! `remember`: a note for later.
 
-use crate::advice::addressed;
+use crate::agent_messages::for_agent;
 use crate::caller::Caller;
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, name};
@@ -12,38 +12,37 @@ use tamis::memory::RememberRequest;
 pub(crate) struct Remember;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The note, in words that will be understood without this conversation.
+    /// The note, in words that make sense without this conversation.
     #[schemars(length(min = 1))]
     text: String,
-    /// What it is about: the heading that it stands under (default: none).
+    /// Topic of the note, used as the heading above it (default: none).
     #[schemars(length(min = 1, max = 100))]
     topic: Option<String>,
-    /// The repository or project whose note it is, by name (default: the one here, or the only one).
+    /// Repository or project of the note, by name (default: this one, or the only one).
     namespace: Option<String>,
 }
 
-/// Where a note stands.
+/// Location of a note.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Noted {
-    /// The repository or project whose note it is.
+    /// Repository or project of the note.
     namespace: String,
-    /// The file.
+    /// Path of the file.
     path: String,
     /// First line, from 1.
     start_line: u32,
     /// Last line, included.
     end_line: u32,
-    /// Why memory_search does not find it yet; absent where it does.
+    /// Why memory_search cannot find it yet; absent when it can.
     not_indexed: Option<String>,
 }
 
 impl Tool for Remember {
     const NAME: &'static str = "remember";
     const TITLE: &'static str = "Remember";
-    const DESCRIPTION: &'static str = "Write a note that memory_search finds from then on: a decision and why, a preference, what \
-        was learnt. Only what is worth finding again; it is added to the notes of the day, and nothing else is changed.";
+    const DESCRIPTION: &'static str = "Write a note that memory_search can find from now on: a decision and its reason, a preference, \
+        a lesson. Note only what is worth finding again. The note is added to the notes of the day; nothing else changes.";
     const EFFECT: Effect = Effect::Adds;
     type Arguments = Arguments;
     type Answer = Noted;
@@ -61,11 +60,11 @@ impl Tool for Remember {
             path: clean(&noted.path),
             start_line: noted.start_line,
             end_line: noted.end_line,
-            not_indexed: noted.not_indexed.map(|reason| addressed(&name(&reason))),
+            not_indexed: noted.not_indexed.map(|reason| for_agent(&name(&reason))),
         };
         let Noted { path, start_line, end_line, .. } = &answer;
         let found = match &answer.not_indexed {
-            Some(reason) => format!("It is not found yet: {reason}.\n"),
+            Some(reason) => format!("It cannot be found yet: {reason}.\n"),
             None => String::new(),
         };
         let text = format!("Noted in {path}:{start_line}-{end_line}.\n{found}");
@@ -73,7 +72,7 @@ impl Tool for Remember {
     }
 }
 
-/// The namespace whose note it is, as far as the caller may know of it: what the library would say of others is never asked.
+/// The namespace of the note, chosen among those that the caller may read, so that no message mentions another.
 fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Option<String>, Refused> {
     if call.caller.namespaces.is_none() {
         return Ok(wanted);
@@ -87,8 +86,11 @@ fn namespace(call: &Call<'_>, wanted: Option<String>) -> Result<Option<String>, 
         other => {
             let names: Vec<&str> = allowed.map(String::as_str).collect();
             let named = other.unwrap_or("none");
-            let what =
-                if names.is_empty() { "one with notes; you may write none".to_owned() } else { names.join(", ") };
+            let what = if names.is_empty() {
+                "a namespace with notes; you may write to none".to_owned()
+            } else {
+                names.join(", ")
+            };
             Err(Refused::argument("namespace", named, format!("one of {what}")))
         }
     }

@@ -1,10 +1,10 @@
-//! `search`: what is relevant, which can be nothing.
+//! `search`: the relevant passages, if any.
 
 use crate::hits::Found;
-use crate::page::{MAX_CHARS, fitted, max_chars};
+use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
 use crate::reply::{Refused, Reply};
+use crate::shared_arguments::{Want, languages, moment};
 use crate::tool::{Call, Tool};
-use crate::values::{Want, languages, moment};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::SearchRequest;
@@ -13,41 +13,35 @@ use tamis::search::MetadataFilter;
 pub(crate) struct Search;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// What to look for: words, names, an error message or a whole question.
+    /// Search text: words, names, an error message or a whole question.
     #[schemars(length(min = 1, max = 10_000))]
     query: String,
-    /// Most results, 1 to 100 (default: as configured, usually 10). It only shortens what is relevant.
+    /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
-    /// How much is wanted: the one answer, the good ones, or all on the topic (default: decided by the evidence).
+    /// How many results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the query).
     want: Option<Want>,
-    /// Only these kinds of text: code, docs, wiki, issues, notes, sessions, evidence (default: all).
+    /// Kinds of text to search: code, docs, wiki, issues, notes, sessions, evidence (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
     collections: Vec<String>,
-    /// Only code in these languages, such as rust or python (default: all).
+    /// Programming languages to search, such as rust or python (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
     languages: Vec<String>,
-    /// Only paths that match one of these globs, such as src/**/*.rs; `!` in front leaves out (default: all).
+    /// Globs that paths must match, such as src/**/*.rs; a leading `!` excludes (default: all paths).
     #[schemars(length(max = 50))]
     #[serde(default)]
     paths: Vec<String>,
-    /// Only issues and pull requests in this state (default: everything, also what is no issue).
+    /// Only issues and pull requests in this state (default: all text, including other kinds).
     state: Option<State>,
-    /// Only what was written since, such as 2026-01-31, 7d or last week (default: any time).
+    /// Only text written since then, such as 2026-01-31, 7d or last week (default: any time).
     since: Option<String>,
-    /// The repository or project to search, by name (default: the one here, or all).
+    /// Repository or project to search, by name (default: this one, or all).
     namespace: Option<String>,
-    /// Most characters of the answer, 1000 to 100000.
-    #[schemars(range(min = 1000, max = 100_000))]
-    #[serde(default = "max_chars")]
-    max_chars: usize,
-    /// Where to go on: next_cursor of the last answer to the same arguments (default: from the beginning).
-    #[allow(dead_code)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -69,11 +63,11 @@ impl State {
 impl Tool for Search {
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search";
-    const DESCRIPTION: &'static str = "Search code, documents, issues, notes and evidence by words and by meaning. Gives only \
-        what is relevant, with the reason why it stops; an empty answer means that nothing is, and asking for more will not \
-        find it. Take troubleshoot for an error that may have been solved before, memory_search for what was noted down or \
-        said, related to go on from a result.";
-    const MOST_CHARS: usize = MAX_CHARS;
+    const DESCRIPTION: &'static str = "Search code, documents, issues, notes and evidence by words and by meaning. Returns only \
+        relevant results, and the reason why there are no more. An empty answer means that nothing is relevant; a higher limit \
+        will not find more. Use troubleshoot for an error that may have been solved before, memory_search for notes and past \
+        conversations, and related to continue from a result.";
+    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Found;
 
@@ -97,6 +91,6 @@ impl Tool for Search {
         request.check()?;
         let found = Found::of(call.index.search(&request)?, call.warnings());
         let (tail, names) = (found.tail(), found.names());
-        Ok(fitted(found, &tail, &call.place, &names, arguments.max_chars))
+        Ok(paginated(found, &tail, &call.cursor, &names, arguments.page.max_chars))
     }
 }

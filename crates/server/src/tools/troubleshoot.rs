@@ -1,7 +1,7 @@
-//! `troubleshoot`: what was already solved that is like a trouble.
+//! `troubleshoot`: similar problems that were already solved.
 
-use crate::cursor::listed;
-use crate::page::{Entry, Listing, More, fitted};
+use crate::cursor::fingerprint;
+use crate::page::{Entry, Listing, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, counted, fenced, name, rounded};
 use crate::tool::{Call, Tool};
@@ -12,49 +12,48 @@ use tamis::troubleshoot::{SolvedIssue, Trouble, TroubleshootRequest, WikiPage};
 pub(crate) struct Troubleshoot;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The trouble in a line, as the title of a report would say it.
+    /// The problem in one line, like the title of a report.
     #[schemars(length(min = 1, max = 1000))]
     title: String,
-    /// All that is known of it: error messages, what was done, versions (default: nothing).
+    /// Everything known about it: error messages, steps taken, versions (default: nothing).
     #[schemars(length(max = 50_000))]
     #[serde(default)]
     details: String,
     /// Most solved issues, 1 to 10 (default: as configured, usually 3).
     #[schemars(range(min = 1, max = 10))]
     max_results: Option<usize>,
-    /// The repository or project to search, by name (default: the one here, or all).
+    /// Repository or project to search, by name (default: this one, or all).
     namespace: Option<String>,
     /// Most characters of the answer, 2000 to 60000.
     #[schemars(range(min = 2000, max = 60_000))]
     #[serde(default = "max_chars")]
     max_chars: usize,
-    /// Where to go on: next_cursor of the last answer to the same arguments (default: from the beginning).
+    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
     #[allow(dead_code)]
     cursor: Option<String>,
 }
 
-/// A little more than the threads share, for what stands around them.
-const DEFAULT_CHARS: usize = 14_000;
+/// Most characters of an answer by default: a little more than the budget of the threads.
+const DEFAULT_MAX_CHARS: usize = 14_000;
 
 fn max_chars() -> usize {
-    DEFAULT_CHARS
+    DEFAULT_MAX_CHARS
 }
 
-/// What was already solved, which can be nothing.
+/// Solved problems, if any.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Solved {
-    /// Solved issues like the trouble, or pages of the wiki where there is none; best first.
+    /// Similar solved issues, or pages of the wiki when there are none; best first.
     results: Vec<Solution>,
-    /// How to cite each of all that was found.
+    /// How to cite each of the results.
     sources: Vec<String>,
-    /// Why the answer is what it is.
+    /// Reason for the number of results.
     reason: String,
-    /// The search's own identifier, which `feedback` takes; absent where searches are not recorded.
+    /// Identifier of the search, for `feedback`; absent when searches are not recorded.
     query_id: Option<String>,
     #[serde(flatten)]
-    more: More,
+    page: PageInfo,
 }
 
 /// An issue with its conversation, or a page of the wiki.
@@ -62,23 +61,23 @@ pub(crate) struct Solved {
 pub(crate) struct Solution {
     /// How to cite it: [Issue #123] or [Wiki: Page Name].
     source: String,
-    /// What it is.
+    /// Kind: issue, pull request or wiki page.
     kind: String,
-    /// Its title.
+    /// Title.
     title: String,
-    /// The repository or project it belongs to.
+    /// Repository or project of the document.
     namespace: String,
-    /// What `get` takes to read it in full.
+    /// Identifier, for `get`.
     id: String,
-    /// Where people read it.
+    /// Address of the page for people.
     url: Option<String>,
-    /// Of an issue whether it was closed or merged, and when.
+    /// State of an issue, closed or merged, with the date.
     state: Option<String>,
-    /// Cosine similarity to the trouble, from -1 to 1.
+    /// Cosine similarity to the problem, from -1 to 1.
     similarity: Option<f64>,
     /// The conversation, or the relevant sections of the page.
     text: String,
-    /// Whether the text lost its end to `max_chars`.
+    /// True if the text was shortened to fit `max_chars`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shortened: bool,
 }
@@ -130,7 +129,7 @@ impl Entry for Solution {
         &mut self.text
     }
 
-    fn mark(&mut self) {
+    fn mark_shortened(&mut self) {
         self.shortened = true;
     }
 }
@@ -142,31 +141,31 @@ impl Listing for Solved {
         &mut self.results
     }
 
-    fn more(&mut self) -> &mut More {
-        &mut self.more
+    fn page(&mut self) -> &mut PageInfo {
+        &mut self.page
     }
 }
 
-/// Characters that stand around a thread, in either form of the answer.
-const AROUND: usize = 600;
+/// Characters reserved around each thread, as text and as JSON.
+const OVERHEAD: usize = 600;
 
-/// The least and the most that threads may share.
+/// Range of the characters that all threads share.
 const BUDGET: std::ops::RangeInclusive<usize> = 1000..=50_000;
 
 impl Tool for Troubleshoot {
     const NAME: &'static str = "troubleshoot";
     const TITLE: &'static str = "Troubleshoot";
-    const DESCRIPTION: &'static str = "For an error or a defect: what was already solved that is like it, as conversations of \
-        closed issues and merged pull requests, else pages of the wiki. Gives nothing where nothing is like it: then take \
-        search on the code. Cite what you use by its source.";
-    const MOST_CHARS: usize = DEFAULT_CHARS;
+    const DESCRIPTION: &'static str = "Find similar problems that were already solved, for an error or a defect. Returns the \
+        conversations of closed issues and merged pull requests, or else pages of the wiki. When nothing is similar, the answer is \
+        empty: then search the code. Cite each source that you use.";
+    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Solved;
 
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Solved>, Refused> {
         let Arguments { title, details, max_results, namespace, max_chars, .. } = arguments;
         let most = max_results.unwrap_or(call.index.config().triage.troubleshooting.max_results);
-        let budget = max_chars.saturating_sub(AROUND * (most + 1)).clamp(*BUDGET.start(), *BUDGET.end());
+        let budget = max_chars.saturating_sub(OVERHEAD * (most + 1)).clamp(*BUDGET.start(), *BUDGET.end());
         let found = call.index.troubleshooting().answer(&TroubleshootRequest {
             max_results,
             total_budget_chars: Some(budget),
@@ -183,16 +182,16 @@ impl Tool for Troubleshoot {
         let issues = found.matches.into_iter().map(Solution::of_issue);
         let results: Vec<Solution> = issues.chain(found.wiki.into_iter().map(Solution::of_page)).collect();
         let reason = name(&found.reason);
-        let said = reason.trim_end_matches('.');
+        let why = reason.trim_end_matches('.');
         let query = found.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
         let tail = match results.len() {
-            0 => format!("Nothing known: {said}.{query}\n"),
-            count => format!("{}: {said}.{query}\n", counted(count, "solution")),
+            0 => format!("No similar problem: {why}.{query}\n"),
+            count => format!("{}: {why}.{query}\n", counted(count, "solution")),
         };
-        let names = listed(results.iter().map(|one| one.id.as_str()));
+        let names = fingerprint(results.iter().map(|one| one.id.as_str()));
         let sources = found.sources.iter().map(|source| name(source)).collect();
-        let more = More { warnings, ..More::default() };
-        let answer = Solved { results, sources, reason, query_id: found.query_id, more };
-        Ok(fitted(answer, &tail, &call.place, &names, max_chars))
+        let page = PageInfo { warnings, ..PageInfo::default() };
+        let answer = Solved { results, sources, reason, query_id: found.query_id, page };
+        Ok(paginated(answer, &tail, &call.cursor, &names, max_chars))
     }
 }

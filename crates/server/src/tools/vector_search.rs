@@ -1,8 +1,8 @@
-//! `vector_search`: claims or fragments that are like a text.
+//! `vector_search`: claims or fragments similar to a text.
 
-use crate::cursor::listed;
+use crate::cursor::fingerprint;
 use crate::hits::Cut;
-use crate::page::{Entry, Listing, MAX_CHARS, More, fitted, max_chars};
+use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, line, rounded};
 use crate::tool::{Call, Tool};
@@ -13,35 +13,29 @@ use tamis::evidence::{EvidenceTarget, VectorMatch, VectorSearchRequest};
 pub(crate) struct VectorSearch;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// What claims or fragments are compared with: a claim, a question, a sentence.
+    /// Text to compare with: a claim, a question or a sentence.
     #[schemars(length(min = 1, max = 10_000))]
     query: String,
-    /// What is compared with it.
+    /// Records to compare.
     #[serde(default)]
     target: Target,
-    /// Only what has to do with this task (default: all tasks).
+    /// Only evidence of this task (default: all tasks).
     #[schemars(length(min = 1, max = 200))]
     task_id: Option<String>,
     /// Most matches, 1 to 50 (default: as configured, usually 10).
     #[schemars(range(min = 1, max = 50))]
     top_k: Option<usize>,
-    /// Least cosine similarity, 0 to 1; not with cutoff (default: as configured, usually 0.5).
+    /// Lowest cosine similarity, 0 to 1; excludes cutoff (default: as configured, usually 0.5).
     #[schemars(range(min = 0.0, max = 1.0))]
     min_similarity: Option<f64>,
-    /// A cut that decides in place of min_similarity, such as auto or kneedle (default: none).
+    /// Cut that decides instead of min_similarity, such as auto or kneedle (default: none).
     #[schemars(length(min = 1, max = 200))]
     cutoff: Option<String>,
-    /// The repository or project whose evidence it is, by name (default: the one here).
+    /// Repository or project that holds the evidence, by name (default: this one).
     namespace: Option<String>,
-    /// Most characters of the answer, 1000 to 100000.
-    #[schemars(range(min = 1000, max = 100_000))]
-    #[serde(default = "max_chars")]
-    max_chars: usize,
-    /// Where to go on: next_cursor of the last answer to the same arguments (default: from the beginning).
-    #[allow(dead_code)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -52,27 +46,27 @@ enum Target {
     Fragments,
 }
 
-/// Claims or fragments that are like a text, which can be none.
+/// Similar claims or fragments, if any.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Matches {
-    /// What was compared.
+    /// The compared records.
     target: Target,
-    /// Most similar first.
+    /// Results, most similar first.
     results: Vec<Match>,
-    /// How many passages were compared.
+    /// Number of passages compared.
     total_searched: u64,
-    /// How many are like the text in all, and why no more.
+    /// Number of similar records, and the reason for it.
     cut: Cut,
-    /// The search's own identifier, which `feedback` takes; absent where searches are not recorded.
+    /// Identifier of the search, for `feedback`; absent when searches are not recorded.
     query_id: Option<String>,
     #[serde(flatten)]
-    more: More,
+    page: PageInfo,
 }
 
 /// A claim or a fragment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Match {
-    /// Which one; `get` takes it with claim: or fragment: in front.
+    /// Identifier; `get` takes it after claim: or fragment:.
     id: String,
     /// Cosine similarity to the query, from -1 to 1.
     similarity: f64,
@@ -89,7 +83,7 @@ impl Entry for Match {
         &mut self.text_preview
     }
 
-    fn mark(&mut self) {}
+    fn mark_shortened(&mut self) {}
 }
 
 impl Listing for Matches {
@@ -100,18 +94,18 @@ impl Listing for Matches {
         &mut self.results
     }
 
-    fn more(&mut self) -> &mut More {
-        &mut self.more
+    fn page(&mut self) -> &mut PageInfo {
+        &mut self.page
     }
 }
 
 impl Tool for VectorSearch {
     const NAME: &'static str = "vector_search";
     const TITLE: &'static str = "Search evidence by meaning";
-    const DESCRIPTION: &'static str = "Claims, or fragments of pages, of the evidence graph that mean about the same as a text. \
-        Take it to find whether a claim is there already, or fragments that nobody has linked to it; take search for words and \
-        for everything that is no evidence, query_view and query_sql for how evidence hangs together.";
-    const MOST_CHARS: usize = MAX_CHARS;
+    const DESCRIPTION: &'static str = "Find claims or fragments of the evidence graph that are similar in meaning to a text. \
+        Use it to check whether a claim already exists, or to find fragments that nobody has linked to it. Use search for words and \
+        for everything besides evidence, and query_view or query_sql for the links within the evidence.";
+    const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Matches;
 
@@ -135,17 +129,21 @@ impl Tool for VectorSearch {
         let results: Vec<Match> = found.matches.into_iter().map(matched).collect();
         let cut = Cut::of(&found.cut, results.len(), None);
         let warnings = call.warnings().into_iter().chain(found.fallback_reason).chain(found.warnings).collect();
-        let names = listed(results.iter().map(|one| one.id.as_str()));
-        let tail = format!("{} Compared: {} passages.\n", cut.sentence, found.total_searched);
+        let names = fingerprint(results.iter().map(|one| one.id.as_str()));
+        let tail = format!(
+            "{} Compared: {} passages.
+",
+            cut.sentence, found.total_searched
+        );
         let answer = Matches {
             target,
             results,
             total_searched: found.total_searched,
             cut,
             query_id: found.query_id,
-            more: More { warnings, ..More::default() },
+            page: PageInfo { warnings, ..PageInfo::default() },
         };
-        Ok(fitted(answer, &tail, &call.place, &names, arguments.max_chars))
+        Ok(paginated(answer, &tail, &call.cursor, &names, arguments.page.max_chars))
     }
 }
 

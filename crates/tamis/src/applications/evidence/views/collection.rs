@@ -22,7 +22,7 @@ macro_rules! built_in {
 }
 
 /// The views that are built in: name and file.
-pub(super) const BUILT_IN: [(&str, &str); 17] = built_in![
+pub(super) const BUILT_IN: &[(&str, &str)] = &built_in![
     "v_contradictions"
     "v_claim_evidence_summary"
     "v_unsupported_claims"
@@ -96,7 +96,6 @@ mod tests {
     #[test]
     fn every_built_in_view_is_fit_for_use() {
         let views = all(None);
-        assert_eq!(views.len(), 17);
         for view in views {
             let template = view.template.unwrap_or_else(|error| panic!("{error}"));
             assert!(template.header.answers.ends_with(['?', '.']), "{}", view.name);
@@ -121,7 +120,7 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", directory.join("endless.sql.j2")).expect("linked");
         let views = all(Some(user.path()));
         let own: Vec<(&str, bool)> =
-            views[17..].iter().map(|view| (view.name.as_str(), view.template.is_ok())).collect();
+            views[BUILT_IN.len()..].iter().map(|view| (view.name.as_str(), view.template.is_ok())).collect();
         let expected = [
             ("bytes", false),
             ("counted", true),
@@ -135,12 +134,12 @@ mod tests {
         ];
         assert_eq!(own, expected);
         let error = |name: &str| {
-            let view = views[17..].iter().find(|view| view.name == name).expect("listed");
+            let view = views[BUILT_IN.len()..].iter().find(|view| view.name == name).expect("listed");
             view.template.clone().expect_err("not fit")
         };
         assert!(error("spliced").contains("spliced.sql.j2: line 2: "), "{}", error("spliced"));
         assert!(error("v_contradictions").ends_with("give this view another name"));
         assert!(views[0].template.is_ok() && views[0].name == "v_contradictions", "the built-in one stands");
-        assert!(all(Some(&user.path().join("nowhere"))).len() == 17);
+        assert!(all(Some(&user.path().join("nowhere"))).len() == BUILT_IN.len());
     }
 }

@@ -1,24 +1,24 @@
-//! The last thing that happens to all that leaves for a client: what hides is shown, and what is too long is shortened.
+//! The last step of every answer: hidden characters become visible, and overlong parts are shortened.
 //!
-//! Tools make the text of others safe and keep to `max_chars` themselves, each in its own best way. What passes here holds
-//! for all of them, whatever one forgets: text, data, messages of errors, names of columns.
+//! Tools already do both themselves, each in the way that suits it best. This step guarantees it for all of them: for text, data,
+//! error messages and names of columns, whatever a tool forgets.
 
-use crate::advice::addressed;
+use crate::agent_messages::for_agent;
 use crate::page::json_length;
 use crate::text::{clean, first, line, short};
 use rmcp::ErrorData;
 use serde_json::Value;
 
-/// Most characters of a message that says what is wrong.
-const LONGEST_MESSAGE: usize = 4000;
+/// Most characters of an error message.
+const MAX_MESSAGE: usize = 4000;
 
-/// Most characters of the answer of a tool that takes no `max_chars`.
-pub(crate) const FIXED: usize = 30_000;
+/// Most characters of an answer from a tool without `max_chars`.
+pub(crate) const FIXED_MAX_CHARS: usize = 30_000;
 
-/// What tells that an answer lost a part here.
-const SHORTENED: &str = "the answer was longer than allowed and is shortened; ask for less, or with a higher max_chars";
+/// The note on an answer that was shortened here.
+const SHORTENED: &str = "the answer was too long and has been shortened; ask for less, or raise max_chars";
 
-/// A text of at most so many characters in which nothing hides. A fence that it loses the end of is closed.
+/// A text with hidden characters made visible, shortened to so many characters. A fence that loses its end is closed.
 pub(crate) fn text(text: &str, most: usize) -> String {
     let text = clean(text);
     let length = text.chars().count();
@@ -39,7 +39,7 @@ pub(crate) fn text(text: &str, most: usize) -> String {
     }
 }
 
-/// The fence that is not closed at the end of a text.
+/// The fence that is still open at the end of a text.
 fn open_fence(text: &str) -> Option<&str> {
     let mut open = None;
     for line in text.lines() {
@@ -53,7 +53,7 @@ fn open_fence(text: &str) -> Option<&str> {
     open
 }
 
-/// Data of at most so many characters as JSON in which nothing hides. Long texts are shortened first, then long lists.
+/// Data with hidden characters made visible, shortened to so many characters of JSON: long texts first, then long lists.
 pub(crate) fn data(mut value: Value, most: usize) -> Value {
     show(&mut value);
     if json_length(&value) <= most {
@@ -68,12 +68,12 @@ pub(crate) fn data(mut value: Value, most: usize) -> Value {
             return value;
         }
     }
-    // Each round halves the list that takes most, so this ends soon.
+    // Each round halves the longest list, so this ends soon.
     while json_length(&value) > most && longest_list(&mut value).is_some_and(halve) {}
     value
 }
 
-/// Shows what hides in every text of a value, names included.
+/// Makes hidden characters visible in every text of a value, names included.
 fn show(value: &mut Value) {
     match value {
         Value::String(text) => *text = clean(text),
@@ -97,12 +97,12 @@ fn shorten(value: &mut Value, longest: usize) {
     }
 }
 
-/// The list or map whose entries take most, by their number times their length.
+/// The list or map that takes up the most characters.
 fn longest_list(value: &mut Value) -> Option<&mut Value> {
     fn weight(value: &Value) -> usize {
         match value {
             Value::Array(values) if !values.is_empty() => json_length(value),
-            // A map of many names is a list as well; an answer's own fields are not.
+            // A map with many names counts as a list; an answer with its few fields does not.
             Value::Object(object) if object.len() > 40 => json_length(value),
             _ => 0,
         }
@@ -135,7 +135,7 @@ fn longest_list(value: &mut Value) -> Option<&mut Value> {
     })
 }
 
-/// Drops the second half; false where there is nothing to drop.
+/// Drops the second half. Returns false when there is nothing to drop.
 fn halve(value: &mut Value) -> bool {
     match value {
         Value::Array(values) if !values.is_empty() => values.truncate(values.len() / 2),
@@ -148,14 +148,14 @@ fn halve(value: &mut Value) -> bool {
     true
 }
 
-/// A message on one line that is no longer than a message should be.
+/// An error message on one line, shortened.
 pub(crate) fn message(text: &str) -> String {
-    short(&addressed(&line(text)), LONGEST_MESSAGE).into_owned()
+    short(&for_agent(&line(text)), MAX_MESSAGE).into_owned()
 }
 
-/// An error of the protocol with a message that may be shown.
+/// An error of the protocol with a sanitized message.
 pub(crate) fn error(error: ErrorData) -> ErrorData {
-    let data = error.data.map(|value| data(value, LONGEST_MESSAGE));
+    let data = error.data.map(|value| data(value, MAX_MESSAGE));
     ErrorData::new(error.code, message(&error.message), data)
 }
 
@@ -166,7 +166,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn whatever_data_holds_it_is_no_longer_than_allowed() {
+    fn data_never_exceeds_the_limit() {
         let deep = (0..30).fold(json!("x"), |value, _| json!({ "a": [value, "y".repeat(500)] }));
         let names: serde_json::Map<String, Value> =
             (0..3000).map(|number| (format!("name {number}"), json!(number))).collect();
@@ -178,8 +178,8 @@ mod tests {
             json!([[[]], vec![0; 100_000]]),
         ] {
             for most in [1000, 10_000] {
-                let sealed = data(value.clone(), most);
-                assert!(json_length(&sealed) <= most, "{} of {most}", json_length(&sealed));
+                let clean = data(value.clone(), most);
+                assert!(json_length(&clean) <= most, "{} of {most}", json_length(&clean));
             }
         }
         let fits = json!({ "a": ["b", null, 1.5], "c": { "d": "ü" } });
@@ -187,23 +187,23 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_loses_its_end_says_so_and_closes_its_fence() {
+    fn a_shortened_text_says_so_and_closes_its_fence() {
         for body in ["x\n".repeat(5000), "```\n".repeat(3000), "`".repeat(200) + "\n" + &"y".repeat(9000)] {
-            let sealed = text(&format!("head\n{}tail\n", fenced(&body)), 2000);
-            assert!(sealed.chars().count() <= 2000, "{}", sealed.chars().count());
-            assert!(sealed.ends_with("max_chars.\n") && open_fence(&sealed).is_none(), "{sealed}");
+            let clean = text(&format!("head\n{}tail\n", fenced(&body)), 2000);
+            assert!(clean.chars().count() <= 2000, "{}", clean.chars().count());
+            assert!(clean.ends_with("max_chars.\n") && open_fence(&clean).is_none(), "{clean}");
         }
         assert_eq!(text("short\u{1b}", 100), "short␛");
-        // A fence longer than all that there is room for.
+        // The fence alone exceeds the limit.
         assert!(text(&fenced(&"`".repeat(9000)), 1000).chars().count() <= 1000);
     }
 
     #[test]
-    fn nothing_hides_in_names_or_messages() {
-        let sealed = data(json!({ "a\u{202e}": "b\u{200b}", "c": ["\u{7}"] }), 1000);
-        assert_eq!(sealed, json!({ "a[U+202E]": "b[U+200B]", "c": ["␇"] }));
-        let sealed = error(ErrorData::invalid_params(format!("a\nb\u{1b}{}", "x".repeat(9000)), Some(json!("\u{0}"))));
-        assert!(sealed.message.starts_with("a b␛xxx") && sealed.message.chars().count() <= LONGEST_MESSAGE);
-        assert_eq!(sealed.data, Some(json!("␀")));
+    fn names_and_messages_show_hidden_characters() {
+        let clean = data(json!({ "a\u{202e}": "b\u{200b}", "c": ["\u{7}"] }), 1000);
+        assert_eq!(clean, json!({ "a[U+202E]": "b[U+200B]", "c": ["␇"] }));
+        let clean = error(ErrorData::invalid_params(format!("a\nb\u{1b}{}", "x".repeat(9000)), Some(json!("\u{0}"))));
+        assert!(clean.message.starts_with("a b␛xxx") && clean.message.chars().count() <= MAX_MESSAGE);
+        assert_eq!(clean.data, Some(json!("␀")));
     }
 }

@@ -1,28 +1,28 @@
-//! Messages for an agent: what it can do with its tools, and commands only as something to ask the user for.
+//! Turns messages of the library into messages for agents.
 //!
-//! The library's messages are written for people, who have a command line. An agent that reads "run `tamis index`" has
-//! none, or should not use it.
+//! The library writes for people at a command line. An agent that reads "run `tamis index`" has none, or should not use it. So
+//! its messages name tools, and ask it to have the user run commands.
 
 use tamis::Error;
 use tamis::store::StoreError;
 
-/// What to do about an error, for one who has tools and no command line.
-pub(crate) fn of(error: &Error) -> String {
+/// The message of an error, with what an agent can do about it.
+pub(crate) fn for_error(error: &Error) -> String {
     let said = error.to_string();
     let advice = match error {
-        Error::NotFound { .. } => "; `search` gives the ids of what is there, `get_status` the namespaces",
+        Error::NotFound { .. } => "; `search` returns valid ids, and `get_status` lists the namespaces",
         Error::Store(StoreError::Sql { .. } | StoreError::Invalid { .. } | StoreError::Glob { .. }) => "",
         Error::Store(StoreError::Busy { .. }) => "; try again in a moment",
         Error::Store(_) | Error::Path { .. } | Error::IndexDirectory { .. } | Error::Config(_) | Error::Embed(_) => {
-            "; no tool here can mend this: tell the user"
+            "; no tool here can fix this: tell the user"
         }
         _ => "",
     };
-    addressed(&format!("{said}{advice}"))
+    for_agent(&format!("{said}{advice}"))
 }
 
-/// A message in which commands are named as something to ask the user for.
-pub(crate) fn addressed(message: &str) -> String {
+/// A message that asks the user to run the commands in it.
+pub(crate) fn for_agent(message: &str) -> String {
     const COMMAND: &str = "`tamis ";
     const RUN: &str = "run ";
     const ASK: &str = "ask the user to run ";
@@ -37,7 +37,7 @@ pub(crate) fn addressed(message: &str) -> String {
         bare |= !out.ends_with(ASK);
         out.push_str(COMMAND);
         out.push_str(part);
-        // Flags of the command itself are named with it.
+        // Flags of the command itself stand inside its backticks.
         bare |= has_flag(part.split_once('`').map_or("", |(_, after)| after));
     }
     if bare && !out.ends_with(REMARK) {
@@ -46,9 +46,9 @@ pub(crate) fn addressed(message: &str) -> String {
     out
 }
 
-const REMARK: &str = " (commands and flags are the user's: ask for them)";
+const REMARK: &str = " (commands and flags are for the user: ask the user)";
 
-/// Whether a text names a flag, such as `--index`.
+/// True if a text names a flag, such as `--index`.
 fn has_flag(text: &str) -> bool {
     text.split_whitespace().any(|word| {
         let word = word.trim_start_matches(['`', '(', '"']);
@@ -61,8 +61,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_something_to_ask_the_user_for() {
-        for (message, told) in [
+    fn commands_are_left_to_the_user() {
+        for (message, expected) in [
             (
                 "covers 12 of 90 passages; run `tamis index` first",
                 "covers 12 of 90 passages; ask the user to run `tamis index` first",
@@ -70,25 +70,25 @@ mod tests {
             ("x; run `tamis index --remove app`", "x; ask the user to run `tamis index --remove app`"),
             (
                 "put it elsewhere with --index DIR",
-                "put it elsewhere with --index DIR (commands and flags are the user's: ask for them)",
+                "put it elsewhere with --index DIR (commands and flags are for the user: ask the user)",
             ),
             (
                 "`tamis feedback --list` shows them",
-                "`tamis feedback --list` shows them (commands and flags are the user's: ask for them)",
+                "`tamis feedback --list` shows them (commands and flags are for the user: ask the user)",
             ),
             ("limit = 0: must be 1 to 50", "limit = 0: must be 1 to 50"),
             ("SELECT 1 -- a remark", "SELECT 1 -- a remark"),
         ] {
-            assert_eq!(addressed(message), told);
-            assert_eq!(addressed(told), told, "twice is once");
+            assert_eq!(for_agent(message), expected);
+            assert_eq!(for_agent(expected), expected, "a second time changes nothing");
         }
     }
 
     #[test]
-    fn an_error_says_which_tool_helps_or_that_none_does() {
+    fn an_error_names_the_tool_that_helps_or_says_that_none_does() {
         let missing = Error::NotFound { wanted: "x.md".into(), nearest: None };
-        assert!(of(&missing).contains("`search`"));
+        assert!(for_error(&missing).contains("`search`"));
         let broken = Error::Store(StoreError::Missing { path: "/x".into() });
-        assert!(of(&broken).ends_with("tell the user"));
+        assert!(for_error(&broken).ends_with("tell the user"));
     }
 }

@@ -1,8 +1,8 @@
-//! From a server to a process that serves: a runtime, signals, the index kept fresh meanwhile, and the end of all that.
+//! Runs a server as a process: its runtime, its signals, and its end.
 
 use crate::error::ServeError;
 use crate::http::{HttpOptions, serve_http};
-use crate::service::Server;
+use crate::server::Server;
 use crate::signal::cancel_on_signals;
 use crate::stdio::serve_stdio;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 /// Threads that move messages; calls have threads of their own.
 const THREADS: usize = 2;
 
-/// Serves one client on standard input and output until it closes standard input, or a signal comes. Blocks.
+/// Serves one client on standard input and output until it closes standard input, or until a signal. Blocks.
 ///
 /// # Errors
 /// The runtime cannot start, or the client breaks the protocol before a session begins.
@@ -19,10 +19,10 @@ pub fn serve_on_stdio(server: Server) -> Result<(), ServeError> {
     run(&server.clone(), |stop| serve_stdio(server, stop))
 }
 
-/// Serves over HTTP until a signal comes; `listening` is told the address. Blocks.
+/// Serves over HTTP until a signal. Calls `listening` with the address in use. Blocks.
 ///
 /// # Errors
-/// The runtime cannot start, or nothing can be bound at the address, or it is open to others without a token.
+/// The runtime cannot start, the address cannot be bound, or others can reach it and there is no token.
 pub fn serve_on_http(
     server: Server,
     options: HttpOptions,
@@ -46,7 +46,7 @@ fn run<F: Future<Output = Result<(), ServeError>>>(
         serve(stop).await
     });
     server.stop_background();
-    // Reading standard input blocks a thread that nobody can wake, and a call that outlived its time is not waited for.
+    // A read of standard input cannot be interrupted, and a call past its time limit should not delay the end.
     runtime.shutdown_background();
     served
 }

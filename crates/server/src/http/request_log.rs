@@ -1,18 +1,19 @@
-//! One line of the log for each request: what was asked of what tool by whom, and how it ended. What was said is left out
-//! unless that is asked for.
+//! One log line for each request: the tool, the token and the outcome. Arguments are left out unless the user asks for them.
 
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::time::Instant;
 
-/// Most bytes of a name or of arguments that are taken down.
-const NAME: usize = 64;
-const ARGUMENTS: usize = 2000;
+/// Most bytes of a logged name.
+const MAX_NAME: usize = 64;
 
-/// The line of a request, written when this is dropped: when the whole answer is sent, or nobody wants the rest.
+/// Most bytes of logged arguments.
+const MAX_ARGUMENTS: usize = 2000;
+
+/// The log line of a request. It is written when this is dropped: when the answer has been sent, or the client has left.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct RequestLog {
     started: Instant,
     http: String,
     path: &'static str,
@@ -23,7 +24,7 @@ pub(super) struct Record {
     pub status: u16,
 }
 
-/// What is looked at of a message.
+/// The logged part of a message.
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(borrow, default)]
@@ -38,22 +39,22 @@ struct Params<'a> {
     name: Option<Cow<'a, str>>,
 }
 
-/// What is looked at where arguments are wanted as well.
+/// The logged part of a message when arguments are logged too.
 #[derive(Deserialize)]
-struct Spoken {
-    params: Said,
+struct WithArguments {
+    params: Arguments,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct Arguments {
     arguments: Value,
 }
 
-impl Record {
-    pub fn new(http: &str, path: &'static str) -> Record {
-        Record {
+impl RequestLog {
+    pub fn new(http: &str, path: &'static str) -> RequestLog {
+        RequestLog {
             started: Instant::now(),
-            http: start(http, NAME).to_owned(),
+            http: start(http, MAX_NAME).to_owned(),
             path,
             method: String::new(),
             tool: String::new(),
@@ -63,20 +64,21 @@ impl Record {
         }
     }
 
-    /// Takes down what a message calls.
+    /// Notes the method and the tool that a message calls.
     pub fn message(&mut self, body: &[u8], with_arguments: bool) {
         if !tracing::enabled!(tracing::Level::INFO) {
             return;
         }
         let Ok(message) = serde_json::from_slice::<Message<'_>>(body) else { return };
-        self.method = message.method.map(|method| start(&method, NAME).to_owned()).unwrap_or_default();
+        self.method = message.method.map(|method| start(&method, MAX_NAME).to_owned()).unwrap_or_default();
         let Some(params) = message.params else { return };
         if self.method == "tools/call" || self.method == "prompts/get" {
-            self.tool = params.name.map(|name| start(&name, NAME).to_owned()).unwrap_or_default();
+            self.tool = params.name.map(|name| start(&name, MAX_NAME).to_owned()).unwrap_or_default();
         }
         if with_arguments {
-            let spoken = serde_json::from_slice::<Spoken>(body).ok();
-            self.arguments = spoken.map(|spoken| start(&spoken.params.arguments.to_string(), ARGUMENTS).to_owned());
+            let message = serde_json::from_slice::<WithArguments>(body).ok();
+            self.arguments =
+                message.map(|message| start(&message.params.arguments.to_string(), MAX_ARGUMENTS).to_owned());
         }
     }
 }
@@ -86,10 +88,10 @@ fn start(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most.min(text.len()))]
 }
 
-impl Drop for Record {
+impl Drop for RequestLog {
     fn drop(&mut self) {
         let ms = (self.started.elapsed().as_secs_f64() * 1e4).round() / 10.0;
-        // Texts of others are written with `?`, which escapes what could end the line or steer a terminal.
+        // Text from clients is written with `?`, which escapes characters that could end the line or control a terminal.
         tracing::info!(
             target: "tamis::http",
             http = ?self.http,

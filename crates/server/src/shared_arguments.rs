@@ -1,4 +1,4 @@
-//! Arguments that several tools take, as the library means them.
+//! Arguments that several tools share, and their translation for the library.
 
 use crate::arguments::nearest;
 use crate::reply::Refused;
@@ -17,7 +17,7 @@ pub(crate) enum Want {
 }
 
 impl Want {
-    /// The same for a cut.
+    /// The same value for a cut.
     pub fn meant(self) -> tamis::cut::Want {
         match self {
             Want::One => tamis::cut::Want::One,
@@ -27,10 +27,10 @@ impl Want {
     }
 }
 
-/// Languages by the names under which they are stored.
+/// Translates languages into their stored names.
 ///
 /// # Errors
-/// A language that there is not.
+/// A language is unknown.
 pub(crate) fn languages(names: &[String]) -> Result<Vec<String>, Refused> {
     let stored = |name: &String| match Language::named(name) {
         Some(language) => Ok(language.name.to_owned()),
@@ -45,10 +45,10 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<String>, Refused> {
     names.iter().map(stored).collect()
 }
 
-/// The moment that an argument says, seen from now.
+/// The moment that an argument names, relative to now.
 ///
 /// # Errors
-/// It says none.
+/// The text is not a date or time.
 pub(crate) fn moment(name: &str, text: &str) -> Result<Timestamp, Refused> {
     dates::moment(text, &Zoned::now()).map_err(|error| Refused(format!("{name}: {error}")))
 }

@@ -1,31 +1,34 @@
-//! By which names a server may be called, and whose pages may call it.
+//! The host names that a server answers to, and the origins whose pages may call it.
 //!
-//! A page of another site can have its name resolve to this machine (DNS rebinding) and then speak to a server here as its own
-//! site. Its requests name that site in `Host`, and their `Origin` is that site: both are refused.
+//! A page of another site can make its host name resolve to this machine (DNS rebinding) and then call a server here as if it
+//! were its own site. Such requests name that site in `Host` and in `Origin`, and are refused by both.
 
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{StatusCode, Uri};
 use std::net::IpAddr;
 
-/// The names and origins that are allowed besides the server's own.
+/// The host names and origins that are allowed besides the server's own.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct OriginPolicy {
     pub hosts: Vec<String>,
     pub origins: Vec<String>,
 }
 
-/// A refusal, with what to do.
+/// The status and the reason of a refusal.
 pub(super) type Refusal = (StatusCode, &'static str);
 
-const BAD_HOST: Refusal = (StatusCode::BAD_REQUEST, "exactly one valid Host header is needed");
+const BAD_HOST: Refusal = (StatusCode::BAD_REQUEST, "the request needs exactly one valid Host header");
 const OTHER_HOST: Refusal =
-    (StatusCode::FORBIDDEN, "this server is not called so; its names can be added as mcp.allowed_hosts");
+    (StatusCode::FORBIDDEN, "this server does not have this host name; mcp.allowed_hosts can add it");
 const OTHER_ORIGIN: Refusal =
-    (StatusCode::FORBIDDEN, "pages of this origin may not ask; an origin can be allowed as one of mcp.allowed_origins");
+    (StatusCode::FORBIDDEN, "pages of this origin may not call the server; mcp.allowed_origins can allow it");
 
-impl Names {
-    /// Whether a request that came in at the address `local` may be answered.
+impl OriginPolicy {
+    /// Checks a request that arrived at the address `local`.
+    ///
+    /// # Errors
+    /// The status and the reason of the refusal.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap, local: IpAddr) -> Result<(), Refusal> {
         let host = single(headers, &HOST).map_err(|()| BAD_HOST)?.ok_or(BAD_HOST)?;
         let host: Authority = host.to_str().ok().and_then(|text| text.parse().ok()).ok_or(BAD_HOST)?;
@@ -33,31 +36,31 @@ impl Names {
         if host.as_str().contains('@') || (host.port_u16().is_none() && !has_no_port) {
             return Err(BAD_HOST);
         }
-        // What stands in the request's line counts instead of the header: both must be right.
+        // A host in the request line takes precedence over the header, so both must be right.
         for authority in [Some(&host), uri.authority()].into_iter().flatten() {
-            if !self.is_ours(authority.host(), local) {
+            if !self.is_own_or_allowed_host(authority.host(), local) {
                 return Err(OTHER_HOST);
             }
         }
         match single(headers, &ORIGIN) {
             Ok(None) => Ok(()),
-            Ok(Some(origin)) if self.is_allowed(origin, &host) => Ok(()),
+            Ok(Some(origin)) if self.is_allowed_origin(origin, &host) => Ok(()),
             _ => Err(OTHER_ORIGIN),
         }
     }
 
-    fn is_ours(&self, host: &str, local: IpAddr) -> bool {
+    fn is_own_or_allowed_host(&self, host: &str, local: IpAddr) -> bool {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let local = local.to_canonical();
         let own = match bare.parse::<IpAddr>() {
-            // An address in place of a name is the one that was dialled: nothing was rebound.
+            // A host that is the address itself needed no name, so it cannot have been rebound.
             Ok(address) => address.to_canonical() == local || (address.is_loopback() && local.is_loopback()),
             Err(_) => local.is_loopback() && bare.eq_ignore_ascii_case("localhost"),
         };
         own || self.hosts.iter().any(|name| name.trim_matches(['[', ']']).eq_ignore_ascii_case(bare))
     }
 
-    fn is_allowed(&self, origin: &HeaderValue, host: &Authority) -> bool {
+    fn is_allowed_origin(&self, origin: &HeaderValue, host: &Authority) -> bool {
         let Ok(origin) = origin.to_str() else { return false };
         let own = ["http://", "https://"]
             .iter()
@@ -66,7 +69,10 @@ impl Names {
     }
 }
 
-/// The one value of a header; an error where there are several.
+/// The value of a header that may occur once.
+///
+/// # Errors
+/// The header occurs more than once.
 pub(super) fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h HeaderValue>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -79,7 +85,7 @@ pub(super) fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Op
 mod tests {
     use super::*;
 
-    fn check(names: &Names, local: &str, uri: &str, given: &[(&str, &str)]) -> u16 {
+    fn check(names: &OriginPolicy, local: &str, uri: &str, given: &[(&str, &str)]) -> u16 {
         let mut headers = HeaderMap::new();
         for (name, value) in given {
             headers.append(name.parse::<HeaderName>().unwrap(), HeaderValue::from_bytes(value.as_bytes()).unwrap());
@@ -90,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_names_of_the_bound_address_are_ours() {
-        let names = Names { hosts: vec!["search.example".into()], origins: vec![] };
+    fn only_names_of_the_bound_address_and_allowed_names_are_answered() {
+        let names = OriginPolicy { hosts: vec!["search.example".into()], origins: vec![] };
         let host = |local, host| check(&names, local, "/mcp", &[("host", host)]);
         for right in [
             "localhost",
@@ -129,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_own_origin_and_those_allowed_may_ask() {
-        let names = Names { hosts: vec![], origins: vec!["https://app.example:8443".into()] };
+    fn only_the_servers_own_and_the_allowed_origins_may_call() {
+        let names = OriginPolicy { hosts: vec![], origins: vec!["https://app.example:8443".into()] };
         let origin = |origin| check(&names, "127.0.0.1", "/", &[("host", "localhost:8000"), ("origin", origin)]);
         for right in ["http://localhost:8000", "https://app.example:8443"] {
             assert_eq!(origin(right), 200, "{right}");

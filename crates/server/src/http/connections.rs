@@ -1,0 +1,104 @@
+//! Open connections, up to a maximum.
+//!
+//! When the maximum is reached, the connection that has waited longest for a request is closed. So a client that only opens
+//! connections, or sends slowly, cannot keep others out. A connection whose request was accepted is never closed for another.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub peer: SocketAddr,
+    pub local: SocketAddr,
+    /// Calls in progress, or with an answer that has not been sent yet.
+    active: AtomicUsize,
+    idle_since: Mutex<Instant>,
+    /// Cancelled when the connection is closed to make room for another.
+    pub evicted: CancellationToken,
+}
+
+/// The request on a connection stays active until this is dropped.
+#[derive(Debug)]
+pub(super) struct PendingAnswer(Arc<Connection>);
+
+impl Connection {
+    /// Marks an accepted request: from now on the connection is not closed for another.
+    pub fn mark_active(&self) {
+        self.active.fetch_add(1, SeqCst);
+    }
+
+    pub fn pending_answer(self: &Arc<Self>) -> PendingAnswer {
+        PendingAnswer(self.clone())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.active.load(SeqCst) == 0
+    }
+
+    fn idle_since(&self) -> MutexGuard<'_, Instant> {
+        self.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for PendingAnswer {
+    fn drop(&mut self) {
+        *self.0.idle_since() = Instant::now();
+        // HTTP/1 handles the requests of a connection one after another.
+        self.0.active.store(0, SeqCst);
+    }
+}
+
+/// All open connections.
+pub(super) struct Connections {
+    max: usize,
+    open: Mutex<Vec<Arc<Connection>>>,
+}
+
+impl Connections {
+    pub fn new(max: usize) -> Arc<Connections> {
+        Arc::new(Connections { max: max.max(1), open: Mutex::default() })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.open().is_empty()
+    }
+
+    pub fn has_active(&self) -> bool {
+        self.open().iter().any(|connection| !connection.is_idle())
+    }
+
+    /// Adds a connection, closing the longest idle one where needed; `None` when all are active.
+    pub fn add(&self, peer: SocketAddr, local: SocketAddr) -> Option<Arc<Connection>> {
+        let mut open = self.open();
+        while open.len() >= self.max {
+            let longest_idle = open
+                .iter()
+                .enumerate()
+                .filter(|(_, connection)| connection.is_idle())
+                .min_by_key(|(_, connection)| *connection.idle_since())
+                .map(|(position, _)| position)?;
+            open.swap_remove(longest_idle).evicted.cancel();
+        }
+        let connection = Arc::new(Connection {
+            peer,
+            local,
+            active: AtomicUsize::new(0),
+            idle_since: Mutex::new(Instant::now()),
+            evicted: CancellationToken::new(),
+        });
+        open.push(connection.clone());
+        Some(connection)
+    }
+
+    pub fn remove(&self, connection: &Arc<Connection>) {
+        self.open().retain(|other| !Arc::ptr_eq(other, connection));
+    }
+}

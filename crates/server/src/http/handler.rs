@@ -1,0 +1,293 @@
+//! Answers an HTTP request, after checking its host, origin, path, token, rate, session, size and time.
+
+use super::batch;
+use super::body::{BodyReader, Outgoing, ResponseBody, text};
+use super::connections::Connection;
+use super::origin::{OriginPolicy, single};
+use super::protocol::Protocol;
+use super::rate_limit::{ClientKey, RateLimit};
+use super::request_log::RequestLog;
+use super::sessions::Sessions;
+use super::token::{self, Token};
+use crate::caller::Caller;
+use crate::messages::{self, Batch, batches_unsupported, supports_batches};
+use crate::server::Server;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most calls in progress or waiting. The calls of a session outlive the connection that brought them.
+const MAX_CALLS: usize = 1024;
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// Checks requests and passes them to the protocol.
+pub(super) struct Handler {
+    pub origins: OriginPolicy,
+    pub tokens: Vec<Token>,
+    /// The caller of a request without a token, when no token is needed.
+    pub anonymous: Caller,
+    pub rate_limit: RateLimit,
+    pub bodies: BodyReader,
+    pub request_timeout: Duration,
+    pub log_queries: bool,
+    pub sessions: Sessions,
+    pub server: Server,
+    pub protocol: Protocol,
+}
+
+/// The sender of a request.
+struct Identity {
+    client: ClientKey,
+    caller: Caller,
+    token: Option<String>,
+}
+
+/// A request that may go to the protocol.
+enum Accepted {
+    /// Nothing to hand on: this is the answer.
+    Answered(Response<Outgoing>),
+    /// One message, or a request without a body. `opens_batches`: it opens a session that may send batches.
+    One {
+        opens_batches: bool,
+    },
+    Batch(Batch, Vec<ClientJsonRpcMessage>),
+}
+
+/// An answer given in place of the protocol's.
+struct Rejection(Box<Response<Outgoing>>);
+
+impl Rejection {
+    fn with(mut self, name: HeaderName, value: impl Into<HeaderValue>) -> Rejection {
+        self.0.headers_mut().insert(name, value.into());
+        self
+    }
+}
+
+fn reject(status: StatusCode, reason: impl Into<Bytes>) -> Rejection {
+    Rejection(Box::new(plain(status, reason)))
+}
+
+fn plain(status: StatusCode, reason: impl Into<Bytes>) -> Response<Outgoing> {
+    response(status, reason, "text/plain; charset=utf-8")
+}
+
+fn json(status: StatusCode, message: &serde_json::Value) -> Response<Outgoing> {
+    response(status, message.to_string(), "application/json")
+}
+
+fn response(status: StatusCode, body: impl Into<Bytes>, content_type: &'static str) -> Response<Outgoing> {
+    let mut response = Response::new(text(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+impl Handler {
+    /// Answers a request.
+    pub async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        connection: Arc<Connection>,
+    ) -> Response<Outgoing> {
+        let path = match request.uri().path() {
+            "/mcp" => "/mcp",
+            "/health" => "/health",
+            _ => "other",
+        };
+        let is_post = request.method() == Method::POST;
+        let mut log = RequestLog::new(request.method().as_str(), path);
+        let mut response = match self.respond(request, path, &connection, &mut log).await {
+            Ok(response) => response,
+            Err(Rejection(response)) => *response,
+        };
+        log.status = response.status().as_u16();
+        let headers = response.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        // The answer to a call has a time limit. A stream of the server's own messages goes on until its client leaves.
+        let deadline = is_post.then(|| Box::pin(tokio::time::sleep(self.request_timeout)));
+        let until_sent = Some((log, connection.pending_answer()));
+        response.map(|body| ResponseBody { body, until_sent, deadline }.boxed())
+    }
+
+    async fn respond(
+        &self,
+        request: Request<Incoming>,
+        path: &'static str,
+        connection: &Arc<Connection>,
+        log: &mut RequestLog,
+    ) -> Result<Response<Outgoing>, Rejection> {
+        self.origins
+            .check(request.uri(), request.headers(), connection.local.ip())
+            .map_err(|(status, reason)| reject(status, reason))?;
+        check_method(path, request.method())?;
+        if path == "/health" {
+            return Ok(plain(StatusCode::OK, "ok\n"));
+        }
+        let identity = self.identify(&request, connection)?;
+        log.token.clone_from(&identity.token);
+        self.rate_limit.count(identity.client).map_err(too_many_requests)?;
+        let session = self.session(request.headers(), identity.client)?;
+        if self.server.active_calls().count() >= MAX_CALLS {
+            return Err(
+                reject(StatusCode::SERVICE_UNAVAILABLE, "too many calls at once; try again").with(RETRY_AFTER, 1u64)
+            );
+        }
+
+        let (mut parts, body) = request.into_parts();
+        let body = match parts.method {
+            Method::POST => self.bodies.read(body).await.map_err(|status| self.unreadable_body(status))?,
+            _ => Bytes::new(),
+        };
+        log.message(&body, self.log_queries);
+        let (is_call, is_end) = (parts.method == Method::POST, parts.method == Method::DELETE);
+        let accepted = match is_call {
+            true => self.accept(&parts, &body, session.as_deref()),
+            false => Accepted::One { opens_batches: false },
+        };
+        if is_call && !matches!(accepted, Accepted::Answered(_)) {
+            connection.mark_active();
+        }
+        parts.extensions.insert(identity.caller);
+        let opens_batches = matches!(accepted, Accepted::One { opens_batches: true });
+        let answered = async {
+            match accepted {
+                Accepted::Answered(response) => response,
+                Accepted::One { .. } => self.protocol.handle(Request::from_parts(parts, Full::new(body))).await,
+                Accepted::Batch(batch, messages) => {
+                    match batch::answered(&self.protocol, &parts, batch, messages).await {
+                        Some(answers) => json(StatusCode::OK, &answers),
+                        None => plain(StatusCode::ACCEPTED, ""),
+                    }
+                }
+            }
+        };
+        let mut response = tokio::time::timeout(self.request_timeout, answered).await.map_err(|_| {
+            reject(StatusCode::GATEWAY_TIMEOUT, "the request took longer than mcp.request_timeout_seconds allows")
+        })?;
+        match session {
+            Some(session) if is_end && response.status() == StatusCode::ACCEPTED => {
+                // Clients take 200 and 204 to mean that the session is over, and 202 that it will be.
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                self.sessions.remove(&session);
+            }
+            None if is_call => {
+                if let Some(Ok(opened)) = response.headers().get(&SESSION).map(HeaderValue::to_str) {
+                    self.sessions.add(opened.into(), identity.client, opens_batches).await;
+                }
+            }
+            _ => {}
+        }
+        Ok(response)
+    }
+
+    /// Identifies the sender by its token. A client that tries tokens is counted by its address.
+    fn identify(&self, request: &Request<Incoming>, connection: &Connection) -> Result<Identity, Rejection> {
+        let address = ClientKey::at(connection.peer.ip());
+        if self.tokens.is_empty() {
+            return Ok(Identity { client: address, caller: self.anonymous.clone(), token: None });
+        }
+        if let Some(position) = token::find(&self.tokens, request.headers()) {
+            let Token { name, caller, .. } = &self.tokens[position];
+            return Ok(Identity {
+                client: ClientKey::Token(position),
+                caller: caller.clone(),
+                token: Some(name.clone()),
+            });
+        }
+        self.rate_limit.count(address).map_err(too_many_requests)?;
+        Err(reject(StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN")
+            .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"tamis\"")))
+    }
+
+    /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.
+    fn session(&self, headers: &HeaderMap, client: ClientKey) -> Result<Option<String>, Rejection> {
+        let named = single(headers, &SESSION)
+            .map_err(|()| reject(StatusCode::BAD_REQUEST, "the request has more than one Mcp-Session-Id header"))?;
+        let Some(named) = named else { return Ok(None) };
+        match named.to_str() {
+            Ok(session) if self.sessions.belongs(session, client) => Ok(Some(session.to_owned())),
+            _ => Err(reject(StatusCode::NOT_FOUND, "Not Found: Session not found")),
+        }
+    }
+
+    /// Reads the body of a call.
+    fn accept(&self, parts: &Parts, body: &[u8], session: Option<&str>) -> Accepted {
+        // The protocol's library itself refuses what is not declared as JSON.
+        if !is_json(&parts.headers) {
+            return Accepted::One { opens_batches: false };
+        }
+        match messages::read(body) {
+            messages::Incoming::Bad(answer) => Accepted::Answered(json(StatusCode::BAD_REQUEST, &answer)),
+            messages::Incoming::Ignored => Accepted::Answered(plain(StatusCode::ACCEPTED, "")),
+            messages::Incoming::One(message) => Accepted::One { opens_batches: opens_batches(&message) },
+            messages::Incoming::Batch(list) => {
+                let version = parts.headers.get(&VERSION);
+                let allowed = version.is_none_or(|version| version.to_str().is_ok_and(supports_batches))
+                    && session.is_some_and(|session| self.sessions.supports_batches(session));
+                let batch = if allowed { Batch::of(list, |_| false) } else { Err(batches_unsupported()) };
+                match batch {
+                    Ok((batch, messages)) => Accepted::Batch(batch, messages),
+                    Err(answer) => Accepted::Answered(json(StatusCode::BAD_REQUEST, &answer)),
+                }
+            }
+        }
+    }
+
+    fn unreadable_body(&self, status: StatusCode) -> Rejection {
+        let reason = match status {
+            StatusCode::PAYLOAD_TOO_LARGE => format!("a message may have at most {} bytes", self.bodies.max_bytes),
+            StatusCode::REQUEST_TIMEOUT => "the message took too long to arrive".to_owned(),
+            StatusCode::SERVICE_UNAVAILABLE => "too many long messages at once; try again".to_owned(),
+            _ => "the message could not be read".to_owned(),
+        };
+        // The rest of the body stays unread, so the connection cannot be used again.
+        let rejection = reject(status, reason).with(CONNECTION, HeaderValue::from_static("close"));
+        if status == StatusCode::SERVICE_UNAVAILABLE { rejection.with(RETRY_AFTER, 1u64) } else { rejection }
+    }
+}
+
+fn check_method(path: &str, method: &Method) -> Result<(), Rejection> {
+    let (allowed, names): (&[Method], _) = match path {
+        "/health" => (&[Method::GET, Method::HEAD], "GET, HEAD"),
+        "/mcp" => (&[Method::POST, Method::GET, Method::DELETE], "POST, GET, DELETE"),
+        _ => return Err(reject(StatusCode::NOT_FOUND, "not found; the server is at /mcp")),
+    };
+    match allowed.contains(method) {
+        true => Ok(()),
+        false => Err(reject(StatusCode::METHOD_NOT_ALLOWED, format!("method not allowed; use {names}"))
+            .with(ALLOW, HeaderValue::from_static(names))),
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// True if a message opens a session that may send batches.
+fn opens_batches(message: &ClientJsonRpcMessage) -> bool {
+    match message {
+        JsonRpcMessage::Request(request) => match &request.request {
+            ClientRequest::InitializeRequest(open) => supports_batches(open.params.protocol_version.as_str()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn too_many_requests(seconds: u64) -> Rejection {
+    reject(StatusCode::TOO_MANY_REQUESTS, "too many requests; mcp.requests_per_minute sets the limit")
+        .with(RETRY_AFTER, seconds)
+}
