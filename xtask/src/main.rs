@@ -1,7 +1,9 @@
-//! `cargo xtask`: what a person would otherwise do by hand.
+//! `cargo xtask`: the project's chores as commands.
 
 mod conformance;
+mod deny;
 mod models;
+mod package;
 mod platforms;
 mod references;
 mod run;
@@ -12,13 +14,22 @@ use anyhow::{Result, bail};
 use run::cargo;
 
 const HELP: &str = "\
-cargo xtask test          format, lint, platforms, and all tests: unit, property, integration, documentation
-cargo xtask platforms     every crate that the code names is there on every system it is built for
-cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios; `bench mcp`: of the server
-cargo xtask conformance   drive the server by the protocol's conformance suite, its inspector and official clients (needs npm)
-cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
-cargo xtask torture       kill it, let system calls fail, damage its files, fill its disk; `torture --help` has flags
-cargo xtask distill       remake the static model's token table
+Usage: cargo xtask COMMAND
+
+Before a change lands:
+  test          run every check: format, lint, platforms, dependencies, packages, all tests, conformance
+  platforms     check that each crate named in the code is a dependency on every supported system
+  deny          check licences, duplicates, sources and advisories of all dependencies (rules: deny.toml)
+  conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm)
+
+Before a release:
+  package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
+  bench         measure indexing, searching and embedding; `bench mcp` measures the server
+  torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
+
+Remake committed files:
+  references    make the fixtures that come from independent implementations (needs python3)
+  distill       make the built-in models from the published checkpoint
 ";
 
 fn main() -> Result<()> {
@@ -31,6 +42,8 @@ fn main() -> Result<()> {
         "test" => test(),
         "bench" => bench(rest),
         "platforms" => platforms::run(),
+        "deny" => deny::run(),
+        "package" => package::run(rest),
         "conformance" => conformance::run(rest),
         "references" => references::run(),
         #[cfg(unix)]
@@ -42,25 +55,28 @@ fn main() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        other => bail!("{other}: no such command\n\n{HELP}"),
+        other => bail!("{other}: unknown command\n\n{HELP}"),
     }
 }
 
-/// Everything that must hold before a change lands.
+/// Runs everything that must hold before a change lands.
 fn test() -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     platforms::run()?;
+    deny::run()?;
+    package::check()?;
     cargo(&["test", "--workspace"])?;
     match conformance::obstacle() {
         None => conformance::run(&[]),
         Some(obstacle) => {
-            println!("conformance is passed over: {obstacle}");
+            println!("conformance skipped: {obstacle}");
             Ok(())
         }
     }
 }
 
+/// Builds the program and its benchmark, and runs the benchmark.
 fn bench(rest: &[String]) -> Result<()> {
     cargo(&["build", "--release", "--package", "tamis-cli"])?;
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];

@@ -1,4 +1,4 @@
-//! The sessions in docs/mcp.md: made by a real client from the small project, and held to be what comes out.
+//! The sessions in docs/mcp.md: a real client makes them from the small project, and the page must show the same.
 
 use super::fixture::Fixture;
 use super::outcome::Outcome;
@@ -8,14 +8,14 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::time::Instant;
 
-/// What stands around them in the page.
+/// The marks around the sessions in the page.
 const MARKS: [&str; 2] =
     ["<!-- sessions: made by `cargo xtask conformance sessions --write` -->", "<!-- sessions end -->"];
 
-/// Makes them anew and compares them with the page, or puts them into it.
+/// Makes the sessions and compares them with the page, or writes them into it.
 ///
 /// # Errors
-/// They cannot be made, or the page has no place for them.
+/// The sessions cannot be made, or the page lacks the marks.
 pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome>> {
     let started = Instant::now();
     fixture.renew()?;
@@ -24,16 +24,16 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
     command.env("TAMIS_SERVED_WITH", serde_json::to_string(&fixture.environment())?);
     let output = command.output().context("node cannot be started")?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let name = "sessions in docs/mcp.md".to_owned();
-        return Ok(vec![Outcome { name, failures: vec![told], took: started.elapsed(), ..Outcome::default() }]);
+        return Ok(vec![Outcome { name, failures: vec![errors], took: started.elapsed(), ..Outcome::default() }]);
     }
     let made = String::from_utf8(output.stdout)?;
 
     let path = root().join("docs/mcp.md");
     let page = fs::read_to_string(&path)?;
-    let begin = page.find(MARKS[0]).context("docs/mcp.md: no mark where the sessions begin")? + MARKS[0].len();
-    let end = page.find(MARKS[1]).context("docs/mcp.md: no mark where the sessions end")?;
+    let begin = page.find(MARKS[0]).context("docs/mcp.md lacks the mark where the sessions begin")? + MARKS[0].len();
+    let end = page.find(MARKS[1]).context("docs/mcp.md lacks the mark where the sessions end")?;
     let mut outcome = Outcome { name: "sessions in docs/mcp.md".to_owned(), ..Outcome::default() };
     if writes {
         fs::write(&path, format!("{}\n{}\n{}", &page[..begin], made.trim_end(), &page[end..]))?;
@@ -43,10 +43,10 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
         let differs = shown.lines().zip(made.lines()).find(|(shown, made)| shown != made);
         match differs {
             Some((shown, made)) => outcome.failures.push(format!(
-                "the page shows\n  {shown}\nand there comes\n  {made}\nmake it anew with `cargo xtask conformance sessions --write`"
+                "the page shows\n  {shown}\nbut the session has\n  {made}\nupdate the page with `cargo xtask conformance sessions --write`"
             )),
             None if shown.lines().count() != made.lines().count() => {
-                outcome.failures.push("there comes more or less than the page shows".to_owned());
+                outcome.failures.push("the page and the sessions differ in length".to_owned());
             }
             None => outcome.passed = shown.lines().count(),
         }
@@ -55,12 +55,12 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
     Ok(vec![outcome])
 }
 
-/// What a tool adds while the index is being made.
-const PASSING: &str = "Note: the index is being brought up to date";
+/// A line that tools add while the index is being updated.
+const TEMPORARY: &str = "Note: the index is being brought up to date";
 
-/// The text without what is another one each time: figures, days, the names of searches, and how far the index is.
+/// Masks the parts of the text that differ each time: figures, dates, identifiers of searches and the progress of the index.
 fn masked(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(PASSING)).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(TEMPORARY)).collect();
     let text = lines.join("\n");
     let mut masked = String::new();
     let mut word = String::new();
@@ -71,13 +71,13 @@ fn masked(text: &str) -> String {
             continue;
         }
         if !word.is_empty() {
-            let is_name_of_search = before == "query" || before == "query_id" || before == "search";
+            let is_query_id = before == "query" || before == "query_id" || before == "search";
             let is_figure = word.chars().any(|character| character.is_ascii_digit());
-            masked.push_str(if is_figure || (is_name_of_search && word.len() == 8) { "#" } else { &word });
+            masked.push_str(if is_figure || (is_query_id && word.len() == 8) { "#" } else { &word });
             before = std::mem::take(&mut word);
         }
         masked.push(character);
     }
-    // A figure can have a fraction or none.
+    // Some figures have a fraction.
     masked.replace("#.#", "#").replace("-#", "#")
 }
