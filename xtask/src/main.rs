@@ -65,7 +65,6 @@ fn test() -> Result<()> {
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     platforms::run()?;
     deny::run()?;
-    package::check()?;
     cargo(&["test", "--workspace"])?;
     match conformance::obstacle() {
         None => conformance::run(&[]),

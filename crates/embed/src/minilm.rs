@@ -177,6 +177,8 @@ impl std::fmt::Debug for MiniLm {
 
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest, Sha256};
+
     use super::*;
     use crate::dot;
 
@@ -187,6 +189,12 @@ mod tests {
 
     fn texts() -> Vec<&'static str> {
         TEXTS.trim_end_matches('\n').split('\n').chain([TEXTS]).collect()
+    }
+
+    #[test]
+    fn the_parts_make_the_recorded_file() {
+        let checksum: String = Sha256::digest(WEIGHTS).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(checksum, "726a8ca21641661feef1ef189b46525705aae9cf0ac52912e298ba63d0f0c63a");
     }
 
     #[test]

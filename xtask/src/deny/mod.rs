@@ -54,8 +54,9 @@ fn skipped(reason: &str) -> Result<()> {
 }
 
 fn is_installed() -> bool {
-    let version = Command::new(cargo_itself()).args(["deny", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
-    version.status().is_ok_and(|status| status.success())
+    let mut command = Command::new(cargo_itself());
+    let output = command.args(["deny", "--version"]).stderr(Stdio::null()).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// Returns the dependencies on all platforms of the rules, except the workspace's own crates. Like cargo-deny, it leaves out

@@ -34,7 +34,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
         [flag] if flag == "--verify" => true,
         _ => bail!("{USAGE}"),
     };
-    let crates = check()?;
+    let metadata = MetadataCommand::new().current_dir(root()).no_deps().exec()?;
+    let crates = check(&metadata)?;
+    println!("{} crates can be published", crates.len());
     let names = crates.iter().flat_map(|package| ["--package", package.name.as_str()]);
     let mut arguments: Vec<&str> = ["package", "--allow-dirty"].into_iter().chain(names).collect();
     if !verify {
@@ -44,8 +46,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let mut faults = Vec::new();
     for package in &crates {
         let file = format!("{}-{}.crate", package.name, package.version);
-        let path = root().join("target/package").join(&file);
-        let bytes = fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?.len();
+        let path = metadata.target_directory.join("package").join(&file);
+        let bytes = fs::metadata(&path).with_context(|| format!("cannot read {path}"))?.len();
         println!("{:>9.1} kB  {} {}", bytes as f64 / 1e3, package.name, package.version);
         if bytes > MAX_BYTES {
             faults.push(format!("{file} has {bytes} bytes; the registry takes {MAX_BYTES}"));
@@ -54,21 +56,20 @@ pub fn run(arguments: &[String]) -> Result<()> {
     fail(&faults)
 }
 
-/// Checks everything that can be known without packing: a few seconds. Returns the crates in the order of publishing.
+/// Checks everything that needs no packing, in a few seconds. Returns the crates in the order of publishing.
 ///
 /// # Errors
 /// A crate cannot be published as it is.
-pub fn check() -> Result<Vec<Package>> {
-    let metadata = MetadataCommand::new().current_dir(root()).no_deps().exec()?;
-    let crates = in_order(&metadata)?;
+fn check(metadata: &Metadata) -> Result<Vec<Package>> {
+    let crates = in_order(metadata)?;
+    let root = metadata.workspace_root.as_std_path();
     let mut faults = Vec::new();
     for package in &crates {
         let files = packed(package)?;
-        faults.extend(manifest::faults(package, &root(), &files)?);
+        faults.extend(manifest::faults(package, root, &files)?);
         faults.extend(includes::faults(package, &files)?);
     }
     fail(&faults)?;
-    println!("{} crates can be published", crates.len());
     Ok(crates)
 }
 

@@ -48,6 +48,13 @@ impl Made {
 }
 
 #[test]
+fn every_crate_of_this_workspace_can_be_published() {
+    let crates =
+        check(&MetadataCommand::new().current_dir(root()).no_deps().exec().expect("metadata")).expect("no faults");
+    assert!(crates.iter().any(|package| package.name == "tamis-cli"), "{crates:?}");
+}
+
+#[test]
 fn a_crate_comes_after_those_that_it_depends_on() {
     let made = Made::new();
     let names =
