@@ -8,7 +8,7 @@ use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
 /// Weights of all-MiniLM-L6-v2 (Apache-2.0) as int8, a safetensors file. The compiler joins the parts, so the binary holds
 /// the weights once and nothing is copied at start.
-static WEIGHTS: [u8; PARTS[0].len() + PARTS[1].len() + PARTS[2].len()] = {
+static WEIGHTS: &[u8] = &{
     let mut file = [0; PARTS[0].len() + PARTS[1].len() + PARTS[2].len()];
     let (first, rest) = file.split_at_mut(PARTS[0].len());
     let (second, third) = rest.split_at_mut(PARTS[1].len());
@@ -103,7 +103,7 @@ impl MiniLm {
     }
 
     fn try_load(purpose: Purpose) -> Result<Self, String> {
-        let weights = Weights::new(&WEIGHTS)?;
+        let weights = Weights::new(WEIGHTS)?;
         let prepack = purpose == Purpose::Passages;
         let model = assemble(&Config::minilm(), &weights, prepack, |options, name, bytes| {
             options.external_data_static(name, bytes);
