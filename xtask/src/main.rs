@@ -1,7 +1,9 @@
-//! `cargo xtask`: what a person would otherwise do by hand.
+//! `cargo xtask`: the project's chores as commands.
 
 mod conformance;
+mod deny;
 mod models;
+mod package;
 mod platforms;
 mod references;
 mod run;
@@ -13,13 +15,22 @@ use run::{cargo, program, root};
 use std::path::Path;
 
 const HELP: &str = "\
-cargo xtask test          format, lint, platforms, and all tests: unit, property, integration, documentation
-cargo xtask platforms     every crate that the code names is there on every system it is built for
-cargo xtask bench         speed of indexing, searching and embedding, as figures and ratios; `bench mcp`: of the server
-cargo xtask conformance   drive the server by the protocol's conformance suite, its inspector and official clients (needs npm)
-cargo xtask references    remake the fixtures that come from independent implementations (needs python3)
-cargo xtask torture       kill it, let system calls fail, damage its files, fill its disk; `torture --help` has flags
-cargo xtask distill       remake the static model's token table
+Usage: cargo xtask COMMAND
+
+Before a change lands:
+  test          run every check: format, lint, platforms, dependencies, packages, all tests, conformance
+  platforms     check that each crate named in the code is a dependency on every supported system
+  deny          check licences, duplicates, sources and advisories of all dependencies (rules: deny.toml)
+  conformance   drive the server with the protocol's suite, its inspector and official clients (needs npm)
+
+Before a release:
+  package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
+  bench         measure indexing, searching and embedding; `bench mcp` measures the server
+  torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
+
+Remake committed files:
+  references    make the fixtures that come from independent implementations (needs python3)
+  distill       make the built-in models from the published checkpoint
 ";
 
 fn main() -> Result<()> {
@@ -32,6 +43,8 @@ fn main() -> Result<()> {
         "test" => test(),
         "bench" => bench(rest),
         "platforms" => platforms::run(),
+        "deny" => deny::run(),
+        "package" => package::run(rest),
         "conformance" => conformance::run(rest),
         "references" => references::run(),
         #[cfg(unix)]
@@ -43,39 +56,45 @@ fn main() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        other => bail!("{other}: no such command\n\n{HELP}"),
+        other => bail!("{other}: unknown command\n\n{HELP}"),
     }
 }
 
-/// Everything that must hold before a change lands.
+/// Runs everything that must hold before a change lands.
 fn test() -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
-    formatted_cuts()?;
+    formatted_registries()?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     platforms::run()?;
+    deny::run()?;
     cargo(&["test", "--workspace"])?;
     match conformance::obstacle() {
         None => conformance::run(&[]),
         Some(obstacle) => {
-            println!("conformance is passed over: {obstacle}");
+            println!("conformance skipped: {obstacle}");
             Ok(())
         }
     }
 }
 
-/// Checks the format of the cut methods. Their registry declares the modules in a macro, which `cargo fmt` does not read.
-fn formatted_cuts() -> Result<()> {
-    let methods = Path::new("crates/cut/src/methods");
+/// Folders whose modules a registry declares in a macro, which `cargo fmt` does not read.
+const REGISTRIES: [&str; 2] = ["crates/cut/src/methods", "crates/server/src/tools"];
+
+/// Checks the format of the files in [`REGISTRIES`].
+fn formatted_registries() -> Result<()> {
     let mut arguments = vec!["--check".to_owned(), "--edition".to_owned(), "2024".to_owned()];
-    for entry in std::fs::read_dir(root().join(methods))? {
-        let entry = entry?;
-        let path = methods.join(entry.file_name());
-        let file = if entry.file_type()?.is_dir() { path.join("mod.rs") } else { path };
-        arguments.push(file.to_string_lossy().into_owned());
+    for registry in REGISTRIES.map(Path::new) {
+        for entry in std::fs::read_dir(root().join(registry))? {
+            let entry = entry?;
+            let path = registry.join(entry.file_name());
+            let file = if entry.file_type()?.is_dir() { path.join("mod.rs") } else { path };
+            arguments.push(file.to_string_lossy().into_owned());
+        }
     }
     program("rustfmt", &arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
+/// Builds the program and its benchmark, and runs the benchmark.
 fn bench(rest: &[String]) -> Result<()> {
     cargo(&["build", "--release", "--package", "tamis-cli"])?;
     let mut arguments = vec!["run", "--release", "--package", "tamis-cli", "--example", "bench", "--"];

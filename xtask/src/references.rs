@@ -1,9 +1,9 @@
-//! Fixtures made by independent implementations, so that ours are compared with something that is not ours.
+//! `cargo xtask references`: makes fixtures with independent implementations, for tests to compare this project's own with.
 
 use crate::run::{program, root};
 use anyhow::Result;
 
-/// Each script beside its pinned requirements, and the fixture it writes.
+/// Each script, and the fixture it writes.
 const REFERENCES: [(&str, &str); 4] = [
     ("tools/references/kneedle.py", "crates/cut/tests/fixtures/kneedle.json"),
     ("tools/references/otsu.py", "crates/cut/tests/fixtures/otsu.json"),

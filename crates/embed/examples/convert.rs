@@ -1,7 +1,8 @@
-//! `cargo xtask distill minilm CHECKPOINT`: makes the built-in transformer's file from the published checkpoint.
+//! `cargo xtask distill minilm CHECKPOINT`: makes the built-in transformer's files from the published checkpoint.
 //!
 //! Matrices become signed bytes with a factor for each output and group of inputs (each word, for the embeddings);
-//! everything else stays f32. The result is checked by its SHA-256, so that anyone can see that the committed file is what this makes.
+//! everything else stays f32. The result is checked against its SHA-256, which proves that the committed files come from this
+//! program, and divided among the crates `tamis-model-minilm-1` to `-3`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of `model.safetensors` of all-MiniLM-L6-v2, and of what this makes of it.
+/// SHA-256 of `model.safetensors` of all-MiniLM-L6-v2, and of the result.
 const CHECKPOINT: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
 const RESULT: &str = "726a8ca21641661feef1ef189b46525705aae9cf0ac52912e298ba63d0f0c63a";
 
@@ -19,7 +20,8 @@ const RESULT: &str = "726a8ca21641661feef1ef189b46525705aae9cf0ac52912e298ba63d0
 /// cosine to the original over the texts of the tests is 0.9989, with groups of 64 it is 0.9994.
 const GROUP: usize = 64;
 
-const RESULT_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/minilm-l6-v2-int8.safetensors");
+/// The number of crates that the result is divided among.
+const PARTS: usize = 3;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,12 +31,18 @@ fn main() -> Result<()> {
     let input = fs::read(checkpoint).with_context(|| format!("cannot read {checkpoint}"))?;
     let found = sha256(&input);
     println!("input  {found}  {checkpoint}");
-    ensure!(found == CHECKPOINT, "{checkpoint} is not the expected checkpoint; its SHA-256 has to be {CHECKPOINT}");
+    ensure!(found == CHECKPOINT, "{checkpoint} is not the expected checkpoint; its SHA-256 must be {CHECKPOINT}");
     let output = quantise(&input)?;
     let made = sha256(&output);
-    println!("output {made}  {RESULT_PATH}");
+    println!("output {made}");
     ensure!(made == RESULT, "the result differs from the recorded one, whose SHA-256 is {RESULT}");
-    fs::write(Path::new(RESULT_PATH), output).with_context(|| format!("cannot write {RESULT_PATH}"))
+    for (part, bytes) in output.chunks(output.len().div_ceil(PARTS)).enumerate() {
+        let number = part + 1;
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("../../models/minilm-{number}/minilm-l6-v2-int8.safetensors.{number}"));
+        fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -52,7 +60,7 @@ fn quantise(checkpoint: &[u8]) -> Result<Vec<u8>> {
     let tensors = SafeTensors::deserialize(checkpoint)?;
     let mut result: Vec<(String, Tensor)> = Vec::new();
     for (name, tensor) in tensors.iter() {
-        // Neither is part of the vector of a text: positions are counted, and the pooler's output is not used.
+        // The vector of a text needs neither: positions are counted, and the pooler's output is unused.
         if name.ends_with("position_ids") || name.starts_with("pooler.") {
             continue;
         }
@@ -93,7 +101,7 @@ fn quantise(checkpoint: &[u8]) -> Result<Vec<u8>> {
     Ok(safetensors::serialize(views, Some(about))?)
 }
 
-/// Rows as signed bytes and the factor of each: its largest absolute entry over 127.
+/// Encodes rows as signed bytes with a factor each: the largest absolute entry over 127.
 fn codes(values: &[f32], width: usize) -> (Vec<i8>, Vec<f32>) {
     let scales: Vec<f32> =
         values.chunks_exact(width).map(|row| row.iter().fold(0.0f32, |most, x| most.max(x.abs())) / 127.0).collect();

@@ -1,4 +1,4 @@
-//! How well a model alone ranks, on collections in the BEIR layout.
+//! Measures how well a model alone ranks, on collections in the BEIR layout.
 //!
 //! ```text
 //! cargo run --release -p tamis-embed --example ndcg -- MODEL DIRECTORY...

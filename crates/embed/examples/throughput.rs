@@ -1,12 +1,12 @@
-//! How fast the built-in models embed, and what the ways of batching bring.
+//! Measures how fast the built-in models embed, and how much each way of batching gains.
 //!
 //! ```text
 //! cargo run --release -p tamis-embed --example throughput [-- DIRECTORY [PASSAGES]]
 //! ```
 //!
 //! Passages are the paragraphs of the Rust and Markdown files under DIRECTORY (the project itself by default), taken at
-//! even distances. Every way is run in turns with the reference, a plain loop over batches of 8 in the order of arrival,
-//! and compared by passages a CPU second, so that other work on the machine disturbs both alike.
+//! even distances. Each way takes turns with the reference, a plain loop over batches of 8 in the order of arrival. The
+//! comparison counts passages a CPU second, so that other work on the machine disturbs both alike.
 
 use std::error::Error;
 use std::fs;
@@ -37,8 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn tokenizers_side_by_side(texts: &[&str]) -> Result<(), Box<dyn Error>> {
-    let vocabulary = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/vocab.txt");
-    let model = ReferenceWordPiece::from_file(&vocabulary.to_string_lossy())
+    let vocabulary = tempfile::NamedTempFile::new()?;
+    fs::write(&vocabulary, tamis_model_static::VOCABULARY)?;
+    let model = ReferenceWordPiece::from_file(&vocabulary.path().to_string_lossy())
         .unk_token("[UNK]".to_owned())
         .build()
         .map_err(as_error)?;
@@ -130,7 +131,7 @@ fn minilm(texts: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// CPU and wall seconds.
+/// Returns CPU and wall seconds.
 fn timed(model: &MiniLm, texts: &[&str]) -> Result<(f64, f64), Box<dyn Error>> {
     let before = cpu_seconds()?;
     let start = Instant::now();
@@ -142,15 +143,16 @@ fn add(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// CPU time of all threads of this process, from the kernel's table of it, in steps of 10 ms.
+/// Returns the CPU time of all threads of this process, as the kernel counts it, in steps of 10 ms.
 fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| -> Result<f64, Box<dyn Error>> { Ok(fields.get(at).ok_or("no such field")?.parse()?) };
+    let ticks =
+        |at: usize| -> Result<f64, Box<dyn Error>> { Ok(fields.get(at).ok_or("the field is missing")?.parse()?) };
     Ok((ticks(11)? + ticks(12)?) / 100.0)
 }
 
-/// Blocks of text between blank lines, joined to at least 200 characters.
+/// Collects blocks of text between blank lines, joined to at least 200 characters.
 fn passages(directory: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut files = Vec::new();
     let mut open = vec![directory.to_owned()];

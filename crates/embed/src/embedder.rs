@@ -1,10 +1,10 @@
-//! The seam between what needs vectors and what makes them.
+//! The trait that separates users of vectors from the models that make them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::EmbedError;
 
-/// Where a model runs.
+/// The place a model runs at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -19,7 +19,7 @@ pub enum Provider {
     Remote,
 }
 
-/// What a caller must know of a model to store, compare and fuse its vectors.
+/// The facts about a model that a caller needs to store, compare and fuse its vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// Stable identifier, such as `static-256-v1`, `minilm-l6-v2` or `openai:NAME@HOST`.
@@ -27,16 +27,17 @@ pub struct ModelInfo {
     pub id: String,
     /// Length of every vector.
     pub dimension: usize,
-    /// Tokens after which the rest of a text is ignored; `None` when the whole text counts or the limit is not known.
+    /// The number of tokens after which the rest of a text is ignored; `None` when the whole text counts or the limit is
+    /// unknown.
     pub max_tokens: Option<usize>,
-    /// Where the model runs.
+    /// The place the model runs at.
     pub provider: Provider,
-    /// Weight in `0..=1` of the similarity when it is fused with a normalised BM25 score by a convex combination.
+    /// The weight of the similarity, in `0..=1`, in a convex combination with a normalised BM25 score.
     pub fusion_weight: f32,
 }
 
 impl ModelInfo {
-    /// Whether embedding a text sends it out of this process.
+    /// Returns true when embedding a text sends it out of this process.
     #[must_use]
     pub fn is_remote(&self) -> bool {
         self.provider == Provider::Remote
@@ -45,24 +46,24 @@ impl ModelInfo {
 
 /// Turns texts into vectors whose dot product is their similarity.
 ///
-/// Every vector is finite, has [`ModelInfo::dimension`] entries and length one, except that a text without anything the
-/// model knows (such as an empty one) gives the zero vector, whose similarity to everything is 0. Neither method depends
-/// on which texts are embedded together, to within 1e-5 per entry for the models of this crate.
+/// Every vector is finite and has [`ModelInfo::dimension`] entries and length one. The exception is a text in which the model
+/// knows nothing, such as an empty one: its vector is zero, and so is its similarity to everything. A vector does not depend on
+/// the texts embedded along with it, to within 1e-5 per entry for the models of this crate.
 pub trait Embedder: Send + Sync {
-    /// The model that makes the vectors.
+    /// Describes the model that makes the vectors.
     fn model(&self) -> &ModelInfo;
 
-    /// Embeds texts that are to be found: one vector a text, in the same order. Batches internally, so the caller passes
-    /// as many as are at hand.
+    /// Embeds the texts that a search looks through: one vector a text, in the same order. Pass as many as there are; the model
+    /// divides them into batches.
     ///
     /// # Errors
-    /// When the model fails on any of the texts; none of the vectors is returned then.
+    /// The model fails on one of the texts. No vector is returned then.
     fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// Embeds a text that looks for others.
+    /// Embeds the text that a search looks for.
     ///
     /// # Errors
-    /// When the model fails on the text.
+    /// The model fails on the text.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError>;
 }
 

@@ -1,19 +1,19 @@
-//! What can go wrong between a text and its vector.
+//! The errors of embedding.
 
 use std::path::PathBuf;
 
-/// An embedding that could not be made.
+/// A failed embedding.
 ///
-/// Every message names what failed, the value that was seen and what to do about it. No variant ever carries an API key.
+/// Every message names the part that failed, the value that was found and the remedy. No variant ever carries an API key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
-    /// A model's own files are missing something, are damaged, or are of a kind that is not supported.
+    /// A model's own files are incomplete, damaged or of an unsupported kind.
     #[error("model {model}: {reason}")]
     Model {
-        /// The model's identifier or the name of the file that was being read.
+        /// The model's identifier, or the name of the file being read.
         model: String,
-        /// What was expected, what was found and what to do.
+        /// The expectation, the finding and the remedy.
         reason: String,
     },
     /// A file of a local model directory could not be read.
@@ -29,7 +29,7 @@ pub enum EmbedError {
     Inference {
         /// The model's identifier.
         model: String,
-        /// How many texts were in the batch.
+        /// The number of texts in the batch.
         texts: usize,
         /// The runtime's message.
         reason: String,
@@ -41,7 +41,7 @@ pub enum EmbedError {
         setting: &'static str,
         /// The value given.
         value: String,
-        /// What is allowed.
+        /// The values allowed.
         allowed: &'static str,
     },
     /// A remote endpoint could not be reached, or every attempt failed.
@@ -51,7 +51,7 @@ pub enum EmbedError {
         url: String,
         /// The last failure.
         reason: String,
-        /// How many requests were made.
+        /// The number of requests made.
         attempts: u32,
     },
     /// A remote endpoint refused the request; repeating it would not help.
@@ -61,7 +61,7 @@ pub enum EmbedError {
         url: String,
         /// The HTTP status code.
         status: u16,
-        /// What the endpoint said, shortened, and what to do.
+        /// The remedy, and the endpoint's own message, shortened.
         reason: String,
     },
     /// A remote endpoint answered with something other than the vectors asked for.
@@ -69,7 +69,7 @@ pub enum EmbedError {
     Answer {
         /// The endpoint.
         url: String,
-        /// What was expected and what came.
+        /// The expectation and the finding.
         reason: String,
     },
 }

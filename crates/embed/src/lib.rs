@@ -1,13 +1,8 @@
 //! Text to vectors.
 //!
-//! An [`Embedder`] turns passages and queries into unit vectors whose dot product says how close they are in meaning.
-//! The crate knows nothing of files, indexes or ranking: it takes strings and gives vectors, and the [`ModelInfo`] that
-//! its neighbours need to store them (under the model's identifier) and to fuse their similarity with other evidence.
-//!
-//! - [`StaticModel`]: a table of token vectors, part of the binary; microseconds a passage.
-//! - [`MiniLm`]: a small transformer, part of the binary too; some tens of milliseconds a passage, and much better.
-//! - [`LocalModel`]: a directory with a transformer or a static table in the usual formats.
-//! - [`Remote`]: any HTTP endpoint that speaks the OpenAI embeddings protocol.
+//! Two texts about the same thing often share no word. An embedding model maps each text to a vector, so that texts of like
+//! meaning get vectors that point the same way; the dot product of two vectors is then the similarity of their texts. An
+//! [`Embedder`] is such a model: it turns passages and queries into unit vectors.
 //!
 //! ```
 //! use tamis_embed::{Embedder, StaticModel, dot};
@@ -18,11 +13,34 @@
 //! assert!(dot(&query, &passages[1]) > dot(&query, &passages[0]));
 //! # Ok::<(), tamis_embed::EmbedError>(())
 //! ```
+//!
+//! Four embedders come with the crate, and any type of yours can be a fifth:
+//!
+//! - [`StaticModel`]: a table of token vectors in the binary; microseconds a passage.
+#![cfg_attr(
+    feature = "minilm",
+    doc = "- [`MiniLm`]: a small transformer, also in the binary; tens of milliseconds a passage, and much better."
+)]
+#![cfg_attr(
+    not(feature = "minilm"),
+    doc = "- `MiniLm`: a small transformer in the binary; needs the feature `minilm`, which is on by default."
+)]
+//! - [`LocalModel`]: a transformer or a static table in the usual formats, read from a directory.
+//! - [`Remote`]: any HTTP endpoint that speaks the OpenAI embeddings protocol.
+//!
+//! The crate takes strings and returns vectors; files, indexes and ranking are left to its callers. [`ModelInfo`] gives
+//! them what they need to store vectors (under the model's identifier) and to weigh similarity against other evidence.
+//!
+//! # Features
+//!
+//! `minilm` (on by default) is the built-in transformer with its 24 MB of weights. Without it the crate still embeds with
+//! the token table, with local models and with remote ones.
 
 mod bert;
 mod embedder;
 mod error;
 mod local;
+#[cfg(feature = "minilm")]
 mod minilm;
 mod onnx;
 mod remote;
@@ -34,6 +52,7 @@ pub use bert::Batching;
 pub use embedder::{Embedder, ModelInfo, Provider};
 pub use error::EmbedError;
 pub use local::LocalModel;
+#[cfg(feature = "minilm")]
 pub use minilm::{MiniLm, Purpose};
 pub use remote::{Remote, RemoteConfig};
 pub use token_table::{StaticModel, TableError, TokenTable};

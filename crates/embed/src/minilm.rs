@@ -6,18 +6,30 @@ use std::sync::OnceLock;
 use crate::bert::{Batching, Config, Encoder, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece};
 
-/// Weights of all-MiniLM-L6-v2 (Apache-2.0), quantised by `cargo xtask distill minilm`; see `models/README.md`.
-const WEIGHTS: &[u8] = include_bytes!("../models/minilm-l6-v2-int8.safetensors");
+/// Weights of all-MiniLM-L6-v2 (Apache-2.0) as int8, a safetensors file. The compiler joins the parts, so the binary holds
+/// the weights once and nothing is copied at start.
+static WEIGHTS: &[u8] = &{
+    let mut file = [0; PARTS[0].len() + PARTS[1].len() + PARTS[2].len()];
+    let (first, rest) = file.split_at_mut(PARTS[0].len());
+    let (second, third) = rest.split_at_mut(PARTS[1].len());
+    first.copy_from_slice(PARTS[0]);
+    second.copy_from_slice(PARTS[1]);
+    third.copy_from_slice(PARTS[2]);
+    file
+};
+
+/// The registry takes ten megabytes a crate, so the file comes in three.
+const PARTS: [&[u8]; 3] = [tamis_model_minilm_1::PART, tamis_model_minilm_2::PART, tamis_model_minilm_3::PART];
 
 const ID: &str = "minilm-l6-v2";
 
-/// Tokens of a text that count, `[CLS]` and `[SEP]` included: what the model was trained with.
+/// The number of tokens of a text that count, `[CLS]` and `[SEP]` included, as in the model's training.
 const MAX_TOKENS: usize = 256;
 
 /// all-MiniLM-L6-v2: 384 dimensions, the first 256 tokens of a text, tens of passages a second on one core.
 ///
-/// The weights are signed bytes that are scaled to f32 when loaded, so that the arithmetic is that of the original and
-/// vectors agree with its own to a cosine of 0.999 or better. Loading takes some tens of milliseconds, on first use.
+/// The weights are signed bytes, scaled to f32 on loading. The arithmetic is then that of the original, and the vectors agree
+/// with the original's to a cosine of 0.999 or better. Loading takes tens of milliseconds, on first use.
 ///
 /// ```no_run
 /// use tamis_embed::{Embedder, MiniLm};
@@ -37,34 +49,34 @@ pub struct MiniLm {
     threads: NonZeroUsize,
 }
 
-/// What a model is loaded for.
+/// The use a model is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A query or two, after which the process ends: weights are not rearranged for speed.
+    /// A query or two before the process ends. Weights are not rearranged for speed.
     Query,
-    /// Everything else: loading takes a few times as long, and embedding half.
+    /// Everything else. Loading takes a few times as long, embedding half as long.
     Passages,
 }
 
 impl MiniLm {
-    /// The model that is part of the crate, loaded for [`Purpose::Passages`] on first use and shared.
+    /// Returns the shared model, loaded for [`Purpose::Passages`] on first use.
     ///
     /// # Errors
-    /// When the runtime can not load the model, which is the same for every later call.
+    /// The runtime cannot load the model. Every later call returns the same error.
     pub fn built_in() -> Result<&'static Self, EmbedError> {
         static SHARED: OnceLock<Result<MiniLm, String>> = OnceLock::new();
         SHARED.get_or_init(|| Self::try_load(Purpose::Passages)).as_ref().map_err(|reason| unusable(reason.clone()))
     }
 
-    /// The model that is part of the crate, loaded anew.
+    /// Loads a model of one's own.
     ///
     /// # Errors
-    /// When the runtime can not load the model.
+    /// The runtime cannot load the model.
     pub fn load(purpose: Purpose) -> Result<Self, EmbedError> {
         Self::try_load(purpose).map_err(unusable)
     }
 
-    /// What the model is, without loading it.
+    /// Describes the model without loading it.
     #[must_use]
     pub fn info() -> ModelInfo {
         ModelInfo {
@@ -76,14 +88,14 @@ impl MiniLm {
         }
     }
 
-    /// Runs so many batches of passages at a time, each on a thread of its own; one for each core by default.
+    /// Sets the number of batches of passages that run at a time, each on its own thread. One for each core by default.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Puts passages into batches in another way than the default. Changes speed, not vectors.
+    /// Divides passages into batches in another way than the default. Changes speed, not vectors.
     #[must_use]
     pub fn with_batching(mut self, batching: Batching) -> Self {
         self.batching = batching;
@@ -110,7 +122,7 @@ impl MiniLm {
         })
     }
 
-    /// The text's tokens between `[CLS]` and `[SEP]`, cut to what the model takes; `None` when it knows none of them.
+    /// Returns the text's tokens between `[CLS]` and `[SEP]`, cut at the model's limit; `None` when all are unknown.
     fn tokens(&self, text: &str, ids: &mut Vec<u32>) -> Option<Tokens> {
         self.tokenizer.tokenize_into(text, MAX_TOKENS - 2, ids);
         let unknown = self.tokenizer.unknown();
@@ -165,6 +177,8 @@ impl std::fmt::Debug for MiniLm {
 
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest, Sha256};
+
     use super::*;
     use crate::dot;
 
@@ -178,6 +192,12 @@ mod tests {
     }
 
     #[test]
+    fn the_parts_make_the_recorded_file() {
+        let checksum: String = Sha256::digest(WEIGHTS).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(checksum, "726a8ca21641661feef1ef189b46525705aae9cf0ac52912e298ba63d0f0c63a");
+    }
+
+    #[test]
     fn vectors_are_those_of_the_original() {
         let reference: Vec<f32> = REFERENCE.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         let vectors = MiniLm::built_in().unwrap().embed_passages(&texts()).unwrap();
@@ -186,7 +206,7 @@ mod tests {
         for ((text, vector), original) in texts().iter().zip(&vectors).zip(reference.chunks_exact(384)) {
             let tokens = WordPiece::uncased_bert().tokenize(text, usize::MAX);
             if tokens.iter().all(|&id| id == WordPiece::uncased_bert().unknown()) {
-                assert_eq!(vector, &[0.0; 384], "{text:?} has no known word");
+                assert_eq!(vector, &[0.0; 384], "{text:?} has only unknown words");
                 continue;
             }
             let cosine = dot(vector, original);
@@ -211,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_similar_to_nothing() {
+    fn texts_without_known_words_have_zero_vectors() {
         let model = MiniLm::built_in().unwrap();
         let texts = ["", " \u{7} ", "\u{1F9EC}"];
         for vector in model.embed_passages(&texts).unwrap() {

@@ -1,7 +1,7 @@
-//! The little arithmetic every provider shares.
+//! The arithmetic that all models share.
 
-/// Scales a vector to length one in place. A vector that is zero or has an entry that is not finite becomes the zero
-/// vector, so that its similarity to everything is 0 and never NaN.
+/// Scales a vector to length one in place. A vector without a direction (zero, or with an entry that is not finite) becomes
+/// zero, so that its similarity to everything is 0 and never NaN.
 ///
 /// ```
 /// let mut vector = vec![3.0, 4.0];
@@ -21,15 +21,15 @@ pub fn normalise(vector: &mut [f32]) {
     }
 }
 
-/// The dot product of two vectors of the same length; of unit vectors, the cosine of their angle, in `-1..=1` up to
-/// rounding. Entries beyond the shorter vector are ignored.
+/// Computes the dot product of two vectors. For unit vectors it is the cosine of their angle, in `-1..=1` up to rounding.
+/// Entries beyond the shorter vector are ignored.
 ///
 /// ```
 /// assert_eq!(tamis_embed::dot(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
 /// ```
 #[must_use]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight partial sums, since floating point addition may not be reordered by the compiler.
+    // Eight partial sums, since the compiler may not reorder floating point addition.
     let mut sums = [0.0f32; 8];
     let (a_blocks, b_blocks) = (a.chunks_exact(8), b.chunks_exact(8));
     let tail: f32 = if a.len() == b.len() {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_direction_becomes_zero() {
+    fn vectors_without_a_direction_become_zero() {
         for bad in [vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![f32::INFINITY, 1.0], vec![]] {
             let mut vector = bad.clone();
             normalise(&mut vector);

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::time::Instant;
 
-/// A library, the way in which it begins, and the transport.
+/// A library, the version it begins with, and the transport.
 const RUNS: [(&str, &str, &str); 5] = [
     ("client", "2026-07-28", "stdio"),
     ("client", "2026-07-28", "http"),
@@ -17,7 +17,7 @@ const RUNS: [(&str, &str, &str); 5] = [
     ("sdk", "2025-11-25", "http"),
 ];
 
-/// Drives every tool by each library.
+/// Calls every tool with each library.
 ///
 /// # Errors
 /// A library cannot be run at all. A check that fails is in the outcome.
@@ -35,12 +35,12 @@ fn drive(tools: &Tools, fixture: &Fixture, library: &str, begins: &str, transpor
     let output = command.output().context("node cannot be started")?;
     let out = String::from_utf8_lossy(&output.stdout);
     let last = out.lines().last().unwrap_or_default();
-    let told: Value = serde_json::from_str(last)
+    let result: Value = serde_json::from_str(last)
         .with_context(|| format!("{library} over {transport}: {out}{}", String::from_utf8_lossy(&output.stderr)))?;
-    let failures = told["failures"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    let failures = result["failures"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
     let mut outcome = Outcome {
         name: format!("{library} library, {begins}, {transport}"),
-        passed: told["passed"].as_u64().unwrap_or_default().try_into()?,
+        passed: result["passed"].as_u64().unwrap_or_default().try_into()?,
         failures: failures.collect(),
         ..Outcome::default()
     };

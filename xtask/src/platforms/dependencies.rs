@@ -1,16 +1,14 @@
-//! What the manifests say: the members of a workspace, what each declares, and what a platform has of it.
+//! The members of a workspace, the dependencies that their manifests declare, and those that a platform has.
 
-use crate::run::{as_by_hand, cargo_itself};
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use anyhow::{Context, Result};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId, TargetKind};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-/// Which dependencies code may use.
+/// The kind of code that uses a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// What is shipped.
+    /// Code that is shipped.
     Normal,
     /// Tests, examples and benchmarks.
     Test,
@@ -28,9 +26,9 @@ pub struct Target {
 /// A dependency as a manifest declares it.
 #[derive(Debug)]
 struct Declared {
-    /// As code spells it.
+    /// The name as code spells it.
     name: String,
-    kind: String,
+    kind: DependencyKind,
     /// The condition of its table.
     condition: Option<String>,
 }
@@ -38,24 +36,24 @@ struct Declared {
 /// A package of the workspace.
 #[derive(Debug)]
 pub struct Member {
-    id: String,
+    id: PackageId,
     pub manifest: PathBuf,
     pub targets: Vec<Target>,
     declared: Vec<Declared>,
 }
 
 impl Member {
-    /// Whether a crate of this name is a dependency anywhere.
+    /// Returns true when any table of the manifest has a crate of this name.
     pub fn declares(&self, name: &str) -> bool {
         self.declared.iter().any(|declared| declared.name == name)
     }
 
-    /// The tables of the manifest that have a crate.
+    /// Returns the headings of the tables that have a crate.
     pub fn tables(&self, name: &str) -> Vec<String> {
-        let of = |declared: &Declared| {
-            let kind = match declared.kind.as_str() {
-                "dev" => "dev-dependencies",
-                "build" => "build-dependencies",
+        let heading = |declared: &Declared| {
+            let kind = match declared.kind {
+                DependencyKind::Development => "dev-dependencies",
+                DependencyKind::Build => "build-dependencies",
                 _ => "dependencies",
             };
             match &declared.condition {
@@ -63,7 +61,7 @@ impl Member {
                 None => format!("[{kind}]"),
             }
         };
-        self.declared.iter().filter(|declared| declared.name == name).map(of).collect()
+        self.declared.iter().filter(|declared| declared.name == name).map(heading).collect()
     }
 }
 
@@ -74,30 +72,27 @@ pub struct Members(Vec<Member>);
 impl Members {
     /// Reads the manifests.
     pub fn read(root: &Path) -> Result<Members> {
-        let metadata = metadata(root, &["--no-deps"])?;
-        list(&metadata["packages"]).iter().map(member).collect::<Result<_>>().map(Members)
+        let metadata = metadata(root, MetadataCommand::new().no_deps())?;
+        Ok(Members(metadata.packages.into_iter().map(member).collect()))
     }
 
+    /// Returns every package.
     pub fn all(&self) -> &[Member] {
         &self.0
     }
 
-    /// What a platform has.
+    /// Resolves the dependencies of each member on a platform.
     pub fn available(&self, root: &Path, platform: &str) -> Result<Available> {
-        let metadata = metadata(root, &["--filter-platform", platform])?;
+        let options = vec!["--filter-platform".to_owned(), platform.to_owned()];
+        let metadata = metadata(root, MetadataCommand::new().other_options(options))?;
+        let resolve = metadata.resolve.context("cargo metadata has no resolve")?;
         let mut available = HashMap::new();
-        for node in list(&metadata["resolve"]["nodes"]) {
-            let id = text(&node["id"])?;
-            if !self.0.iter().any(|member| member.id == id) {
-                continue;
-            }
-            let mut names = HashSet::new();
-            for dependency in list(&node["deps"]) {
-                for kind in list(&dependency["dep_kinds"]) {
-                    names.insert((text(&dependency["name"])?, kind["kind"].as_str().unwrap_or("normal").to_owned()));
-                }
-            }
-            available.insert(id, names);
+        for node in resolve.nodes.into_iter().filter(|node| self.0.iter().any(|member| member.id == node.id)) {
+            let kinds = node
+                .deps
+                .iter()
+                .flat_map(|dependency| dependency.dep_kinds.iter().map(|kind| (dependency.name.clone(), kind.kind)));
+            available.insert(node.id.clone(), kinds.collect());
         }
         Ok(Available(available))
     }
@@ -105,65 +100,43 @@ impl Members {
 
 /// The dependencies of each member on a platform, with their kinds.
 #[derive(Debug)]
-pub struct Available(HashMap<String, HashSet<(String, String)>>);
+pub struct Available(HashMap<PackageId, HashSet<(String, DependencyKind)>>);
 
 impl Available {
-    /// Whether code of a member may name a crate.
+    /// Returns true when code of a member may name a crate.
     pub fn has(&self, member: &Member, name: &str, used_as: Use) -> bool {
-        let kinds: &[&str] = match used_as {
-            Use::Normal => &["normal"],
-            Use::Test => &["normal", "dev"],
-            Use::Build => &["build"],
+        let kinds: &[DependencyKind] = match used_as {
+            Use::Normal => &[DependencyKind::Normal],
+            Use::Test => &[DependencyKind::Normal, DependencyKind::Development],
+            Use::Build => &[DependencyKind::Build],
         };
         let Some(names) = self.0.get(&member.id) else { return false };
-        kinds.iter().any(|kind| names.contains(&(name.to_owned(), (*kind).to_owned())))
+        kinds.iter().any(|&kind| names.contains(&(name.to_owned(), kind)))
     }
 }
 
-fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
-    let output = as_by_hand(&mut Command::new(cargo_itself()))
-        .args(["metadata", "--format-version", "1"])
-        .args(arguments)
-        .current_dir(root)
-        .output()
-        .context("cargo cannot be started")?;
-    ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(serde_json::from_slice(&output.stdout)?)
+fn metadata(root: &Path, command: &mut MetadataCommand) -> Result<Metadata> {
+    Ok(command.current_dir(root).exec()?)
 }
 
-fn member(package: &Value) -> Result<Member> {
-    let mut targets = Vec::new();
-    for target in list(&package["targets"]) {
-        let kinds: Vec<&str> = list(&target["kind"]).iter().filter_map(Value::as_str).collect();
-        let used_as = match kinds.as_slice() {
-            ["custom-build"] => Use::Build,
-            ["test" | "bench" | "example"] => Use::Test,
+fn member(package: Package) -> Member {
+    let targets = package.targets.iter().map(|target| {
+        let used_as = match target.kind.first() {
+            Some(TargetKind::CustomBuild) => Use::Build,
+            Some(TargetKind::Test | TargetKind::Bench | TargetKind::Example) => Use::Test,
             _ => Use::Normal,
         };
-        targets.push(Target { file: PathBuf::from(text(&target["src_path"])?), used_as });
+        Target { file: target.src_path.clone().into(), used_as }
+    });
+    let declared = package.dependencies.iter().map(|dependency| Declared {
+        name: dependency.rename.as_ref().unwrap_or(&dependency.name).replace('-', "_"),
+        kind: dependency.kind,
+        condition: dependency.target.as_ref().map(ToString::to_string),
+    });
+    Member {
+        targets: targets.collect(),
+        declared: declared.collect(),
+        manifest: package.manifest_path.clone().into(),
+        id: package.id,
     }
-    let mut declared = Vec::new();
-    for dependency in list(&package["dependencies"]) {
-        let name =
-            dependency["rename"].as_str().map_or_else(|| text(&dependency["name"]), |name| Ok(name.to_owned()))?;
-        declared.push(Declared {
-            name: name.replace('-', "_"),
-            kind: dependency["kind"].as_str().unwrap_or("normal").to_owned(),
-            condition: dependency["target"].as_str().map(str::to_owned),
-        });
-    }
-    Ok(Member {
-        id: text(&package["id"])?,
-        manifest: PathBuf::from(text(&package["manifest_path"])?),
-        targets,
-        declared,
-    })
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text(value: &Value) -> Result<String> {
-    value.as_str().map(str::to_owned).with_context(|| format!("cargo metadata has {value} where a text is expected"))
 }

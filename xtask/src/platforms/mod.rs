@@ -1,8 +1,7 @@
-//! `cargo xtask platforms`: every crate that the code names is a dependency on every system that Tamis is built for.
+//! `cargo xtask platforms`: checks that every crate named in the code is a dependency on every supported system.
 //!
-//! Another system's standard library is not always at hand, and without it nothing can be compiled for that system. Its
-//! list of dependencies and its `cfg` values can always be had, from cargo and from the compiler. So the sources are parsed
-//! as each system sees them, and what they name is compared with what the manifests give there.
+//! Nothing can be compiled for a system whose standard library is missing. Cargo and the compiler still know its dependencies and its
+//! `cfg` values. So the check parses the sources as each system sees them, and compares the crates they name with the manifests.
 
 mod conditions;
 mod dependencies;
@@ -20,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The systems that Tamis is built for, beside the one that it is developed on.
+/// The supported systems, except the one that Tamis is developed on.
 const PLATFORMS: [&str; 5] = [
     "x86_64-pc-windows-msvc",
     "aarch64-apple-darwin",
@@ -29,15 +28,15 @@ const PLATFORMS: [&str; 5] = [
     "x86_64-unknown-linux-musl",
 ];
 
-/// A crate that code names and that a platform does not have.
+/// A crate that code names and a platform lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Missing {
     platform: String,
-    /// The crate that is named, as code spells it.
+    /// The crate as code spells it.
     name: String,
     file: PathBuf,
     line: usize,
-    /// The manifest of the code, and the tables of it in which the crate is.
+    /// The manifest, and its tables with the crate.
     manifest: PathBuf,
     tables: Vec<String>,
 }
@@ -56,10 +55,13 @@ impl fmt::Display for Missing {
 }
 
 /// Checks the workspace for every platform.
+///
+/// # Errors
+/// A crate is missing on a platform, or a source file cannot be parsed.
 pub fn run() -> Result<()> {
     let missing = Workspace::read(&root())?.missing()?;
     if missing.is_empty() {
-        println!("every crate that the code names is there on {}", PLATFORMS.join(", "));
+        println!("every crate named in the code is a dependency on {}", PLATFORMS.join(", "));
         return Ok(());
     }
     missing.iter().for_each(|missing| eprintln!("{missing}"));
@@ -69,7 +71,7 @@ pub fn run() -> Result<()> {
     )
 }
 
-/// What the manifests of a workspace give on every platform.
+/// A workspace and its dependencies on every platform.
 struct Workspace {
     root: PathBuf,
     members: Members,
@@ -84,7 +86,7 @@ impl Workspace {
         Ok(Workspace { root: root.to_owned(), members, platforms })
     }
 
-    /// The first place of each crate that a platform does not have.
+    /// Finds the first use of each crate that a platform lacks.
     fn missing(&self) -> Result<Vec<Missing>> {
         let mut missing = Vec::new();
         let mut sources = Sources::default();

@@ -1,4 +1,4 @@
-//! The crates that the code of one target names: every first part of a path, as a platform sees the sources.
+//! The crates that the code of a target names: the first part of every path, as a platform sees the sources.
 
 use super::conditions::Conditions;
 use anyhow::{Context, Result};
@@ -9,14 +9,14 @@ use std::rc::Rc;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ImplItem, Item, ItemMod, Stmt, TraitItem, UseTree};
 
-/// Where a crate is named first.
+/// The first use of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     pub file: PathBuf,
     pub line: usize,
 }
 
-/// What may be a crate's name in the file of a target and in all its modules. Names of modules are among them.
+/// Finds every possible name of a crate in the file of a target and in its modules. Names of modules are among them.
 pub fn of(file: &Path, conditions: &Conditions, sources: &mut Sources) -> Result<BTreeMap<String, Named>> {
     let mut names = BTreeMap::new();
     let directory = file.parent().unwrap_or(Path::new("")).to_owned();
@@ -33,7 +33,7 @@ pub fn of(file: &Path, conditions: &Conditions, sources: &mut Sources) -> Result
     Ok(names)
 }
 
-/// Files that were parsed once, which every platform looks at.
+/// Parsed files, shared by all platforms.
 #[derive(Default)]
 pub struct Sources(HashMap<PathBuf, Rc<syn::File>>);
 
@@ -54,11 +54,11 @@ struct Walk<'a> {
     file: PathBuf,
     /// The directory of the modules that are files of their own.
     directory: PathBuf,
-    /// How many modules within the file this place is in.
+    /// The number of inline modules around this place.
     inline: usize,
     conditions: &'a Conditions,
     names: &'a mut BTreeMap<String, Named>,
-    /// Files of modules, each with the directory of its own.
+    /// Files of modules, each with the directory of its own modules.
     modules: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -68,7 +68,7 @@ impl Walk<'_> {
         self.names.entry(name.to_string()).or_insert_with(named);
     }
 
-    /// The first parts of what looks like paths, in code that only a macro reads.
+    /// Takes the first part of everything that looks like a path, in code for macros.
     fn tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let is_colon = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(mark)) if mark.as_char() == ':');
@@ -83,7 +83,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The file of a module that is one, with the directory of its modules.
+    /// Notes the file of a module, with the directory of its own modules.
     fn module(&mut self, module: &ItemMod) {
         let name = module.ident.to_string();
         let own = |file: PathBuf| {
@@ -91,7 +91,7 @@ impl Walk<'_> {
             (file, directory)
         };
         if let Some(path) = self.conditions.path(&module.attrs) {
-            // Beside the file, or within a module of it in the directory that this module would have.
+            // Next to the file; for a module within the file, in the directory of that module.
             let base = if self.inline > 0 { Some(self.directory.as_path()) } else { self.file.parent() };
             self.modules.push(own(base.unwrap_or(Path::new("")).join(path)));
             return;
@@ -246,7 +246,7 @@ fn attributes_of_item(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The attributes of those expressions that can stand as statements of their own, where conditions are put.
+/// Returns the attributes of an expression, for the kinds that occur as statements with conditions.
 fn attributes_of_expression(expression: &Expr) -> &[Attribute] {
     match expression {
         Expr::Assign(expression) => &expression.attrs,

@@ -3,7 +3,7 @@ use std::fs;
 
 const LINUX_ONLY: &str = "[target.'cfg(target_os = \"linux\")'.dependencies]\n";
 
-/// A workspace on its own, whose other crates are empty and beside it, so that nothing is fetched.
+/// A workspace whose dependencies are empty crates within it, so that nothing is fetched.
 struct Made(tempfile::TempDir);
 
 impl Made {
@@ -11,7 +11,7 @@ impl Made {
         let workspace = Made(tempfile::tempdir().expect("a temporary directory"));
         workspace.write(
             "Cargo.toml",
-            "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\", \"beside/*\"]\n\
+            "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\", \"other/*\"]\n\
              [workspace.package]\nversion = \"0.1.0\"\nedition = \"2024\"\nrust-version = \"1.94\"\nlicense = \"MIT\"\n\
              description = \"A test\"\n[workspace.lints]\n[workspace.dependencies]\n",
         );
@@ -24,19 +24,19 @@ impl Made {
         fs::write(path, text).expect("written");
     }
 
-    /// An empty crate that the members can depend on.
-    fn beside(&self, name: &str, features: &[&str]) {
+    /// Adds an empty crate that the members can depend on.
+    fn dependency(&self, name: &str, features: &[&str]) {
         let features: String = features.iter().map(|feature| format!("{feature:?} = []\n")).collect();
         let manifest =
             format!("[package]\nname = {name:?}\nversion = \"1.0.0\"\nedition = \"2024\"\n[features]\n{features}");
-        self.write(&format!("beside/{name}/Cargo.toml"), &manifest);
-        self.write(&format!("beside/{name}/src/lib.rs"), "");
+        self.write(&format!("other/{name}/Cargo.toml"), &manifest);
+        self.write(&format!("other/{name}/src/lib.rs"), "");
         let root = self.0.path().join("Cargo.toml");
         let text = fs::read_to_string(&root).expect("read");
-        fs::write(root, format!("{text}{name} = {{ path = \"beside/{name}\" }}\n")).expect("written");
+        fs::write(root, format!("{text}{name} = {{ path = \"other/{name}\" }}\n")).expect("written");
     }
 
-    /// A crate with one file.
+    /// Adds a crate with one file.
     fn member(&self, dependencies: &str, source: &str) {
         let package = "[package]\nname = \"mill\"\nversion = \"1.0.0\"\nedition = \"2024\"\n";
         self.write("crates/mill/Cargo.toml", &format!("{package}{dependencies}"));
@@ -44,16 +44,16 @@ impl Made {
     }
 
     fn read(&self) -> Workspace {
-        // As cargo names the files, should the way to the temporary directory lead over a link.
+        // Cargo resolves links on the way to the temporary directory.
         Workspace::read(&self.0.path().canonicalize().expect("a path")).expect("read")
     }
 
     fn missing(&self) -> Vec<String> {
-        said(&self.read())
+        lines(&self.read())
     }
 }
 
-fn said(workspace: &Workspace) -> Vec<String> {
+fn lines(workspace: &Workspace) -> Vec<String> {
     workspace.missing().expect("checked").iter().map(|missing| missing.to_string().replace('\\', "/")).collect()
 }
 
@@ -70,7 +70,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The server's own manifest and sources, with all that it depends on beside it.
+/// Makes a workspace with the server's own manifest and sources, and empty crates for its dependencies.
 fn server(manifest: &str) -> Made {
     let workspace = Made::new();
     copy(&root().join("crates/server/src"), &workspace.0.path().join("crates/server/src"));
@@ -81,7 +81,7 @@ fn server(manifest: &str) -> Made {
         known.entry(name).or_default().extend(features);
     }
     for (name, features) in known {
-        workspace.beside(name, &features);
+        workspace.dependency(name, &features);
     }
     workspace
 }
@@ -91,20 +91,20 @@ fn dependencies_under_the_header_of_one_system_are_missed_on_the_others() {
     let manifest = fs::read_to_string(root().join("crates/server/Cargo.toml")).expect("read");
     assert_eq!(server(&manifest).missing(), [""; 0]);
 
-    // One header too high, everything below it is of Linux alone.
+    // With its header one table too high, everything below it exists on Linux alone.
     let above = "[dependencies]\ntamis = { workspace = true }\n";
     assert!(manifest.contains(LINUX_ONLY) && manifest.contains(above), "{manifest}");
     let displaced = manifest.replace(LINUX_ONLY, "").replace(above, &format!("{above}{LINUX_ONLY}"));
     let missing = server(&displaced).missing();
     for platform in ["x86_64-pc-windows-msvc", "aarch64-apple-darwin", "x86_64-apple-darwin"] {
         for name in ["tokio", "serde", "hyper"] {
-            let said = format!(
+            let expected = format!(
                 "names `{name}`, which {platform} does not have: crates/server/Cargo.toml lists it only under \
                  [target.'cfg(target_os = \"linux\")'.dependencies]"
             );
             assert!(
-                missing.iter().any(|line| line.starts_with("crates/server/src/") && line.ends_with(&said)),
-                "{said}: {missing:#?}"
+                missing.iter().any(|line| line.starts_with("crates/server/src/") && line.ends_with(&expected)),
+                "{expected}: {missing:#?}"
             );
         }
     }
@@ -112,15 +112,15 @@ fn dependencies_under_the_header_of_one_system_are_missed_on_the_others() {
 }
 
 #[test]
-fn code_under_a_condition_may_name_what_is_there_under_it() {
+fn code_under_a_condition_may_name_the_crates_of_that_condition() {
     let workspace = Made::new();
-    workspace.beside("hoist", &[]);
+    workspace.dependency("hoist", &[]);
     let dependencies = format!("{LINUX_ONLY}hoist = {{ workspace = true }}\n");
     workspace.member(&dependencies, "");
     let read = workspace.read();
     let fits = |source: &str| {
         workspace.write("crates/mill/src/lib.rs", source);
-        said(&read).is_empty()
+        lines(&read).is_empty()
     };
     assert!(fits("#[cfg(target_os = \"linux\")]\npub fn lift() { hoist::lift() }\n"));
     assert!(fits("pub fn lift() { #[cfg(target_os = \"linux\")] hoist::lift(); }\n"));
@@ -147,7 +147,7 @@ fn code_under_a_condition_may_name_what_is_there_under_it() {
     workspace.write("crates/mill/src/wheel/mod.rs", "mod spoke;\n");
     assert!(!fits("mod wheel;\n"));
     let line = "crates/mill/src/wheel/spoke.rs:1 names `hoist`, which x86_64-pc-windows-msvc does not have";
-    assert!(said(&read).iter().any(|missing| missing.starts_with(line)), "{:?}", said(&read));
+    assert!(lines(&read).iter().any(|missing| missing.starts_with(line)), "{:?}", lines(&read));
     workspace.write("crates/mill/src/axle.rs", "");
     assert!(fits(
         "#[cfg_attr(windows, path = \"axle.rs\")]\n#[cfg_attr(not(target_os = \"linux\"), path = \"axle.rs\")]\nmod wheel;\n"
@@ -155,14 +155,14 @@ fn code_under_a_condition_may_name_what_is_there_under_it() {
 }
 
 #[test]
-fn tests_have_more_than_what_is_shipped() {
+fn tests_may_name_more_crates_than_shipped_code() {
     let workspace = Made::new();
-    workspace.beside("hoist", &[]);
+    workspace.dependency("hoist", &[]);
     let dependencies = "[dev-dependencies]\nhoist = { workspace = true }\n";
     workspace.member(dependencies, "#[cfg(test)]\nmod tests { use hoist::lift; }\n");
     workspace.write("crates/mill/tests/lifts.rs", "use hoist::lift;\n");
     let read = workspace.read();
-    assert_eq!(said(&read), [""; 0]);
+    assert_eq!(lines(&read), [""; 0]);
     workspace.write("crates/mill/src/lib.rs", "use hoist::lift;\n");
-    assert_eq!(said(&read).len(), PLATFORMS.len());
+    assert_eq!(lines(&read).len(), PLATFORMS.len());
 }

@@ -1,20 +1,21 @@
-//! Corruption rounds: bits turn, files are cut, filled with zeros, swapped with others, or go.
+//! Corruption rounds: bits flip; files are cut, filled with zeros, swapped with others or removed.
 //!
-//! What is derived is made anew. What is not says so: a damaged database is an error or a finding of `tamis doctor`, never
-//! an index that holds less than before and calls itself sound.
+//! Derived files must be rebuilt. A damaged database must be an error or a finding of `tamis doctor`, never an index that holds less
+//! than before and calls itself sound.
 
-use super::check::{Print, answers, doctor, search_results};
+use super::check::{answers, doctor};
 use super::fixture::KEPT_WORD;
-use super::ground::{Ground, VARIANTS};
-use super::plan::Random;
+use super::random::Random;
 use super::sandbox::{Ended, Running, Sandbox};
+use super::setup::{Setup, VARIANTS};
+use super::snapshot::{Snapshot, search_results};
 use super::table::Outcome;
 use super::work::Work;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is damaged.
+/// The file to damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Lexical,
@@ -38,14 +39,14 @@ const TARGETS: [Target; 9] = [
     Target::Database,
 ];
 
-/// Damages files of an index and checks what the program makes of it.
+/// Damages files of an index and checks the reaction of the program.
 ///
 /// # Errors
-/// Something was lost, or is not said.
-pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
-    let sandbox = &*sandbox.insert(Sandbox::copy_of(&ground.base.sandbox)?);
+/// Something was lost, or damage went unreported.
+pub fn round(setup: &Setup, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
+    let sandbox = &*sandbox.insert(Sandbox::copy_of(&setup.base.sandbox)?);
     let target = *random.pick(&TARGETS);
-    let before = Print::of(sandbox)?;
+    let before = Snapshot::of(sandbox)?;
     let results = search_results(sandbox)?;
     let index = sandbox.index();
     let files = match target {
@@ -55,22 +56,22 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
         Target::Database => vec![index.join("tamis.db")],
         Target::WriteAhead | Target::SharedMemory => {
             let suffix = if target == Target::WriteAhead { "tamis.db-wal" } else { "tamis.db-shm" };
-            killed_while_writing(ground, sandbox, random)?;
+            killed_while_writing(setup, sandbox, random)?;
             vec![index.join(suffix)].into_iter().filter(|file| file.exists()).collect()
         }
         Target::Cache => return cache(sandbox, random),
     };
     let Some(damage) = damage(&files, random)? else {
-        return Ok(Outcome { landed: false, told: format!("{target:?}: nothing there to damage") });
+        return Ok(Outcome { landed: false, summary: format!("{target:?}: no file to damage") });
     };
-    let told = format!("{target:?}: {damage}");
+    let summary = format!("{target:?}: {damage}");
     match target {
         Target::Database => database(sandbox, &before),
         Target::WriteAhead | Target::SharedMemory => recovered(sandbox),
         _ => derived(sandbox, target, &before, &results),
     }
-    .with_context(|| told.clone())?;
-    Ok(Outcome { landed: true, told })
+    .with_context(|| summary.clone())?;
+    Ok(Outcome { landed: true, summary })
 }
 
 fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
@@ -86,11 +87,11 @@ fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Leaves what was written ahead and not yet brought into the database.
-fn killed_while_writing(ground: &Ground, sandbox: &Sandbox, random: &mut Random) -> Result<()> {
+/// Leaves a write-ahead log that is not yet part of the database.
+fn killed_while_writing(setup: &Setup, sandbox: &Sandbox, random: &mut Random) -> Result<()> {
     let variant = random.below(VARIANTS);
     Work::Index.prepare(sandbox, variant)?;
-    let arguments = Work::Index.arguments(&ground.base);
+    let arguments = Work::Index.arguments(&setup.base);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let running = Running::start(&mut sandbox.command(&arguments))?;
     while let Ok(line) = running.lines.recv() {
@@ -101,7 +102,7 @@ fn killed_while_writing(ground: &Ground, sandbox: &Sandbox, random: &mut Random)
     running.kill().map(drop)
 }
 
-/// Damages one of some files; says how.
+/// Damages one of some files and describes the damage.
 fn damage(files: &[PathBuf], random: &mut Random) -> Result<Option<String>> {
     let whole: Vec<&PathBuf> =
         files.iter().filter(|file| fs::metadata(file).is_ok_and(|data| data.len() > 0)).collect();
@@ -113,14 +114,14 @@ fn damage(files: &[PathBuf], random: &mut Random) -> Result<Option<String>> {
     let mut bytes = fs::read(file)?;
     let length = bytes.len() as u64;
     let place = random.below(length) as usize;
-    let told = match random.below(7) {
+    let summary = match random.below(7) {
         0 => {
             let bits = 1 + random.below(8);
             for _ in 0..bits {
                 let at = random.below(length) as usize;
                 bytes[at] ^= 1 << random.below(8);
             }
-            format!("{bits} bits of {name} turn")
+            format!("{bits} bits of {name} flip")
         }
         1 => {
             bytes.truncate(place);
@@ -154,14 +155,14 @@ fn damage(files: &[PathBuf], random: &mut Random) -> Result<Option<String>> {
         }
         _ => {
             fs::remove_file(file)?;
-            return Ok(Some(format!("{name} is gone")));
+            return Ok(Some(format!("{name} is removed")));
         }
     };
     fs::write(file, bytes)?;
-    Ok(Some(told))
+    Ok(Some(summary))
 }
 
-/// A search with whatever came of the damage: it may answer, or fail with a message.
+/// Searches the damaged index. The search may answer, or fail with a message.
 fn search(sandbox: &Sandbox) -> Result<Ended> {
     let ended = sandbox.run(&["search", "--json", "--mode", "lexical", KEPT_WORD])?;
     match ended.fault() {
@@ -170,46 +171,46 @@ fn search(sandbox: &Sandbox) -> Result<Ended> {
     }
 }
 
-/// What is derived, or only a log: everything is there again after `tamis doctor`, and nothing else was touched.
-fn derived(sandbox: &Sandbox, target: Target, before: &Print, results: &[String]) -> Result<()> {
-    // A log that is gone or empty is that of a new index: deleting it is how a user has everything forgotten.
+/// Checks a derived file or a log: after `tamis doctor` everything is there again, and nothing else was touched.
+fn derived(sandbox: &Sandbox, target: Target, before: &Snapshot, results: &[String]) -> Result<()> {
+    // A missing or empty log belongs to a new index: users delete it to erase their history.
     let is_new = fs::metadata(sandbox.index().join("usage.db")).map_or(true, |log| log.len() == 0);
     search(sandbox)?;
-    let mended = sandbox.run(&["doctor"])?;
-    if let Some(fault) = mended.fault() {
+    let repaired = sandbox.run(&["doctor"])?;
+    if let Some(fault) = repaired.fault() {
         bail!("doctor {fault}");
     }
     let healthy = sandbox.run(&["doctor", "--check-only"])?.code() == Some(0);
     if target == Target::Usage {
         answers(sandbox, false)?;
-        let judgements = Print::of(sandbox).map(|print| print.judgements).unwrap_or_default();
+        let judgements = Snapshot::of(sandbox).map(|print| print.judgements).unwrap_or_default();
         ensure!(
             !healthy || is_new || before.judgements.is_subset(&judgements),
-            "judgements are gone, and doctor finds nothing: {mended}"
+            "judgements are lost, and doctor finds nothing: {repaired}"
         );
         return Ok(());
     }
-    ensure!(healthy, "doctor does not mend it: {mended}");
-    let after = Print::of(sandbox)?;
-    ensure!(after == *before, "the database is another: {}", before.difference(&after));
+    ensure!(healthy, "doctor does not repair it: {repaired}");
+    let after = Snapshot::of(sandbox)?;
+    ensure!(after == *before, "the database differs: {}", before.difference(&after));
     let found = search_results(sandbox)?;
     ensure!(found == results, "searches find {found:?}, before {results:?}");
     Ok(())
 }
 
-/// What was written ahead is an earlier state of the database without it, and nothing between.
+/// Checks a damaged write-ahead log: the database is in an earlier whole state.
 fn recovered(sandbox: &Sandbox) -> Result<()> {
     search(sandbox)?;
     sandbox.done(&["index"])?;
     sandbox.run(&["doctor"])?;
     doctor(sandbox, true)?;
-    Print::of(sandbox)?;
+    Snapshot::of(sandbox)?;
     answers(sandbox, false)
 }
 
-/// The truth is damaged. Nothing can bring it back; what must not be is that it goes unnoticed.
-fn database(sandbox: &Sandbox, before: &Print) -> Result<()> {
-    // Without the file there is no index, and a new one is made: moving a damaged one away is what the program advises.
+/// Checks a damaged database. Nothing can bring it back, but the damage must not go unnoticed.
+fn database(sandbox: &Sandbox, before: &Snapshot) -> Result<()> {
+    // Without the file a new index is made: the program advises to move a damaged file away.
     let is_gone = !sandbox.index().join("tamis.db").exists();
     search(sandbox)?;
     for arguments in [&["doctor", "--check-only"][..], &["index"], &["doctor"], &["status"]] {
@@ -220,24 +221,24 @@ fn database(sandbox: &Sandbox, before: &Print) -> Result<()> {
     }
     let diagnosis = sandbox.run(&["doctor", "--check-only", "--json"])?;
     if diagnosis.code() == Some(0) && !is_gone {
-        let after = Print::of(sandbox).context("doctor finds nothing")?;
+        let after = Snapshot::of(sandbox).context("doctor finds nothing")?;
         let gone = before.documents.keys().find(|path| !after.documents.contains_key(*path));
-        ensure!(gone.is_none(), "{} is gone, and doctor finds nothing: {diagnosis}", gone.map_or("", String::as_str));
+        ensure!(gone.is_none(), "{} is lost, and doctor finds nothing: {diagnosis}", gone.map_or("", String::as_str));
         ensure!(
             after.evidence.len() >= before.evidence.len(),
-            "evidence is gone, and doctor finds nothing: {diagnosis}"
+            "evidence is lost, and doctor finds nothing: {diagnosis}"
         );
     }
     Ok(())
 }
 
-/// The user's cache of vectors: nothing but time is lost with it.
+/// Checks a damaged cache of vectors: only time may be lost.
 fn cache(sandbox: &Sandbox, random: &mut Random) -> Result<Outcome> {
     fs::remove_dir_all(sandbox.index())?;
     for name in ["notes", "src", "memory"] {
         fs::remove_dir_all(sandbox.tree().join(name))?;
     }
-    // The cache serves models that take their time, so this one is used here, on a single file.
+    // Only slow models use the cache, so this round takes one, on a single file.
     let with_model = |arguments: &[&str]| -> Result<Ended> {
         let mut command = sandbox.command(arguments);
         command.env("TAMIS_INDEX_MODELS", "static,minilm");
@@ -246,15 +247,15 @@ fn cache(sandbox: &Sandbox, random: &mut Random) -> Result<Outcome> {
     ensure!(with_model(&["index"])?.code() == Some(0), "the index is made");
     let files = files_below(&sandbox.home().join("cache"))?;
     let Some(damage) = damage(&files, random)? else {
-        return Ok(Outcome { landed: false, told: "Cache: nothing there to damage".into() });
+        return Ok(Outcome { landed: false, summary: "Cache: no file to damage".into() });
     };
-    let told = format!("Cache: {damage}");
+    let summary = format!("Cache: {damage}");
     fs::remove_dir_all(sandbox.index())?;
     let again = with_model(&["index"])?;
-    ensure!(again.code() == Some(0), "{told}: the index is not made: {again}");
-    answers(sandbox, false).with_context(|| told.clone())?;
+    ensure!(again.code() == Some(0), "{summary}: the index is not made: {again}");
+    answers(sandbox, false).with_context(|| summary.clone())?;
     if let Some(fault) = with_model(&["doctor"])?.fault() {
-        bail!("{told}: doctor {fault}");
+        bail!("{summary}: doctor {fault}");
     }
-    Ok(Outcome { landed: true, told })
+    Ok(Outcome { landed: true, summary })
 }

@@ -1,16 +1,16 @@
-//! Fault rounds: one system call fails, or all of its kind from one on.
+//! Fault rounds: one system call fails, or all of its class from one on.
 
 use super::check::survived;
-use super::ground::{Ground, VARIANTS};
-use super::plan::Random;
+use super::random::Random;
 use super::sandbox::{Running, Sandbox};
+use super::setup::{Setup, VARIANTS};
 use super::table::Outcome;
 use super::work::Work;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
 
-/// What a call fails with, by class. 0: half of a transfer is done instead.
+/// The errors of each class of calls. 0 stands for a transfer that is cut in half.
 const ERRORS: &[(&str, &[(i32, &str)])] = &[
     (
         "write",
@@ -25,9 +25,9 @@ const ERRORS: &[(&str, &[(i32, &str)])] = &[
     ("unlink", &[(libc::EIO, "EIO")]),
 ];
 
-/// The program with the library that makes calls on its files fail.
-fn hindered(ground: &Ground, sandbox: &Sandbox, arguments: &[&str]) -> Result<Command> {
-    let library = match &ground.faults {
+/// Prepares the program with the library that makes calls on its files fail.
+fn with_faults(setup: &Setup, sandbox: &Sandbox, arguments: &[&str]) -> Result<Command> {
+    let library = match &setup.faults {
         Ok(library) => library,
         Err(reason) => bail!("{reason}"),
     };
@@ -39,20 +39,20 @@ fn hindered(ground: &Ground, sandbox: &Sandbox, arguments: &[&str]) -> Result<Co
     Ok(command)
 }
 
-/// Lets a call of some work fail and checks what is left.
+/// Makes a call of some work fail and checks the index it leaves.
 ///
 /// # Errors
 /// Something was lost.
-pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
+pub fn round(setup: &Setup, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
     let (work, variant) = (Work::any(random), random.below(VARIANTS));
-    let reference = ground.reference(work, variant)?;
-    let arguments = work.arguments(&ground.base);
+    let reference = setup.reference(work, variant)?;
+    let arguments = work.arguments(&setup.base);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
 
-    let counts = ground.calls(work, variant, || {
-        let sandbox = Sandbox::copy_of(&ground.base.sandbox)?;
+    let counts = setup.calls(work, variant, || {
+        let sandbox = Sandbox::copy_of(&setup.base.sandbox)?;
         work.prepare(&sandbox, variant)?;
-        Running::start(&mut hindered(ground, &sandbox, &arguments)?)?.end()?;
+        Running::start(&mut with_faults(setup, &sandbox, &arguments)?)?.end()?;
         fs::read_to_string(sandbox.directory().join("fault.counts")).context("the counts of calls")
     })?;
     let count = |class: &str| {
@@ -63,31 +63,31 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
     let (class, errors) = random.pick(&known);
     let number = 1 + random.below(count(class));
     let (error, name) = *random.pick(errors);
-    // What lasts: a full disk, a broken one. An interruption or a short transfer does not.
+    // A full or broken disk lasts. An interruption or a short transfer does not.
     let stays = error != 0 && error != libc::EINTR && random.below(3) == 0;
 
-    let sandbox = &*sandbox.insert(Sandbox::copy_of(&ground.base.sandbox)?);
+    let sandbox = &*sandbox.insert(Sandbox::copy_of(&setup.base.sandbox)?);
     work.prepare(sandbox, variant)?;
-    let mut command = hindered(ground, sandbox, &arguments)?;
+    let mut command = with_faults(setup, sandbox, &arguments)?;
     command.env("FAULT_CALL", class).env("FAULT_NUMBER", number.to_string()).env("FAULT_ERRNO", error.to_string());
     if stays {
         command.env("FAULT_STAYS", "1");
     }
     let ended = Running::start(&mut command)?.end()?;
     let landed = sandbox.directory().join("fault.fired").exists();
-    let told = format!(
+    let summary = format!(
         "{work:?}, variant {variant}, {class} {number} of {} fails with {name}{}, landed: {landed}, {}",
         count(class),
         if stays { " and all after it" } else { "" },
         ended.to_string().trim()
     );
     if let Some(fault) = ended.fault() {
-        bail!("{told}: {fault}");
+        bail!("{summary}: {fault}");
     }
     let transient = error == libc::EINTR || error == 0;
     if transient && *class != "open" && *class != "sync" && *class != "truncate" && ended.code() != Some(0) {
-        bail!("{told}: what only has to be tried again ends the work");
+        bail!("{summary}: a call that only needs a retry ended the work");
     }
-    survived(ground, sandbox, work, &reference, &ended, random.below(2) == 0).with_context(|| told.clone())?;
-    Ok(Outcome { landed, told })
+    survived(setup, sandbox, work, &reference, &ended, random.below(2) == 0).with_context(|| summary.clone())?;
+    Ok(Outcome { landed, summary })
 }

@@ -1,37 +1,37 @@
-//! The tree that every round begins with, how it changes, and what is imported into its index.
+//! The tree that every round begins with, its changes, and the imports into its index.
 
-use super::plan::Random;
+use super::random::Random;
 use super::sandbox::Sandbox;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Files of the tree.
+/// The number of files in the tree.
 const FILES: u64 = 60;
 
-/// In a file that no round changes, so that a search for it always finds something.
+/// A word in a file that no round changes, so that a search for it always finds something.
 pub const KEPT_WORD: &str = "keepsake";
 
-/// In the note that the index begins with.
+/// A word in the note that the index begins with.
 pub const NOTE_WORD: &str = "zephyr";
 
 const TOPICS: [&str; 8] = ["oven", "harbour", "violin", "glacier", "compiler", "orchard", "telescope", "ledger"];
 
-/// An index of everything that Tamis keeps: files, notes, issues, conversations, evidence, a judged search.
+/// An index of everything that Tamis stores: files, notes, issues, conversations, evidence, a judged search.
 #[derive(Debug)]
 pub struct Base {
-    /// Where it is. Rounds work on copies.
+    /// Its sandbox. Rounds work on copies.
     pub sandbox: Sandbox,
     /// The search whose results can be judged.
     pub query_id: String,
 }
 
 impl Base {
-    /// Makes it.
+    /// Makes the index.
     ///
     /// # Errors
-    /// The program fails at something.
+    /// The program fails.
     pub fn new(binary: &Path) -> Result<Base> {
         let sandbox = Sandbox::empty(binary)?;
         let mut random = Random(41);
@@ -47,7 +47,7 @@ impl Base {
             sandbox.done(&["import", what.name(), "--origin", what.name(), &input])?;
         }
         let answer = sandbox.json(&["search", "--json", "--cut", "fixed:k=5", "the glacier and the harbour"])?;
-        let query_id = answer["query_id"].as_str().context("a search has an id")?.to_owned();
+        let query_id = answer["query_id"].as_str().context("an answer without query_id")?.to_owned();
         ensure!(answer["results"].as_array().is_some_and(|results| results.len() >= 3), "{answer}");
         sandbox.done(&["feedback", &query_id, "1", "--relevant"])?;
         sandbox.done(&["index"])?;
@@ -62,7 +62,7 @@ fn path(number: u64) -> String {
     }
 }
 
-/// A version of a file.
+/// Makes a version of a file.
 fn text(number: u64, random: &mut Random) -> String {
     let version = random.next();
     if number.is_multiple_of(5) {
@@ -79,13 +79,13 @@ fn text(number: u64, random: &mut Random) -> String {
     format!("# Note {number}\n\nThis is note number {number}, version {version}.\n{}", sections.collect::<String>())
 }
 
-/// Changes the tree: some files are written anew, some moved, some removed, some added.
+/// Changes the tree: some files are rewritten, some moved, some removed, some added.
 ///
 /// # Errors
 /// A file cannot be changed.
 pub fn change(sandbox: &Sandbox, variant: u64) -> Result<()> {
     let mut random = Random(variant.wrapping_mul(977) + 5);
-    // Some changes leave little behind, so that removing it pays.
+    // Some changes remove most files, so that the index compacts itself.
     let most_go = variant % 4 == 3;
     for _ in 0..FILES / 2 {
         let number = random.below(FILES);
@@ -101,7 +101,7 @@ pub fn change(sandbox: &Sandbox, variant: u64) -> Result<()> {
     Ok(())
 }
 
-/// Something that is imported.
+/// A kind of import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Import {
     /// Issues with comments.
@@ -116,7 +116,7 @@ impl Import {
     /// All of them.
     pub const ALL: [Import; 3] = [Import::Issues, Import::Conversations, Import::Evidence];
 
-    /// What the command calls it.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Import::Issues => "issues",
@@ -125,7 +125,7 @@ impl Import {
         }
     }
 
-    /// Writes a version of it beside the tree and gives the file's name.
+    /// Writes a version of it next to the tree and returns the file's name.
     ///
     /// # Errors
     /// It cannot be written.
@@ -139,7 +139,7 @@ impl Import {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         let file = sandbox.directory().join(format!("{}.jsonl", self.name()));
         fs::write(&file, text)?;
-        // From the tree, since a copy of the sandbox lies elsewhere.
+        // Relative to the tree, since a copy of the sandbox has another path.
         Ok(format!("../{}.jsonl", self.name()))
     }
 }

@@ -1,31 +1,31 @@
 //! Kill rounds: SIGKILL at a seeded moment of a piece of work.
 
 use super::check::survived;
-use super::ground::{Ground, VARIANTS};
-use super::plan::Random;
+use super::random::Random;
 use super::sandbox::{Running, Sandbox};
+use super::setup::{Setup, VARIANTS};
 use super::table::Outcome;
 use super::work::Work;
 use anyhow::{Context, Result};
 use std::time::Duration;
 
-/// Kills some work and checks what is left.
+/// Kills some work and checks the index it leaves.
 ///
 /// # Errors
 /// Something was lost.
-pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
+pub fn round(setup: &Setup, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
     let (work, variant) = (*random.pick(&Work::CHANGING), random.below(VARIANTS));
-    let reference = ground.reference(work, variant)?;
-    let sandbox = &*sandbox.insert(Sandbox::copy_of(&ground.base.sandbox)?);
+    let reference = setup.reference(work, variant)?;
+    let sandbox = &*sandbox.insert(Sandbox::copy_of(&setup.base.sandbox)?);
     work.prepare(sandbox, variant)?;
 
-    let arguments = work.arguments(&ground.base);
+    let arguments = work.arguments(&setup.base);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let running = Running::start(&mut sandbox.command(&arguments))?;
-    // A run says when each of its stages begins; other work is waited for by the time that it takes.
-    let says = matches!(work, Work::Index | Work::IndexNew);
+    // An index run reports each of its stages. For other work, the moment is a part of its usual time.
+    let reports_stages = matches!(work, Work::Index | Work::IndexNew);
     let took = u64::try_from(reference.took.as_micros())?;
-    let moment = match says {
+    let moment = match reports_stages {
         true => {
             let stages = random.below(6);
             for _ in 0..stages {
@@ -45,7 +45,7 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
     };
     let ended = running.kill()?;
     let landed = ended.is_killed();
-    let told = format!("{work:?}, variant {variant}, killed {moment}, landed: {landed}");
-    survived(ground, sandbox, work, &reference, &ended, random.below(2) == 0).with_context(|| told.clone())?;
-    Ok(Outcome { landed, told })
+    let summary = format!("{work:?}, variant {variant}, killed {moment}, landed: {landed}");
+    survived(setup, sandbox, work, &reference, &ended, random.below(2) == 0).with_context(|| summary.clone())?;
+    Ok(Outcome { landed, summary })
 }

@@ -1,27 +1,29 @@
-//! `cargo xtask torture`: kills, failing system calls, damaged files, full disks, and the same again from a seed.
+//! `cargo xtask torture`: kills, failing system calls, damaged files and full disks, repeatable from a seed.
 //!
-//! Each round works on a copy of one small index ([`fixture`]) with the real program ([`sandbox`]), disturbs a piece of
-//! [`work`] and [`check`]s what is left. What a round does follows from its seed, kind and number alone ([`plan`]); the
-//! moment at which a signal arrives is the machine's. The [`table`] says how many were tried, how many disturbances hit
-//! the work while it went on, and what was lost.
+//! Each round copies one small index ([`fixture`]), runs the real program on it ([`sandbox`]), disturbs a piece of [`work`] and
+//! [`check`]s the index it leaves. Seed, kind and number alone determine a round ([`plan`]), except for the moment at which a signal
+//! arrives. The [`table`] counts the rounds, the disturbances that hit the work while it went on, and the losses.
 
 mod check;
 mod corrupt;
 mod disk;
 mod fault;
 mod fixture;
-mod ground;
 mod kill;
+mod mount;
 mod plan;
+mod random;
 mod sandbox;
 mod server;
+mod setup;
+mod snapshot;
 mod table;
 mod work;
 
 use crate::run::{cargo, root};
 use anyhow::{Context, Result, bail, ensure};
-use ground::Ground;
 use plan::{Kind, Options, Round};
+use setup::Setup;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
@@ -30,8 +32,8 @@ use table::{Outcome, Table};
 
 pub use plan::FLAGS;
 
-/// How often the table so far is shown.
-const SHOWN_EVERY: Duration = Duration::from_secs(60);
+/// The interval of progress messages.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs the rounds that the arguments ask for and prints their table.
 ///
@@ -44,7 +46,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     }
     let options = Options::read(arguments)?;
     let binary = binary(&options)?;
-    let ground = Ground::new(&binary)?;
+    let setup = Setup::new(&binary)?;
     let started = Instant::now();
     let table = Mutex::new(Table::default());
     let rounds = options.rounds();
@@ -54,9 +56,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
         for _ in 0..options.jobs.min(rounds.len()) {
             scope.spawn(|| {
                 while let Some(round) = rounds.get(next.fetch_add(1, SeqCst)) {
-                    one(&ground, *round, &options, &table);
+                    one(&setup, *round, &options, &table);
                     let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
-                    if last.elapsed() > SHOWN_EVERY {
+                    if last.elapsed() > PROGRESS_INTERVAL {
                         *last = Instant::now();
                         let table = table.lock().unwrap_or_else(PoisonError::into_inner);
                         eprintln!(
@@ -72,13 +74,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
     });
     let table = table.into_inner().unwrap_or_else(PoisonError::into_inner);
     print!("{}", table.text(started.elapsed()));
-    ensure!(table.is_clean(), "something was lost; the commands above do those rounds again");
+    ensure!(table.is_clean(), "something was lost; the commands above repeat those rounds");
     Ok(())
 }
 
-/// Does one round and takes it down.
-fn one(ground: &Ground, round: Round, options: &Options, table: &Mutex<Table>) {
-    let obstacle = match (round.kind, &ground.faults) {
+/// Runs one round and adds it to the table.
+fn one(setup: &Setup, round: Round, options: &Options, table: &Mutex<Table>) {
+    let obstacle = match (round.kind, &setup.faults) {
         (Kind::Fault, Err(reason)) => Some(reason),
         _ => None,
     };
@@ -89,11 +91,11 @@ fn one(ground: &Ground, round: Round, options: &Options, table: &Mutex<Table>) {
     let mut random = round.random();
     let mut sandbox = None;
     let outcome = match round.kind {
-        Kind::Kill => kill::round(ground, &mut random, &mut sandbox),
-        Kind::Fault => fault::round(ground, &mut random, &mut sandbox),
-        Kind::Corrupt => corrupt::round(ground, &mut random, &mut sandbox),
-        Kind::Disk => disk::round(ground, &mut random, &mut sandbox),
-        Kind::Server => server::round(ground, &mut random, &mut sandbox),
+        Kind::Kill => kill::round(setup, &mut random, &mut sandbox),
+        Kind::Fault => fault::round(setup, &mut random, &mut sandbox),
+        Kind::Corrupt => corrupt::round(setup, &mut random, &mut sandbox),
+        Kind::Disk => disk::round(setup, &mut random, &mut sandbox),
+        Kind::Server => server::round(setup, &mut random, &mut sandbox),
     };
     let mut outcome: Result<Outcome, String> = outcome.map_err(|error| format!("{error:#}"));
     if let (Err(reason), Some(sandbox), true) = (&mut outcome, &mut sandbox, options.keep) {
@@ -101,17 +103,17 @@ fn one(ground: &Ground, round: Round, options: &Options, table: &Mutex<Table>) {
         reason.push_str(&format!("\nleft in {}", sandbox.directory().display()));
     }
     match &outcome {
-        Ok(outcome) if options.only.is_some() => println!("{}", outcome.told),
+        Ok(outcome) if options.only.is_some() => println!("{}", outcome.summary),
         Ok(_) => {}
         Err(reason) => eprintln!("lost: {}\n{reason}\n", round.command()),
     }
     lock().take(round, outcome);
 }
 
-/// The program that is tortured.
+/// Returns the program to torture.
 fn binary(options: &Options) -> Result<PathBuf> {
     if let Some(binary) = &options.binary {
-        ensure!(binary.is_file(), "--binary {}: there is no such file", binary.display());
+        ensure!(binary.is_file(), "--binary {}: file not found", binary.display());
         return binary.canonicalize().context("--binary");
     }
     let profile = match options.debug {

@@ -1,21 +1,22 @@
-//! Which rounds there are, and chance that can be repeated.
+//! The rounds of a table, and the flags that choose them.
 
+use super::random::Random;
 use anyhow::{Context, Result, bail, ensure};
 use std::fmt;
 use std::path::PathBuf;
 
-/// What a round does to the program or to its files.
+/// The disturbance of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// SIGKILL at any moment of a piece of work.
     Kill,
     /// A system call that fails.
     Fault,
-    /// Files of the index that are damaged.
+    /// Damaged files of the index.
     Corrupt,
-    /// A disk that is full, or a limit on the size of files.
+    /// A full disk, or a limit on the size of files.
     Disk,
-    /// SIGKILL of a server that clients are asking.
+    /// SIGKILL of a server under load.
     Server,
 }
 
@@ -36,14 +37,14 @@ impl Kind {
     fn named(name: &str) -> Result<Kind> {
         let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
         let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-        found.with_context(|| format!("{name}: no such kind of round; one of {}", names.join(", ")))
+        found.with_context(|| format!("{name}: unknown kind of round; expected one of {}", names.join(", ")))
     }
 
-    /// How many rounds of this kind go with so many kills.
+    /// Returns the number of rounds of this kind for a number of kills.
     fn share(self, rounds: u64) -> u64 {
         match self {
             Kind::Kill | Kind::Fault => rounds,
-            // Many steps each, and less chance in them.
+            // Each takes many steps and varies less.
             Kind::Corrupt | Kind::Disk | Kind::Server => rounds.div_ceil(5),
         }
     }
@@ -55,19 +56,19 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One round. The same three values do the same again, up to what the machine's own timing changes.
+/// One round. The same three values repeat it, up to the machine's own timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Round {
-    /// What is done.
+    /// The disturbance.
     pub kind: Kind,
-    /// Which one of its kind, from 1.
+    /// Its number among those of its kind, from 1.
     pub number: u64,
-    /// What chance begins with, the same for a whole table.
+    /// The seed of the whole table.
     pub seed: u64,
 }
 
 impl Round {
-    /// The round's own chance.
+    /// Returns the round's own random numbers.
     pub fn random(&self) -> Random {
         let mut mixed = Random(self.seed);
         mixed.0 ^= Random(self.kind as u64 + 1).next();
@@ -75,55 +76,30 @@ impl Round {
         mixed
     }
 
-    /// The command that does this round again.
+    /// Returns the command that repeats this round.
     pub fn command(&self) -> String {
         format!("cargo xtask torture --seed {} --round {} {}", self.seed, self.number, self.kind)
     }
 }
 
-/// A small generator (SplitMix64).
-#[derive(Clone, Debug)]
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, which counts as 1 when it is 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    /// One of several.
-    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len() as u64) as usize]
-    }
-}
-
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where chance begins.
+    /// The seed of the table.
     pub seed: u64,
-    /// Kills and faults; of the other kinds a fifth as many.
+    /// The number of kills and of faults. The other kinds get a fifth as many.
     pub rounds: u64,
-    /// Only these kinds; empty: all.
+    /// The kinds to run; all when empty.
     pub kinds: Vec<Kind>,
-    /// Only this round.
+    /// The one round to run.
     pub only: Option<(u64, Kind)>,
-    /// Rounds that run at the same time.
+    /// The number of rounds at a time.
     pub jobs: usize,
-    /// Build and use the program without optimisation.
+    /// Builds the program without optimisation.
     pub debug: bool,
-    /// Use this program and build none.
+    /// The program to use instead of building one.
     pub binary: Option<PathBuf>,
-    /// Leave the directories of rounds that lost something.
+    /// Keeps the directories of rounds that lost something.
     pub keep: bool,
 }
 
@@ -131,21 +107,21 @@ pub struct Options {
 pub const FLAGS: &str = "\
 cargo xtask torture [--seed N] [--rounds N] [--kind KIND]… [--round K KIND] [--jobs N] [--debug | --binary FILE] [--keep]
 
-  --seed N         where chance begins (default: 1); a table says which one it used
-  --rounds N       so many kills and so many faults, and a fifth as many of each other kind (default: 500)
-  --kind KIND      only rounds of this kind: kill, fault, corrupt, disk, server
-  --round K KIND   only the K-th round of a kind, with all that it did
-  --jobs N         rounds at the same time (default: 2)
-  --debug          the program without optimisation
-  --binary FILE    this program, as it is
-  --keep           leave the directories of rounds that lost something
+  --seed N         start the random numbers here (default: 1); the first line of output names the seed
+  --rounds N       run N kills, N faults and a fifth as many rounds of each other kind (default: 500)
+  --kind KIND      run rounds of this kind only: kill, fault, corrupt, disk, server
+  --round K KIND   run the K-th round of a kind only, and describe it
+  --jobs N         run N rounds at a time (default: 2)
+  --debug          build the program without optimisation
+  --binary FILE    use this program instead of building one
+  --keep           keep the directories of rounds that lost something
 ";
 
 impl Options {
     /// Reads the command line.
     ///
     /// # Errors
-    /// An unknown flag, or a value that is missing or not allowed.
+    /// A flag is unknown, or a value is missing or out of range.
     pub fn read(arguments: &[String]) -> Result<Options> {
         let mut options = Options {
             seed: 1,
@@ -160,7 +136,8 @@ impl Options {
         let mut rest = arguments.iter();
         while let Some(flag) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("{flag} needs a value\n\n{FLAGS}"));
-            let number = |text: &String| text.parse::<u64>().with_context(|| format!("{flag} {text}: not a number"));
+            let number =
+                |text: &String| text.parse::<u64>().with_context(|| format!("{flag} {text}: expected a number"));
             match flag.as_str() {
                 "--seed" => options.seed = number(value()?)?,
                 "--rounds" => options.rounds = number(value()?)?,
@@ -173,7 +150,7 @@ impl Options {
                 "--debug" => options.debug = true,
                 "--binary" => options.binary = Some(value()?.into()),
                 "--keep" => options.keep = true,
-                other => bail!("{other}: no such flag\n\n{FLAGS}"),
+                other => bail!("{other}: unknown flag\n\n{FLAGS}"),
             }
         }
         ensure!((1..=64).contains(&options.jobs), "--jobs {}: must be 1 to 64", options.jobs);
@@ -181,7 +158,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The rounds, the kinds mixed, so that a table that is stopped early has some of each.
+    /// Returns the rounds with the kinds mixed, so that a table stopped early has some of each.
     pub fn rounds(&self) -> Vec<Round> {
         let round = |kind, number| Round { kind, number, seed: self.seed };
         if let Some((number, kind)) = self.only {
@@ -215,7 +192,7 @@ mod tests {
         assert_eq!(one, [*same]);
         assert_eq!(one[0].random().next(), same.random().next());
         let chances: std::collections::BTreeSet<u64> = whole.iter().map(|round| round.random().next()).collect();
-        assert_eq!(chances.len(), whole.len(), "no two rounds have the same chance");
+        assert_eq!(chances.len(), whole.len(), "every round has random numbers of its own");
     }
 
     #[test]

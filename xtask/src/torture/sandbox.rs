@@ -12,10 +12,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Nothing here takes longer than a second or two; what does is taken to hang.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// The limit after which a program counts as hanging. Everything here takes a second or two.
+const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A directory of a round's own.
+/// A directory that belongs to one round.
 #[derive(Debug)]
 pub struct Sandbox {
     binary: PathBuf,
@@ -24,7 +24,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// An empty one.
+    /// Makes an empty one.
     ///
     /// # Errors
     /// It cannot be made.
@@ -32,13 +32,13 @@ impl Sandbox {
         let owned = tempfile::Builder::new().prefix("torture-").tempdir().context("a directory for a round")?;
         let directory = owned.path().canonicalize()?;
         let sandbox = Sandbox { binary: binary.to_owned(), directory, _owned: Some(owned) };
-        // A mark, so that no directory above becomes the root.
+        // Marks the root, so that no directory above is taken for it.
         fs::create_dir_all(sandbox.tree().join(".git"))?;
         fs::create_dir_all(sandbox.home())?;
         Ok(sandbox)
     }
 
-    /// A copy of another, with its times.
+    /// Copies another, with the times of its files.
     ///
     /// # Errors
     /// Something cannot be copied.
@@ -48,7 +48,7 @@ impl Sandbox {
         Ok(copy)
     }
 
-    /// A copy of another in a directory that is there already, such as where something is mounted.
+    /// Copies another into an existing directory, such as a mounted file system.
     ///
     /// # Errors
     /// Something cannot be copied.
@@ -57,29 +57,29 @@ impl Sandbox {
         Ok(Sandbox { binary: other.binary.clone(), directory: directory.to_owned(), _owned: None })
     }
 
-    /// Leaves the directory when this is dropped.
+    /// Keeps the directory after the sandbox is dropped.
     pub fn keep(&mut self) {
         if let Some(owned) = self._owned.take() {
             let _ = owned.keep();
         }
     }
 
-    /// All of it.
+    /// Returns the whole directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// What is indexed.
+    /// Returns the directory that is indexed.
     pub fn tree(&self) -> PathBuf {
         self.directory.join("tree")
     }
 
-    /// The index.
+    /// Returns the directory of the index.
     pub fn index(&self) -> PathBuf {
         self.tree().join(".tamis")
     }
 
-    /// The user's configuration and cache.
+    /// Returns the directory of the user's configuration and cache.
     pub fn home(&self) -> PathBuf {
         self.directory.join("home")
     }
@@ -94,7 +94,7 @@ impl Sandbox {
         fs::write(&path, text).with_context(|| path.display().to_string())
     }
 
-    /// The program in the tree, with nothing of this machine's configuration and the quick model alone.
+    /// Prepares the program to run in the tree, without this machine's configuration and with the quick model alone.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         for (name, _) in std::env::vars_os() {
@@ -118,12 +118,12 @@ impl Sandbox {
     /// Runs the program to its end.
     ///
     /// # Errors
-    /// It cannot be started, or does not end.
+    /// It cannot be started, or it hangs.
     pub fn run(&self, arguments: &[&str]) -> Result<Ended> {
         Running::start(&mut self.command(arguments))?.end()
     }
 
-    /// Runs the program, which must succeed.
+    /// Runs the program and requires success.
     ///
     /// # Errors
     /// It did not end with 0.
@@ -133,7 +133,7 @@ impl Sandbox {
         Ok(ended)
     }
 
-    /// What the program prints, which must be JSON.
+    /// Runs the program and parses its output as JSON.
     ///
     /// # Errors
     /// It did not end with 0 or 1, or printed something else.
@@ -145,7 +145,7 @@ impl Sandbox {
     }
 }
 
-/// A program that runs, whose output is read along.
+/// A running program. Its output is read as it comes.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -166,7 +166,7 @@ impl Running {
         let mut child = command.spawn().with_context(|| format!("{command:?} cannot be started"))?;
         let mut out = child.stdout.take().context("standard output is piped")?;
         let mut err = child.stderr.take().context("standard error is piped")?;
-        let (told, lines) = channel();
+        let (sender, lines) = channel();
         let out = std::thread::spawn(move || {
             let mut bytes = Vec::new();
             let _ = out.read_to_end(&mut bytes);
@@ -180,7 +180,7 @@ impl Running {
                 }
                 bytes.extend_from_slice(&buffer[..read]);
                 while let Some(end) = bytes[sent..].iter().position(|byte| *byte == b'\n') {
-                    let _ = told.send(String::from_utf8_lossy(&bytes[sent..sent + end]).into_owned());
+                    let _ = sender.send(String::from_utf8_lossy(&bytes[sent..sent + end]).into_owned());
                     sent += end + 1;
                 }
             }
@@ -201,16 +201,16 @@ impl Running {
     /// Waits for its end.
     ///
     /// # Errors
-    /// It goes on too long, and is killed.
+    /// It hangs, and was killed.
     pub fn end(mut self) -> Result<Ended> {
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
-            if self.started.elapsed() > PATIENCE {
+            if self.started.elapsed() > TIMEOUT {
                 self.child.kill()?;
                 self.child.wait()?;
-                anyhow::bail!("hangs: killed after {PATIENCE:?}");
+                anyhow::bail!("hung: killed after {TIMEOUT:?}");
             }
             std::thread::sleep(Duration::from_millis(1));
         };
@@ -223,35 +223,35 @@ impl Running {
 /// A program that ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// How.
+    /// Its status.
     pub status: ExitStatus,
     /// Its standard output.
     pub out: String,
     /// Its standard error.
     pub err: String,
-    /// How long it ran.
+    /// Its running time.
     pub took: Duration,
 }
 
 impl Ended {
-    /// Its exit code, where no signal ended it.
+    /// Returns its exit code, unless a signal ended it.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// Whether SIGKILL ended it.
+    /// Returns true when SIGKILL ended it.
     pub fn is_killed(&self) -> bool {
         self.status.signal() == Some(libc::SIGKILL)
     }
 
-    /// Says what is wrong with a program that was hindered: it may succeed, or fail with a message and the code 2.
+    /// Describes the fault of a disturbed program. It may succeed, or fail with a message and exit code 2; anything else is a fault.
     pub fn fault(&self) -> Option<String> {
-        let said = format!("{}{}", self.out, self.err);
+        let output = format!("{}{}", self.out, self.err);
         match self.code() {
-            _ if said.contains("panicked at") => Some(format!("panicked: {self}")),
+            _ if output.contains("panicked at") => Some(format!("panicked: {self}")),
             Some(0 | 1) => None,
             Some(2) if !self.err.trim().is_empty() => None,
-            Some(_) | None => Some(format!("neither succeeds nor fails with a message: {self}")),
+            Some(_) | None => Some(format!("neither succeeded nor failed with a message: {self}")),
         }
     }
 }
@@ -263,7 +263,7 @@ impl std::fmt::Display for Ended {
     }
 }
 
-/// Copies what is in a directory into another, with the times of files.
+/// Copies the content of a directory into another, with the times of files.
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -284,7 +284,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::File::options().append(true).open(to)?.set_modified(modified)
 }
 
-/// Bytes that the files below a directory take.
+/// Adds up the bytes that the files below a directory take.
 ///
 /// # Errors
 /// It cannot be read.
@@ -294,7 +294,7 @@ pub fn size_of(directory: &Path) -> Result<u64> {
         let entry = entry?;
         bytes += match entry.file_type()?.is_dir() {
             true => size_of(&entry.path())?,
-            // In whole pages, as a file system counts.
+            // In whole pages, as file systems count.
             false => entry.metadata()?.len().div_ceil(4096) * 4096,
         };
     }

@@ -1,9 +1,11 @@
-//! Server rounds: SIGKILL of a server, over HTTP or standard input and output, that several clients are asking.
+//! Server rounds: SIGKILL of a server under load, over HTTP or standard input and output.
 
-use super::check::{Print, answers, doctor};
-use super::ground::Ground;
-use super::plan::Random;
+use super::check::{answers, doctor};
+use super::fixture::change;
+use super::random::Random;
 use super::sandbox::{Running, Sandbox};
+use super::setup::{Setup, VARIANTS};
+use super::snapshot::Snapshot;
 use super::table::Outcome;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -15,27 +17,27 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Clients at the same time over HTTP.
+/// The number of clients at a time over HTTP.
 const CLIENTS: u64 = 3;
 
-/// How long a server may take until it serves, and until it answers.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The limit for a server to start, and to answer.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What the server said that it did.
+/// The work that the server acknowledged.
 #[derive(Debug, Default)]
 struct Acknowledged {
     /// Words of notes.
     notes: Vec<String>,
-    /// Searches of which the first result was judged.
+    /// Searches whose first result was judged.
     judged: Vec<String>,
     /// Answers of any kind.
     answers: u64,
-    /// What no server should say.
+    /// Answers that no server should give.
     faults: Vec<String>,
 }
 
 impl Acknowledged {
-    /// Takes down an answer to a call.
+    /// Records an answer to a call.
     fn take(&mut self, call: &Call, answer: &Value) {
         self.answers += 1;
         let failed = answer["error"].is_object() || answer["result"]["isError"] == true;
@@ -49,7 +51,7 @@ impl Acknowledged {
     }
 }
 
-/// What a client asks.
+/// A call of a client.
 #[derive(Clone, Debug)]
 enum Call {
     Search,
@@ -70,7 +72,7 @@ impl Call {
         }
     }
 
-    /// What comes after an answer to this: notes and searches in turn, and a judgement of what was found.
+    /// Returns the call after an answer to this one: notes and searches in turn, and a judgement after each search.
     fn next(&self, answer: &Value, word: impl FnOnce() -> String) -> Call {
         let query_id = answer["result"]["structuredContent"]["query_id"].as_str();
         match (self, query_id) {
@@ -81,16 +83,16 @@ impl Call {
     }
 }
 
-/// Kills a server under load and checks what is left.
+/// Kills a server under load and checks the index it leaves.
 ///
 /// # Errors
 /// Something acknowledged was lost.
-pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
-    let sandbox = &*sandbox.insert(Sandbox::copy_of(&ground.base.sandbox)?);
-    let before = Print::of(sandbox)?;
-    // With changes to index, the server has work of its own meanwhile.
+pub fn round(setup: &Setup, random: &mut Random, sandbox: &mut Option<Sandbox>) -> Result<Outcome> {
+    let sandbox = &*sandbox.insert(Sandbox::copy_of(&setup.base.sandbox)?);
+    let before = Snapshot::of(sandbox)?;
+    // Changed files give the server background work.
     if random.below(2) == 0 {
-        super::fixture::change(sandbox, random.below(super::ground::VARIANTS))?;
+        change(sandbox, random.below(VARIANTS))?;
     }
     let after = random.below(24);
     let then = Duration::from_micros(random.below(60_000));
@@ -100,44 +102,44 @@ pub fn round(ground: &Ground, random: &mut Random, sandbox: &mut Option<Sandbox>
         true => over_http_until(sandbox, &acknowledged, after, then)?,
         false => over_stdio_until(sandbox, &acknowledged, after, then)?,
     };
-    let said = acknowledged.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let told = format!(
+    let work = acknowledged.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let summary = format!(
         "over {}, killed {then:?} after {after} answers of {}, {} notes and {} judgements acknowledged, landed: {landed}",
         if over_http { "HTTP" } else { "standard input" },
-        said.answers,
-        said.notes.len(),
-        said.judged.len()
+        work.answers,
+        work.notes.len(),
+        work.judged.len()
     );
-    check(sandbox, &before, &said).with_context(|| told.clone())?;
-    Ok(Outcome { landed, told })
+    check(sandbox, &before, &work).with_context(|| summary.clone())?;
+    Ok(Outcome { landed, summary })
 }
 
-fn check(sandbox: &Sandbox, before: &Print, said: &Acknowledged) -> Result<()> {
-    ensure!(said.faults.is_empty(), "{:?}", said.faults);
-    let left = Print::of(sandbox)?;
-    ensure!(before.judgements.is_subset(&left.judgements), "judgements went: {}", before.difference(&left));
-    for query_id in &said.judged {
+fn check(sandbox: &Sandbox, before: &Snapshot, work: &Acknowledged) -> Result<()> {
+    ensure!(work.faults.is_empty(), "{:?}", work.faults);
+    let left = Snapshot::of(sandbox)?;
+    ensure!(before.judgements.is_subset(&left.judgements), "judgements were lost: {}", before.difference(&left));
+    for query_id in &work.judged {
         let found = left.judgements.iter().any(|row| row.starts_with(&format!("{query_id}\t")));
-        ensure!(found, "the judgement of {query_id} was acknowledged and is not there");
+        ensure!(found, "the judgement of {query_id} was acknowledged and is missing");
     }
     let mut notes = String::new();
     for entry in fs::read_dir(sandbox.tree().join("memory"))? {
         notes.push_str(&fs::read_to_string(entry?.path())?);
     }
-    for word in &said.notes {
+    for word in &work.notes {
         ensure!(
             notes.contains(&format!("the {word} is what was noted\n")),
-            "the note {word} was acknowledged and is not there"
+            "the note {word} was acknowledged and is missing"
         );
     }
     doctor(sandbox, false)?;
-    // Another server begins where this one was stopped.
+    // Another server takes over.
     let again = Mutex::new(Acknowledged::default());
-    ensure!(over_stdio_until(sandbox, &again, 2, Duration::ZERO)?, "a server afterwards ends by itself");
+    ensure!(over_stdio_until(sandbox, &again, 2, Duration::ZERO)?, "the next server ended before it was killed");
     sandbox.done(&["index"])?;
     doctor(sandbox, true)?;
     answers(sandbox, false)?;
-    if let Some(word) = said.notes.last() {
+    if let Some(word) = work.notes.last() {
         let found = sandbox.json(&["search", "--json", "--no-refresh", "--mode", "lexical", word])?;
         ensure!(found.to_string().contains("is what was noted"), "the note {word} is not found: {found}");
     }
@@ -148,28 +150,28 @@ fn lock(acknowledged: &Mutex<Acknowledged>) -> std::sync::MutexGuard<'_, Acknowl
     acknowledged.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for so many answers and a moment more, or for a server that gives none any longer.
+/// Waits for a number of answers and a moment more, or for a server that stops answering.
 fn wait(acknowledged: &Mutex<Acknowledged>, after: u64, then: Duration, running: impl Fn() -> bool) {
     let started = Instant::now();
-    while lock(acknowledged).answers < after && started.elapsed() < PATIENCE && running() {
+    while lock(acknowledged).answers < after && started.elapsed() < TIMEOUT && running() {
         std::thread::sleep(Duration::from_micros(200));
     }
     std::thread::sleep(then);
 }
 
-/// A word that stands nowhere else.
+/// Makes a word that occurs nowhere else.
 fn word(client: u64, number: u64) -> String {
     let letter = |digit: u64| char::from(b'a' + (digit % 26) as u8);
     format!("quill{}{}{}", letter(client), letter(number / 26), letter(number))
 }
 
-/// Serves clients over HTTP until it is killed; whether it was killed while it served.
+/// Serves clients over HTTP and kills the server. Returns true when the kill hit a running server.
 fn over_http_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after: u64, then: Duration) -> Result<bool> {
     let arguments = ["mcp", "--http", "127.0.0.1:0", "--allow-remember", "--allow-feedback"];
     let running = Running::start(&mut sandbox.command(&arguments))?;
     let address = loop {
-        let Ok(line) = running.lines.recv_timeout(PATIENCE) else {
-            bail!("the server does not say where it serves: {}", running.kill()?);
+        let Ok(line) = running.lines.recv_timeout(TIMEOUT) else {
+            bail!("the server did not print its address: {}", running.kill()?);
         };
         if let Some(address) = line.strip_prefix("tamis: serving http://").and_then(|rest| rest.strip_suffix("/mcp")) {
             break address.to_owned();
@@ -194,7 +196,7 @@ fn over_http_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after:
     Ok(ended.is_killed())
 }
 
-/// A call over a connection of its own.
+/// Makes a call over its own connection.
 fn post(address: &str, call: &Call) -> Result<Value> {
     let mut params = call.params();
     params["_meta"] = json!({
@@ -205,7 +207,7 @@ fn post(address: &str, call: &Call) -> Result<Value> {
     let name = params["name"].as_str().unwrap_or_default().to_owned();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: \
          application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\nConnection: \
@@ -221,7 +223,7 @@ fn post(address: &str, call: &Call) -> Result<Value> {
     Ok(serde_json::from_str(body)?)
 }
 
-/// Serves one client on standard input and output until it is killed; whether it was killed while it served.
+/// Serves a client on standard input and output and kills the server. Returns true when the kill hit a running server.
 fn over_stdio_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after: u64, then: Duration) -> Result<bool> {
     let mut command: Command = sandbox.command(&["mcp", "--allow-remember", "--allow-feedback"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().context("the server")?;
@@ -236,23 +238,23 @@ fn over_stdio_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after
     Ok(ended.signal() == Some(libc::SIGKILL))
 }
 
-/// A session, to the end of the server.
+/// Runs a session until the server ends.
 fn talk(input: &mut ChildStdin, output: impl BufRead, acknowledged: &Mutex<Acknowledged>) {
     let mut lines = output.lines().map_while(Result::ok);
-    let mut say = |message: Value| writeln!(input, "{message}").and_then(|()| input.flush()).is_ok();
-    let begun = say(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+    let mut send = |message: Value| writeln!(input, "{message}").and_then(|()| input.flush()).is_ok();
+    let begun = send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "torture", "version": "1" } } }))
         && lines.next().is_some()
-        && say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        && send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     if !begun {
         return;
     }
     let mut call = Call::Remember(word(25, 0));
     for number in 1_u64.. {
-        if !say(json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call.params() })) {
+        if !send(json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call.params() })) {
             return;
         }
-        // Notifications may stand between.
+        // Notifications may come in between.
         let answer = lines
             .by_ref()
             .find_map(|line| serde_json::from_str::<Value>(&line).ok().filter(|message| message["id"] == number));

@@ -1,20 +1,20 @@
-//! What came of the rounds, as a table.
+//! The table of results.
 
 use super::plan::{Kind, Round};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-/// What came of a round that lost nothing.
+/// The outcome of a round that lost nothing.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Whether the disturbance hit the work while it went on.
+    /// True when the disturbance hit the work while it went on.
     pub landed: bool,
-    /// What was done.
-    pub told: String,
+    /// A description of the round.
+    pub summary: String,
 }
 
-/// A kind's line.
+/// The line of one kind.
 #[derive(Clone, Debug, Default)]
 struct Line {
     tried: u64,
@@ -24,7 +24,7 @@ struct Line {
     skipped: u64,
 }
 
-/// The table, and what was lost.
+/// The table, and the rounds that lost something.
 #[derive(Debug, Default)]
 pub struct Table {
     lines: BTreeMap<Kind, Line>,
@@ -33,7 +33,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Takes a round down. A round in which something was lost hit something.
+    /// Adds a round. A round that lost something counts as landed.
     pub fn take(&mut self, round: Round, outcome: Result<Outcome, String>) {
         let line = self.lines.entry(round.kind).or_default();
         line.tried += 1;
@@ -50,26 +50,26 @@ impl Table {
         }
     }
 
-    /// Takes a round down that cannot be done on this machine.
+    /// Adds a round that this machine cannot do.
     pub fn skip(&mut self, round: Round, reason: &str) {
         self.lines.entry(round.kind).or_default().skipped += 1;
         self.skipped.insert(round.kind, reason.to_owned());
     }
 
-    /// Whether nothing was lost.
+    /// Returns true when nothing was lost.
     pub fn is_clean(&self) -> bool {
         self.lost.is_empty()
     }
 
-    /// Rounds so far.
+    /// Returns the number of rounds so far.
     pub fn rounds(&self) -> u64 {
         self.lines.values().map(|line| line.tried + line.skipped).sum()
     }
 
-    /// The table as text, with the rounds that lost something.
+    /// Formats the table and the rounds that lost something.
     pub fn text(&self, took: Duration) -> String {
         let mut text = String::new();
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = self.write(&mut text, took);
         text
     }
@@ -106,8 +106,8 @@ mod tests {
     fn the_table_counts_and_names_the_rounds_that_lost_something() {
         let mut table = Table::default();
         let round = |kind, number| Round { kind, number, seed: 9 };
-        table.take(round(Kind::Kill, 1), Ok(Outcome { landed: true, told: String::new() }));
-        table.take(round(Kind::Kill, 2), Ok(Outcome { landed: false, told: String::new() }));
+        table.take(round(Kind::Kill, 1), Ok(Outcome { landed: true, summary: String::new() }));
+        table.take(round(Kind::Kill, 2), Ok(Outcome { landed: false, summary: String::new() }));
         table.take(round(Kind::Fault, 1), Err("a note went".into()));
         table.skip(round(Kind::Disk, 1), "nothing can be mounted");
         let text = table.text(Duration::from_secs(3));

@@ -1,9 +1,9 @@
-//! Pieces of work that are disturbed: what they are, and what they leave when nothing disturbs them.
+//! The pieces of work that rounds disturb, and their results without disturbance.
 
-use super::check::{Print, search_results};
 use super::fixture::{self, Base, Import};
-use super::plan::Random;
-use super::sandbox::{Ended, Sandbox};
+use super::random::Random;
+use super::sandbox::{Ended, Sandbox, size_of};
+use super::snapshot::{Snapshot, search_results};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::time::Duration;
@@ -17,20 +17,20 @@ pub enum Work {
     IndexNew,
     /// Imports a newer version.
     Import(Import),
-    /// Takes an import out.
+    /// Removes an import.
     Remove(Import),
     /// Adds a note.
     Remember,
     /// Judges three results.
     Feedback,
-    /// Deletes what is recorded of searches, but for what people judged.
+    /// Deletes recorded searches, except those with judgements.
     Purge,
     /// Answers a question.
     Search,
 }
 
 impl Work {
-    /// What is killed: work that changes something.
+    /// Work that changes something, for rounds that kill it.
     pub const CHANGING: [Work; 11] = [
         Work::Index,
         Work::Index,
@@ -45,7 +45,7 @@ impl Work {
         Work::Purge,
     ];
 
-    /// Any work.
+    /// Picks any work.
     pub fn any(random: &mut Random) -> Work {
         match random.below(10) {
             0 => Work::Search,
@@ -53,7 +53,7 @@ impl Work {
         }
     }
 
-    /// Brings the sandbox to where the work begins.
+    /// Brings the sandbox to the state in which the work begins.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -69,7 +69,7 @@ impl Work {
         }
     }
 
-    /// The command line.
+    /// Returns the command line.
     pub fn arguments(self, base: &Base) -> Vec<String> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         match self {
@@ -85,12 +85,12 @@ impl Work {
         }
     }
 
-    /// Whether the same command again leaves things as they are, so that every way of getting there ends alike.
+    /// Returns true when the same command again changes nothing, so that every history ends in the same state.
     pub fn is_repeatable(self) -> bool {
         !matches!(self, Work::Remember | Work::Feedback)
     }
 
-    /// Whether the command said that it did its work.
+    /// Returns true when the command reported success.
     pub fn is_acknowledged(self, ended: &Ended) -> bool {
         match self {
             // It says first what will go.
@@ -99,37 +99,37 @@ impl Work {
         }
     }
 
-    /// Whether the same command again did its work, or said by its code that none was left.
+    /// Returns true when the same command again did its work, or reported by its code that nothing was left to do.
     pub fn is_done_again(self, ended: &Ended) -> bool {
         match self {
             Work::Purge => matches!(ended.code(), Some(0 | 1)),
-            // What is not there any more cannot be taken out.
+            // The import may be gone already.
             Work::Remove(_) => ended.code() == Some(0) || ended.err.contains("must be an origin of this index"),
             _ => ended.code() == Some(0),
         }
     }
 }
 
-/// The note that [`Work::Remember`] adds.
+/// Returns the note that [`Work::Remember`] adds.
 pub fn note() -> String {
     format!("the {NEW_NOTE_WORD} stands at the corner of the street")
 }
 
-/// Only in that note.
+/// A word in that note alone.
 pub const NEW_NOTE_WORD: &str = "lamplighter";
 
-/// What a piece of work leaves when nothing disturbs it.
+/// The results of a piece of work without disturbance.
 #[derive(Debug)]
 pub struct Reference {
-    /// The index as the work begins with it; nothing where that makes it.
-    pub before: Print,
-    /// The index as the work leaves it.
-    pub after: Print,
-    /// What a few questions then find.
+    /// The index before the work; empty when the work makes it.
+    pub before: Snapshot,
+    /// The index after the work.
+    pub after: Snapshot,
+    /// The results of a few searches afterwards.
     pub results: Vec<String>,
-    /// How long the work took.
+    /// The time that the work took.
     pub took: Duration,
-    /// What the disk held more at the end.
+    /// The bytes that the work added on the disk.
     pub growth: u64,
 }
 
@@ -137,23 +137,23 @@ impl Reference {
     /// Does the work on a copy of the base.
     ///
     /// # Errors
-    /// It fails, though nothing disturbs it.
+    /// It fails without disturbance.
     pub fn of(work: Work, variant: u64, base: &Base) -> Result<Reference> {
         let sandbox = Sandbox::copy_of(&base.sandbox)?;
         work.prepare(&sandbox, variant)?;
         let before = match work {
-            Work::IndexNew => Print::default(),
-            _ => Print::of(&sandbox)?,
+            Work::IndexNew => Snapshot::default(),
+            _ => Snapshot::of(&sandbox)?,
         };
-        let bytes = super::sandbox::size_of(sandbox.directory())?;
+        let bytes = size_of(sandbox.directory())?;
         let arguments = work.arguments(base);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let ended = sandbox.done(&arguments)?;
-        ensure!(work.is_acknowledged(&ended), "{work:?} says nothing: {ended}");
-        let growth = super::sandbox::size_of(sandbox.directory())?.saturating_sub(bytes);
+        ensure!(work.is_acknowledged(&ended), "{work:?} reports nothing: {ended}");
+        let growth = size_of(sandbox.directory())?.saturating_sub(bytes);
         Ok(Reference {
             before,
-            after: Print::of(&sandbox)?,
+            after: Snapshot::of(&sandbox)?,
             results: search_results(&sandbox)?,
             took: ended.took,
             growth,

@@ -1,7 +1,7 @@
-//! Unlabelled text to learn from: what lies in the directories named, as short passages.
+//! Unlabelled text to learn from: the files of the given directories, as short passages.
 //!
-//! Which passages are taken depends on their content alone: those with the smallest checksums, so many of each kind.
-//! Neither the order of files nor where they lie matters.
+//! The choice of passages depends on their content alone: each kind has a share, filled by the smallest checksums. The order and the
+//! location of files do not matter.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,11 +9,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// What a passage was taken from; each has a share of its own, so that the corpus does not depend on which directory
-/// happens to be large.
+/// The source of a passage. Each has its own share, so that a large directory does not dominate the corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A dictionary's entry: words and what they mean.
+    /// A dictionary's entry: words and their meaning.
     Gloss,
     /// Paragraphs of documentation.
     Prose,
@@ -21,10 +20,10 @@ pub enum Kind {
     Code,
 }
 
-/// A passage behind its checksum, by which it is ordered.
+/// A passage after its checksum, which orders it.
 type Passage = ([u8; 32], String);
 
-/// Passages of each kind, in an order that depends on nothing but their text.
+/// Collects passages of each kind, in an order that depends on their text alone.
 pub fn collect(directories: &[String], shares: &[(Kind, usize)]) -> Result<Vec<String>> {
     let mut kinds: Vec<(Kind, usize, BTreeSet<Passage>)> =
         shares.iter().map(|&(kind, share)| (kind, share, BTreeSet::new())).collect();
@@ -70,7 +69,7 @@ fn visit(path: &Path, found: &mut impl FnMut(Kind, &str)) -> Result<()> {
     Ok(())
 }
 
-/// The synonym sets of a WordNet data file, as `words: meaning`.
+/// Finds the synonym sets of a WordNet data file, as `words: meaning`.
 fn glosses(text: &str, found: &mut impl FnMut(Kind, &str)) {
     for line in text.lines().filter(|line| !line.starts_with(' ')) {
         let Some((set, gloss)) = line.split_once(" | ") else { continue };
@@ -82,14 +81,14 @@ fn glosses(text: &str, found: &mut impl FnMut(Kind, &str)) {
     }
 }
 
-/// Paragraphs of enough words, joined or cut to 30 to 100 of them.
+/// Finds paragraphs and cuts them to 12 to 90 words.
 fn prose(text: &str, found: &mut impl FnMut(Kind, &str)) {
     for paragraph in text.split("\n\n") {
         let words: Vec<&str> = paragraph.split_whitespace().collect();
         for part in words.chunks(90).filter(|part| part.len() >= 12) {
             let letters = part.iter().flat_map(|word| word.chars()).filter(|c| c.is_alphabetic()).count();
             let text = part.join(" ");
-            // Tables of numbers and rows of punctuation say nothing.
+            // Tables of numbers and rows of punctuation have no meaning to learn.
             if letters * 10 > text.len() * 6 {
                 found(Kind::Prose, &text);
             }
@@ -97,9 +96,9 @@ fn prose(text: &str, found: &mut impl FnMut(Kind, &str)) {
     }
 }
 
-/// Runs of lines between blank lines, joined to at least 150 characters and cut at 500.
+/// Finds blocks between blank lines, joined to at least 150 characters and cut at 500.
 fn code(text: &str, found: &mut impl FnMut(Kind, &str)) {
-    // Generated tables would drown everything else.
+    // Generated tables would dominate.
     if text.len() > 200_000 || text.lines().any(|line| line.len() > 400) {
         return;
     }
@@ -115,7 +114,7 @@ fn code(text: &str, found: &mut impl FnMut(Kind, &str)) {
     }
 }
 
-/// The text of an HTML page, its blocks separated by blank lines. Good enough for documentation; no parser.
+/// Extracts the text of an HTML page, with blank lines between its blocks. It is not a parser, but good enough for documentation.
 fn without_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len() / 2);
     let mut rest = html;
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_scripts_and_entities_go() {
+    fn tags_and_scripts_are_removed_and_entities_decoded() {
         let html = "<p>a &lt; <b>b</b></p><script>x()</script><li>c</li>";
         assert_eq!(without_tags(html).split_whitespace().collect::<Vec<_>>(), ["a", "<", "b", "c"]);
     }

@@ -2,7 +2,7 @@
 //!
 //! A passage's vector is the normalised sum of its tokens' rows; the loss is one minus its cosine to the transformer's
 //! projected vector. Stochastic gradient descent, a passage at a time, with Adagrad's step for each row (Duchi, Hazan and
-//! Singer, 2011): frequent tokens soon move little, and rare ones keep most of what they start with.
+//! Singer, 2011): frequent tokens soon move little, and rare ones stay near their start.
 
 use tamis_embed::{WordPiece, normalise};
 
@@ -14,21 +14,21 @@ const RARE: f32 = 1e-4;
 const EPOCHS: usize = 10;
 /// Step of the first epoch; it falls to zero linearly.
 const RATE: f32 = 0.1;
-/// What the sum of squared gradients of a row begins with. Larger holds rare tokens closer to their first rows.
-const HOLD: f32 = 0.1;
-/// Every so many passages, one is held out to report on.
+/// The initial sum of squared gradients of a row. A larger one holds rare tokens closer to their first rows.
+const INITIAL_SQUARES: f32 = 0.1;
+/// One passage in this many is held out for the report.
 const HELD_OUT: usize = 32;
 const SEED: u64 = 1;
 /// Tokens before this one are special, unused or single characters; the rest are in order of frequency.
 const FIRST_WORD: usize = 1996;
 
-/// A passage's distinct tokens with how often each occurs, and the direction it should have.
+/// A passage's distinct tokens with their counts, and the direction that its vector should have.
 struct Example {
     tokens: Vec<(usize, f32)>,
     target: Vec<f32>,
 }
 
-/// Rows of the table, laid end to end.
+/// Fits the rows of the table and returns them, laid end to end.
 pub fn fit(space: &Space, tokens: &[f32], passages: &[String], vectors: &[f32]) -> Vec<f32> {
     let examples: Vec<Example> =
         passages.iter().zip(vectors.chunks_exact(WIDTH)).map(|(text, vector)| example(space, text, vector)).collect();
@@ -66,7 +66,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// The transformer's vector of each token, less what all have in common, weighted down the likelier the token is.
+    /// Starts with the transformer's vector of each token, less the mean of all, and a lower weight for likelier tokens.
     fn start(space: &Space, tokens: &[f32], examples: &[Example]) -> Self {
         let dimension = space.dimension();
         let mut rows: Vec<f32> = tokens.chunks_exact(WIDTH).flat_map(|vector| space.project(vector)).collect();
@@ -81,7 +81,7 @@ impl Rows {
             normalise(row);
             row.iter_mut().for_each(|x| *x *= RARE / (RARE + probability));
         }
-        Self { dimension, rows, squares: vec![HOLD; count] }
+        Self { dimension, rows, squares: vec![INITIAL_SQUARES; count] }
     }
 
     fn row(&mut self, token: usize) -> &mut [f32] {
@@ -115,7 +115,7 @@ impl Rows {
         }
     }
 
-    /// The mean cosine to the target over the passages that are not learned from.
+    /// Returns the mean cosine to the target over the held-out passages.
     fn held_out(&self, examples: &[Example]) -> f32 {
         let held: Vec<f32> = examples
             .iter()
@@ -130,7 +130,7 @@ impl Rows {
     }
 }
 
-/// How likely each token is: half from its place in the vocabulary by Zipf's law, half from the corpus.
+/// Estimates the probability of each token: half from its position in the vocabulary by Zipf's law, half from the corpus.
 fn probabilities(count: usize, examples: &[Example]) -> Vec<f32> {
     let mut seen = vec![0.0f32; count];
     for &(token, times) in examples.iter().flat_map(|example| &example.tokens) {
@@ -141,7 +141,7 @@ fn probabilities(count: usize, examples: &[Example]) -> Vec<f32> {
     seen.iter().enumerate().map(|(id, times)| (zipf(id) + times / total) / 2.0).collect()
 }
 
-/// Fisher and Yates, with the high bits of a linear congruential generator (Knuth's MMIX).
+/// Shuffles after Fisher and Yates, with the high bits of a linear congruential generator (Knuth's MMIX).
 fn shuffle(order: &mut [usize], random: &mut u64) {
     for last in (1..order.len()).rev() {
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -7,8 +7,8 @@
 //!    ([`fit`]).
 //! 4. Rows become signed bytes.
 //!
-//! Everything is deterministic for a given corpus: sampling by checksum, one thread for the fit, a fixed seed. The
-//! vectors of the corpus are kept in a file, so that another fit need not embed again.
+//! Everything is deterministic for a given corpus: sampling by checksum, one thread for the fit, a fixed seed. A file keeps the
+//! vectors of the corpus, so that another fit need not embed again.
 
 mod corpus;
 mod fit;
@@ -29,10 +29,10 @@ const USAGE: &str = "usage: distill --output TABLE.bin --cache DIRECTORY CORPUS.
 /// Length of a row.
 const DIMENSION: usize = 256;
 
-/// Passages of each kind to draw from.
+/// The number of passages of each kind to draw from.
 const SHARES: [(Kind, usize); 3] = [(Kind::Gloss, 50_000), (Kind::Prose, 22_000), (Kind::Code, 14_000)];
 
-/// Passages to learn from: the first of those, which are in the order of their checksums and so well mixed.
+/// The number of passages to learn from: the first of those, which are well mixed in the order of their checksums.
 const PASSAGES: usize = 32_000;
 
 fn main() -> Result<()> {

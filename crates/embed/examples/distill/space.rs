@@ -35,7 +35,7 @@ impl Space {
         Self { directions, dimension, kept }
     }
 
-    /// The share of the squared length of the vectors that the directions hold.
+    /// Returns the share of the squared length of the vectors that the directions hold.
     pub fn kept(&self) -> f64 {
         self.kept
     }
@@ -44,7 +44,7 @@ impl Space {
         self.dimension
     }
 
-    /// A vector in the coordinates of the kept directions.
+    /// Projects a vector onto the kept directions.
     pub fn project(&self, vector: &[f32]) -> Vec<f32> {
         self.directions
             .chunks_exact(WIDTH)
@@ -53,7 +53,7 @@ impl Space {
     }
 }
 
-/// Eigenvalues, and eigenvectors as columns, of a symmetric matrix by cyclic Jacobi rotations (Golub and Van Loan, Matrix
+/// Computes eigenvalues, and eigenvectors as columns, of a symmetric matrix by cyclic Jacobi rotations (Golub and Van Loan, Matrix
 /// Computations, 8.5). Slow and simple: a second for 384 rows.
 fn eigen(mut matrix: Vec<f64>, size: usize) -> (Vec<f64>, Vec<f64>) {
     let mut vectors = vec![0.0; size * size];
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_matrix_is_taken_apart() {
+    fn a_small_matrix_is_decomposed() {
         let (mut values, vectors) = eigen(vec![2.0, 1.0, 1.0, 2.0], 2);
         assert!((vectors[0].abs() - 0.5f64.sqrt()).abs() < 1e-12);
         values.sort_by(f64::total_cmp);

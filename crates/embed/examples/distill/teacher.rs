@@ -1,4 +1,4 @@
-//! The transformer's vectors of tokens and passages, kept in files since they take most of the time.
+//! The transformer's vectors of tokens and passages. They take most of the time, so files keep them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -11,10 +11,10 @@ use tamis_embed::{Embedder, MiniLm, Purpose, WordPiece};
 /// Length of the transformer's vectors.
 pub const WIDTH: usize = 384;
 
-/// Texts embedded between two writes to the file.
+/// The number of texts embedded between two writes to the file.
 const STEP: usize = 512;
 
-/// The vector of each token of the vocabulary as a text of its own.
+/// Returns the vector of each token of the vocabulary, as a text of its own.
 pub fn tokens(cache: &Path) -> Result<Vec<f32>> {
     let tokenizer = WordPiece::uncased_bert();
     let texts: Vec<String> = (0..tokenizer.size() as u32)
@@ -23,12 +23,12 @@ pub fn tokens(cache: &Path) -> Result<Vec<f32>> {
     embed(cache, "tokens", &texts)
 }
 
-/// The vector of each passage.
+/// Returns the vector of each passage.
 pub fn passages(cache: &Path, texts: &[String]) -> Result<Vec<f32>> {
     embed(cache, "passages", texts)
 }
 
-/// Takes up where a file of the same texts ends.
+/// Embeds texts, and continues after the vectors that a file already has.
 fn embed(cache: &Path, name: &str, texts: &[String]) -> Result<Vec<f32>> {
     let checksum = blake3::hash(texts.join("\0").as_bytes()).to_hex();
     let path = cache.join(format!("{name}-{}.f32", &checksum[..16]));

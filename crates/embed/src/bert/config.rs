@@ -1,8 +1,8 @@
-//! The part of a model's `config.json` that its graph depends on.
+//! The part of a model's `config.json` that shapes its graph.
 
 use serde::Deserialize;
 
-/// The shape of a BERT encoder, by the names of the usual `config.json`.
+/// The shape of a BERT encoder, with the names of the usual `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Config {
     #[serde(default)]
@@ -32,7 +32,8 @@ fn default_positions() -> String {
 }
 
 impl Config {
-    /// all-MiniLM-L6-v2.
+    /// Returns the shape of all-MiniLM-L6-v2.
+    #[cfg(any(feature = "minilm", test))]
     pub(crate) fn minilm() -> Self {
         Self {
             model_type: "bert".to_owned(),
@@ -46,10 +47,10 @@ impl Config {
         }
     }
 
-    /// Reads a `config.json` and checks that the graph this crate builds is the one it describes.
+    /// Reads a `config.json` and checks that this crate can build the graph it describes.
     ///
     /// # Errors
-    /// What is missing or not supported, and what is, as the reason of an error.
+    /// A part is missing or unsupported. The message names it and the supported values.
     pub(crate) fn from_json(json: &[u8]) -> Result<Self, String> {
         let config: Self = serde_json::from_slice(json).map_err(|error| format!("config.json: {error}"))?;
         let expect = |ok: bool, found: String, allowed: &str| {
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_graph_can_not_do_is_named() {
+    fn unsupported_shapes_are_named() {
         let base = r#"{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
             "max_position_embeddings": 16, "hidden_act": "gelu"}"#;
         assert!(Config::from_json(base.as_bytes()).is_ok());

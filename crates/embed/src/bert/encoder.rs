@@ -1,4 +1,4 @@
-//! Runs a transformer over texts that are already tokens, and pools its output to one vector a text.
+//! Runs a transformer over tokens and pools its output to one vector a text.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use rten::{Model, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 
-use super::plan::{Batching, plan};
+use super::batching::{Batching, divide};
 use crate::normalise;
 
-/// How the vectors of a text's tokens become the vector of the text.
+/// The way the vectors of a text's tokens become the vector of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pooling {
     /// The mean over all tokens.
@@ -31,19 +31,19 @@ pub(crate) struct Encoder {
     types: Option<NodeId>,
     output: NodeId,
     pooling: Pooling,
-    /// One single-threaded pool for each batch that may run at a time.
+    /// Single-threaded pools, one for each batch that runs at a time.
     pools: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
-/// What one thread made: vectors with the positions of their texts.
+/// The work of one thread: vectors with the positions of their texts.
 type Part = Result<Vec<(usize, Vec<f32>)>, String>;
 
-/// One thread for each core that this process may use.
+/// Returns the number of cores that this process may use.
 pub(crate) fn all_cores() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// The threads of the pool that the caller runs in: whoever runs in a pool of one wants no others to be kept busy.
+/// Returns the number of threads of the pool that the caller runs in. A caller in a pool of one wants no other core kept busy.
 pub(crate) fn pool_threads() -> NonZeroUsize {
     match rayon::current_thread_index() {
         Some(_) => NonZeroUsize::new(rayon::current_num_threads()).unwrap_or(NonZeroUsize::MIN),
@@ -55,7 +55,7 @@ impl Encoder {
     /// Finds the inputs and the output of a model by the names that BERT exports use.
     ///
     /// # Errors
-    /// When an input or the output is missing, or there is an input that nothing is known to feed.
+    /// An input or the output is missing, or the model has an input that this crate cannot fill.
     pub(crate) fn new(model: Model, pooling: Pooling) -> Result<Self, String> {
         let name_of = |id: NodeId| model.node_info(id).and_then(|node| node.name().map(str::to_owned));
         let inputs: Vec<String> = model.input_ids().iter().filter_map(|&id| name_of(id)).collect();
@@ -85,7 +85,7 @@ impl Encoder {
         Ok(Self { model, ids, mask, types, output, pooling, pools: Mutex::default() })
     }
 
-    /// One unit vector a text, in order. Every text needs at least one token.
+    /// Returns one unit vector a text, in order. Every text needs at least one token.
     ///
     /// # Errors
     /// The runtime's message.
@@ -96,19 +96,19 @@ impl Encoder {
         threads: NonZeroUsize,
     ) -> Result<Vec<Vec<f32>>, String> {
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
-        let plan = plan(&lengths, batching);
-        let threads = threads.get().min(plan.batches.len());
+        let batches = divide(&lengths, batching);
+        let threads = threads.get().min(batches.ranges.len());
         let next = AtomicUsize::new(0);
         let work = || -> Part {
             let pool = self.take_pool();
             let mut done = Vec::new();
-            while let Some(batch) = plan.batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let members = &plan.order[batch.clone()];
+            while let Some(batch) = batches.ranges.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let members = &batches.order[batch.clone()];
                 let tokens: Vec<&Tokens> = members.iter().map(|&text| &texts[text]).collect();
                 let vectors = self.run(&tokens, Some(Arc::clone(&pool)));
                 if vectors.is_err() {
-                    // The other threads need not finish what will be thrown away.
-                    next.store(plan.batches.len(), Ordering::Relaxed);
+                    // The other threads need not finish: their vectors will be thrown away.
+                    next.store(batches.ranges.len(), Ordering::Relaxed);
                 }
                 done.extend(members.iter().copied().zip(vectors?));
             }
@@ -135,7 +135,7 @@ impl Encoder {
         Ok(vectors)
     }
 
-    /// The vector of one text, as soon as possible: every core works on it.
+    /// Returns the vector of one text as soon as possible: every core works on it.
     ///
     /// # Errors
     /// The runtime's message.

@@ -1,11 +1,11 @@
-//! The computation of a BERT encoder as an ONNX graph, and the runtime's model of it.
+//! Writes the computation of a BERT encoder as an ONNX graph and loads it into the runtime.
 
 use rten::{Model, ModelOptions};
 
 use super::{Config, Weights, weights::Words};
 use crate::onnx::{Attribute, Element, Graph};
 
-/// Names of the buffers that the graph's large constants lie in. The runtime only takes names that end so.
+/// Names of the buffers with the graph's large constants. The runtime requires this ending.
 const FLOATS: &str = "floats.data";
 const CODES: &str = "codes.data";
 
@@ -14,11 +14,11 @@ pub(super) const INPUT_IDS: &str = "input_ids";
 pub(super) const ATTENTION_MASK: &str = "attention_mask";
 pub(super) const OUTPUT: &str = "last_hidden_state";
 
-/// Loads a BERT encoder into the runtime. Weights live as f32, and once more when prepacked, except that int8 word embeddings
-/// are used as they are and only the rows in question are scaled. `keep` hands those bytes to the runtime.
+/// Loads a BERT encoder into the runtime. Memory holds the weights as f32, and once more when prepacked. Word embeddings in int8
+/// stay as they are, and only the rows in use are scaled; `keep` hands their bytes to the runtime.
 ///
 /// # Errors
-/// What is missing from the weights, or what the runtime could not load.
+/// A weight is missing, or the runtime cannot load the graph.
 pub(crate) fn assemble<'a>(
     config: &Config,
     weights: &Weights<'a>,
@@ -54,8 +54,8 @@ pub(crate) fn assemble<'a>(
     options.load(graph.finish("bert")).map_err(|error| error.to_string())
 }
 
-/// An empty buffer, of large pages where the system has them: touching tens of megabytes for the first time in pages of
-/// 4 KiB takes longer than everything else that loading does.
+/// Makes an empty buffer of large pages where the system has them. The first touch of tens of megabytes in pages of 4 KiB takes
+/// longer than all the rest of loading.
 fn large_buffer(capacity: usize) -> Vec<u8> {
     #[allow(unused_mut)]
     let mut buffer = Vec::with_capacity(capacity);
@@ -65,8 +65,8 @@ fn large_buffer(capacity: usize) -> Vec<u8> {
         let start = buffer.as_mut_ptr() as usize;
         let (first, last) = (start.next_multiple_of(PAGE), (start + capacity) / PAGE * PAGE);
         if first < last {
-            // SAFETY: whole pages of memory that the buffer owns, and advice that does not change their content. Advice
-            // that is not taken is no error.
+            // SAFETY: the range is whole pages of memory that the buffer owns, and the advice leaves their content alone. The
+            // system may ignore it.
             unsafe { libc::madvise(first as *mut libc::c_void, last - first, libc::MADV_HUGEPAGE) };
         }
     }
@@ -75,7 +75,7 @@ fn large_buffer(capacity: usize) -> Vec<u8> {
 
 struct Builder<'a, 'c> {
     graph: Graph,
-    /// Every large constant, in the order of use.
+    /// All large constants, in the order of use.
     floats: Vec<u8>,
     codes: Option<&'a [u8]>,
     config: &'c Config,
@@ -120,7 +120,7 @@ impl<'a> Builder<'a, '_> {
                 positions.rows, self.config.max_position_embeddings
             ));
         }
-        // Only the first token type is ever used, so its row is part of every position.
+        // Every token is of the first type, so its row becomes part of every position.
         let types = weights.rows("embeddings.token_type_embeddings.weight", hidden)?;
         for row in positions.values.chunks_exact_mut(hidden) {
             for (value, &first_type) in row.iter_mut().zip(&types.values) {
@@ -136,7 +136,7 @@ impl<'a> Builder<'a, '_> {
         self.layer_norm(weights, "embeddings.LayerNorm", &sum)
     }
 
-    /// Zero where there is a token and a large negative number where there is padding.
+    /// Makes a bias that is zero at tokens and a large negative number at padding.
     fn attention_bias(&mut self) -> String {
         let mask = self.graph.node("Cast", &[ATTENTION_MASK], &[("to", Attribute::Int(Element::Float as i64))]);
         let axes = self.graph.integers(&[2], &[1, 2]);
@@ -181,7 +181,7 @@ impl<'a> Builder<'a, '_> {
         self.layer_norm(weights, &format!("{name}.output.LayerNorm"), &sum)
     }
 
-    /// `input · weight + bias`, and the size of the result.
+    /// Computes `input · weight + bias`; returns the value's name and its size.
     fn linear(
         &mut self,
         weights: &Weights<'a>,
@@ -209,7 +209,7 @@ impl<'a> Builder<'a, '_> {
         Ok(self.graph.node("LayerNormalization", &[input, &scale, &bias], &attributes))
     }
 
-    /// GELU is spelt out by its error function, the form that the runtime recognises and fuses.
+    /// Applies the activation. GELU is written with the error function, the form that the runtime recognises and fuses.
     fn activation(&mut self, input: &str) -> String {
         if self.config.hidden_act == "relu" {
             return self.graph.node("Relu", &[input], &[]);

@@ -1,15 +1,16 @@
-//! Where a BERT graph gets its numbers from: a safetensors file in full precision, or this crate's own int8 form of one.
+//! The weights of a BERT encoder: a safetensors file in full precision, or this crate's own int8 form of one.
 //!
 //! The int8 form holds, for each matrix `NAME.weight` of a linear layer, `NAME.weight_t`: signed bytes of shape
 //! `[inputs, outputs]` (the transpose of the usual layout, so that loading is one pass), and `NAME.weight_scale` of shape
-//! `[groups, outputs]`: a factor for each output and group of consecutive inputs. The word embeddings are bytes `[words, hidden]` with a factor a word. The rest stays f32.
+//! `[groups, outputs]`: a factor for each output and group of consecutive inputs. The word embeddings are bytes
+//! `[words, hidden]` with a factor a word. The rest stays f32.
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
-/// Names within a BERT checkpoint may or may not begin so.
+/// Prefixes of the names within a BERT checkpoint.
 const PREFIXES: [&str; 2] = ["", "bert."];
 
-/// Word embeddings, as they are stored.
+/// Word embeddings in their stored form.
 pub(crate) enum Words<'a> {
     Full(Vec<f32>),
     Int8 { codes: &'a [u8], scales: Vec<f32> },
@@ -28,8 +29,10 @@ pub(crate) struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
+    /// Reads the list of tensors.
+    ///
     /// # Errors
-    /// When the bytes are not a safetensors file of a BERT encoder; the message says what is missing.
+    /// The bytes are not a safetensors file of a BERT encoder. The message names the missing part.
     pub(crate) fn new(file: &'a [u8]) -> Result<Self, String> {
         let tensors = SafeTensors::deserialize(file).map_err(|error| format!("not a safetensors file: {error}"))?;
         let has = |prefix: &str, suffix: &str| {
@@ -44,11 +47,10 @@ impl<'a> Weights<'a> {
 
     fn tensor(&self, name: &str) -> Result<TensorView<'a>, String> {
         let name = format!("{}{name}", self.prefix);
-        // `tensor` borrows the names from self and the data from the file.
         self.tensors.tensor(&name).map_err(|_| format!("it has no tensor {name}"))
     }
 
-    /// A vector of `length` entries.
+    /// Returns a vector of `length` entries.
     pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, String> {
         let tensor = self.tensor(name)?;
         if tensor.shape() != [length] {
@@ -57,7 +59,7 @@ impl<'a> Weights<'a> {
         floats(name, &tensor)
     }
 
-    /// A matrix of any number of rows with `columns` entries each.
+    /// Returns a matrix of any number of rows with `columns` entries each.
     pub(crate) fn rows(&self, name: &str, columns: usize) -> Result<Matrix, String> {
         let tensor = self.tensor(name)?;
         let &[rows, width] = tensor.shape() else {
@@ -69,7 +71,7 @@ impl<'a> Weights<'a> {
         Ok(Matrix { rows, values: floats(name, &tensor)? })
     }
 
-    /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`; gives its outputs.
+    /// Appends the matrix of a linear layer to a buffer of f32, transposed to `[inputs, outputs]`; returns the number of outputs.
     pub(crate) fn linear(&self, name: &str, inputs: usize, buffer: &mut Vec<u8>) -> Result<usize, String> {
         let start = buffer.len();
         if let Ok(codes) = self.tensor(&format!("{name}.weight_t")) {
@@ -111,13 +113,13 @@ impl<'a> Weights<'a> {
         Ok(full.rows)
     }
 
-    /// About how many bytes the weights take as f32, int8 word embeddings aside.
+    /// Estimates the bytes that the weights take as f32, without word embeddings in int8.
     pub(crate) fn size(&self) -> usize {
         let elements = |tensor: &TensorView<'_>| tensor.shape().iter().product::<usize>();
         self.tensors.iter().filter(|(name, _)| !name.ends_with("_codes")).map(|(_, tensor)| elements(&tensor) * 4).sum()
     }
 
-    /// The word embeddings and how many there are.
+    /// Returns the word embeddings and their number.
     pub(crate) fn words(&self, hidden: usize) -> Result<(usize, Words<'a>), String> {
         const NAME: &str = "embeddings.word_embeddings.weight";
         let Ok(codes) = self.tensor(&format!("{NAME}_codes")) else {
@@ -138,7 +140,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// The entries of a tensor of any floating type.
+/// Returns the entries of a tensor of any floating type as f32.
 pub(crate) fn floats(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     let data = tensor.data();
     let values: Vec<f32> = match tensor.dtype() {
@@ -149,7 +151,7 @@ pub(crate) fn floats(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f32>, St
         other => return Err(format!("tensor {name} is of type {other:?}; supported are F32, F64, F16 and BF16")),
     };
     match values.iter().find(|value| !value.is_finite()) {
-        Some(value) => Err(format!("tensor {name} holds {value}; every entry has to be finite")),
+        Some(value) => Err(format!("tensor {name} holds {value}; expected finite entries")),
         None => Ok(values),
     }
 }

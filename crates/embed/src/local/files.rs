@@ -1,4 +1,4 @@
-//! The files of a model's directory: which there are, what the small ones say, and the identifier they add up to.
+//! The files of a model's directory, the settings in the small ones, and the identifier made from all of them.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
@@ -10,13 +10,13 @@ use serde::de::DeserializeOwned;
 use crate::EmbedError;
 use crate::bert::Pooling;
 
-/// Tokens of a text that count when no file says otherwise.
-const USUAL_MAX_TOKENS: usize = 512;
+/// The number of tokens of a text that count unless a file sets another.
+const DEFAULT_MAX_TOKENS: usize = 512;
 
 /// The largest file that is read whole, in bytes: ten times the weights of the largest encoders.
-const LONGEST: u64 = 16 << 30;
+const MAX_BYTES: u64 = 16 << 30;
 
-/// Small files are read at once; so is the one that holds the weights, except an ONNX file, which the runtime reads.
+/// The files of a model. All are read at once, except an ONNX file, which the runtime reads.
 pub(super) struct Files {
     directory: PathBuf,
     id: String,
@@ -69,8 +69,8 @@ impl Files {
             .and_then(|sizes| sizes.max_seq_length)
             .or_else(|| sizes(&config)?.max_position_embeddings)
             .filter(|&tokens| tokens > 2)
-            .unwrap_or(USUAL_MAX_TOKENS);
-        // The limit changes the vectors of long texts.
+            .unwrap_or(DEFAULT_MAX_TOKENS);
+        // The limit is part of the identifier, since it changes the vectors of long texts.
         hasher.update(&(max_tokens as u64).to_le_bytes());
         let name = directory.file_name().unwrap_or(directory.as_os_str()).to_string_lossy();
         let checksum = hasher.finalize().to_hex();
@@ -96,7 +96,7 @@ impl Files {
         self.id.clone()
     }
 
-    /// An error about this directory.
+    /// Makes an error about this directory.
     pub(super) fn unusable(&self, reason: String) -> EmbedError {
         EmbedError::Model { model: self.directory.display().to_string(), reason }
     }
@@ -141,7 +141,7 @@ impl Files {
     }
 }
 
-/// Opens a regular file. A model's directory can come with a project, where a pipe would be waited for, and a device has no end.
+/// Opens a regular file. A model's directory can come with a project, where opening a pipe would block and a device never ends.
 fn open(path: &Path) -> io::Result<fs::File> {
     let regular = |metadata: fs::Metadata| match metadata.is_file() {
         true => Ok(()),
@@ -150,7 +150,7 @@ fn open(path: &Path) -> io::Result<fs::File> {
     regular(fs::metadata(path)?)?;
     let mut options = fs::OpenOptions::new();
     options.read(true);
-    // It can become a pipe in between.
+    // The file may have become a pipe since.
     #[cfg(target_os = "linux")]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = options.open(path)?;
@@ -160,14 +160,14 @@ fn open(path: &Path) -> io::Result<fs::File> {
 
 fn whole(file: fs::File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > LONGEST {
-        true => Err(io::Error::new(ErrorKind::InvalidInput, format!("larger than {LONGEST} bytes"))),
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > MAX_BYTES {
+        true => Err(io::Error::new(ErrorKind::InvalidInput, format!("larger than {MAX_BYTES} bytes"))),
         false => Ok(bytes),
     }
 }
 
-/// The content of a file, or none when it does not exist.
+/// Returns the content of a file, or `None` when there is no such file.
 fn optional(path: &Path) -> Result<Option<Vec<u8>>, EmbedError> {
     match open(path).and_then(whole) {
         Ok(bytes) => Ok(Some(bytes)),

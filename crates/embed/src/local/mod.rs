@@ -1,12 +1,12 @@
-//! Models in a directory on this machine, in the layout of the Hugging Face hub.
+//! Models read from a directory in the layout of the Hugging Face hub.
 //!
-//! | file | what for |
+//! | file | use |
 //! | --- | --- |
-//! | `tokenizer.json` | always needed |
-//! | `model.onnx` or `onnx/model.onnx` | a transformer as ONNX; taken first when present |
+//! | `tokenizer.json` | required |
+//! | `model.onnx` or `onnx/model.onnx` | a transformer as ONNX; preferred when present |
 //! | `model.safetensors` | a BERT encoder (with `config.json`), or a static table as Model2Vec writes it |
 //! | `1_Pooling/config.json` | mean (the default) or first-token pooling of a transformer |
-//! | `sentence_bert_config.json` | `max_seq_length`; otherwise `config.json` says how many positions there are |
+//! | `sentence_bert_config.json` | `max_seq_length`; without it, the number of positions in `config.json` |
 
 mod files;
 mod table;
@@ -23,8 +23,8 @@ use table::Table;
 
 /// A model read from a directory.
 ///
-/// Its identifier holds the directory's name and a checksum of the model's files, so that vectors of a model that was
-/// exchanged are never mixed with those of its successor.
+/// Its identifier holds the directory's name and a checksum of the model's files. Vectors of a replaced model therefore never mix
+/// with those of its successor.
 ///
 /// ```no_run
 /// use tamis_embed::{Embedder, LocalModel};
@@ -46,10 +46,10 @@ enum Network {
 }
 
 impl LocalModel {
-    /// Reads the model of a directory and computes one vector with it, so that what does not work is known now.
+    /// Reads the model of a directory and computes one vector with it, so that a faulty model fails here.
     ///
     /// # Errors
-    /// When a file is missing, can not be read, or describes something that is not supported. The message names the file.
+    /// A file is missing, unreadable or unsupported. The message names the file.
     pub fn open(directory: &Path) -> Result<Self, EmbedError> {
         let files = Files::new(directory)?;
         let mut tokenizer = Tokenizer::from_bytes(files.tokenizer()?)
@@ -102,7 +102,7 @@ impl LocalModel {
         Ok(Network::Transformer(Box::new(Encoder::new(model, files.pooling()?)?)))
     }
 
-    /// The dimension, found by computing a vector.
+    /// Computes a vector to learn the dimension.
     fn probe(&self) -> Result<usize, EmbedError> {
         match self.embed(&["dimension"])?.first().map(Vec::len) {
             Some(dimension) if dimension > 0 => Ok(dimension),
@@ -125,8 +125,8 @@ impl LocalModel {
         for (at, encoding) in encodings.iter().enumerate() {
             let ids = encoding.get_ids();
             let specials = encoding.get_special_tokens_mask();
-            let says_something = |(&id, &special): (&u32, &u32)| special == 0 && Some(id) != self.unknown;
-            if !ids.iter().zip(specials).any(says_something) {
+            let is_known = |(&id, &special): (&u32, &u32)| special == 0 && Some(id) != self.unknown;
+            if !ids.iter().zip(specials).any(is_known) {
                 continue;
             }
             match &self.network {

@@ -1,11 +1,11 @@
-//! A static table as Model2Vec saves it: one matrix of a row a token.
+//! A static table as Model2Vec saves it: one matrix with a row for each token.
 
 use safetensors::SafeTensors;
 
 use crate::bert::floats;
 use crate::normalise;
 
-/// Names under which the matrix is known.
+/// The matrix goes by one of these names.
 const NAMES: [&str; 2] = ["embeddings", "embedding.weight"];
 
 pub(super) struct Table {
@@ -14,7 +14,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of a safetensors file; `None` when the file holds something else.
+    /// Reads the table of a safetensors file; `None` when the file holds something else.
     pub(super) fn find(file: &[u8]) -> Result<Option<Self>, String> {
         let tensors =
             SafeTensors::deserialize(file).map_err(|error| format!("model.safetensors is not one: {error}"))?;
@@ -22,7 +22,7 @@ impl Table {
             return Ok(None);
         };
         if let Some(other) = tensors.names().into_iter().find(|&other| other != name) {
-            return Err(format!("model.safetensors holds {other} beside {name}; only a single matrix is supported"));
+            return Err(format!("model.safetensors holds {other} besides {name}; only a single matrix is supported"));
         }
         match *tensor.shape() {
             [rows, dimension] if rows > 0 && dimension > 0 => {
@@ -36,7 +36,7 @@ impl Table {
         self.dimension
     }
 
-    /// The unit vector of the mean of rows. A token without a row adds nothing.
+    /// Returns the mean of rows, scaled to length one. A token without a row adds nothing.
     pub(super) fn mean<'a>(&self, ids: impl Iterator<Item = &'a u32>) -> Vec<f32> {
         let mut sum = vec![0.0; self.dimension];
         for &id in ids {

@@ -1,4 +1,4 @@
-//! With models small enough to be made here.
+//! Tests with models small enough to be made here.
 
 use std::collections::HashMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn write(directory: &TempDir, name: &str, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// A safetensors file of f32 tensors.
+/// Makes a safetensors file of f32 tensors.
 fn tensors(tensors: &[(&str, &[usize], Vec<f32>)]) -> Vec<u8> {
     let bytes: Vec<Vec<u8>> =
         tensors.iter().map(|(_, _, values)| values.iter().flat_map(|x| x.to_le_bytes()).collect()).collect();
@@ -45,12 +45,12 @@ fn tensors(tensors: &[(&str, &[usize], Vec<f32>)]) -> Vec<u8> {
     safetensors::serialize(views, None).unwrap()
 }
 
-/// Numbers without a pattern, the same every time.
+/// Makes numbers without a pattern, the same every time.
 fn noise(seed: usize, count: usize) -> Vec<f32> {
     (0..count).map(|at| (((at + seed * 31) as f32 * 12.9898).sin() * 43_758.547).fract() * 0.5).collect()
 }
 
-/// A BERT encoder of one layer and 8 dimensions.
+/// Makes a BERT encoder of one layer and 8 dimensions.
 fn bert(prefix: &str) -> Vec<u8> {
     let layer = "encoder.layer.0.";
     let mut parts: Vec<(String, Vec<usize>)> = vec![
@@ -88,7 +88,7 @@ fn bert(prefix: &str) -> Vec<u8> {
 const CONFIG: &str = r#"{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
     "max_position_embeddings": 16, "hidden_act": "gelu"}"#;
 
-/// A model whose token vectors are rows of a table, with or without the input that few models read.
+/// Makes a model whose token vectors are rows of a table, with or without the input for token types, which few models have.
 fn onnx(token_types: bool, mask: &str) -> Vec<u8> {
     let mut graph = Graph::default();
     for input in ["input_ids", mask].into_iter().chain(token_types.then_some("token_type_ids")) {
@@ -155,7 +155,7 @@ fn an_onnx_model_may_read_token_types_or_not() {
         let model = LocalModel::open(directory.path()).unwrap();
         assert_eq!(model.model().max_tokens, Some(4));
         let vectors = model.embed_passages(&["cat", "dog", "cat dog dog dog"]).unwrap();
-        // Two places are left beside the special tokens, which have zero rows here.
+        // The limit leaves room for two tokens besides the special ones, whose rows are zero.
         let both = [8.0, 4.0].map(|x: f32| x / 80f32.sqrt());
         for (vector, expected) in vectors.iter().zip([[0.6, 0.8], [1.0, 0.0], both]) {
             assert!((dot(vector, &expected) - 1.0).abs() < 1e-6, "{vector:?} {expected:?}");
@@ -177,7 +177,7 @@ fn a_changed_model_has_another_identifier() {
 }
 
 #[test]
-fn what_is_missing_or_not_supported_is_named() {
+fn missing_and_unsupported_files_are_named() {
     let empty = tempfile::tempdir().unwrap();
     assert!(refused(&empty).contains("no tokenizer.json"));
     let directory = directory();
@@ -193,7 +193,7 @@ fn what_is_missing_or_not_supported_is_named() {
     case(&[("model.safetensors", tensors(&[("x", &[1], vec![1.0])]))], "not a BERT encoder");
     case(&[("model.safetensors", tensors(&[("embeddings", &[2], vec![1.0; 2])]))], "shape [2]");
     let two = tensors(&[("embeddings", &[1, 1], vec![1.0]), ("mapping", &[1], vec![0.0])]);
-    case(&[("model.safetensors", two)], "mapping beside embeddings");
+    case(&[("model.safetensors", two)], "mapping besides embeddings");
     case(&[("model.safetensors", tensors(&[("embeddings", &[1, 1], vec![f32::NAN])]))], "NaN");
     case(&[("model.safetensors", bert(""))], "no config.json");
     case(&[("config.json", CONFIG.replace("\"bert\"", "\"t5\"").into_bytes())], "t5");
@@ -210,7 +210,7 @@ fn what_is_missing_or_not_supported_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_in_a_models_directory_is_refused() {
+fn pipes_and_devices_in_a_model_directory_are_refused() {
     for name in ["tokenizer.json", "config.json", "1_Pooling/config.json", "model.safetensors"] {
         let directory = directory();
         write(&directory, "model.safetensors", &bert(""));

@@ -1,5 +1,7 @@
-//! Just enough of ONNX to hand a graph built here to the runtime: nodes, attributes, small constants in the file itself
-//! and large ones by reference to a buffer beside it.
+//! Writes ONNX graphs for the runtime to load: nodes, attributes, small constants in the file and large ones in a separate
+//! buffer.
+//!
+//! The runtime takes a model as ONNX alone, while a BERT checkpoint in safetensors is weights without a graph.
 
 mod protobuf;
 
@@ -21,7 +23,7 @@ pub(crate) enum Attribute<'a> {
     Ints(&'a [i64]),
 }
 
-/// A graph under construction. Every method that makes a value returns its name, to be used as a later node's input.
+/// A graph under construction. Every method that makes a value returns its name, for use as a later node's input.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     message: Message,
@@ -70,7 +72,7 @@ impl Graph {
         output
     }
 
-    /// Gives a node's value the name under which the model returns it.
+    /// Renames a value, so that the model can return it by that name.
     pub(crate) fn rename(&mut self, value: &str, name: &str) {
         let mut node = Message::default();
         node.string(1, value);
@@ -80,13 +82,13 @@ impl Graph {
         self.message.message(NODE, &node);
     }
 
-    /// A constant of 64-bit integers; a scalar when `shape` is empty.
+    /// Adds a constant of 64-bit integers; a scalar when `shape` is empty.
     pub(crate) fn integers(&mut self, shape: &[usize], values: &[i64]) -> String {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.inline(Element::Int64, shape, &bytes)
     }
 
-    /// A constant scalar.
+    /// Adds a constant scalar.
     pub(crate) fn scalar(&mut self, value: f32) -> String {
         self.inline(Element::Float, &[], &value.to_le_bytes())
     }
@@ -99,7 +101,7 @@ impl Graph {
         name
     }
 
-    /// A constant that lies in the buffer called `location`, `length` bytes from `offset`.
+    /// Adds a constant of `length` bytes at `offset` in the buffer called `location`.
     pub(crate) fn external(
         &mut self,
         element: Element,
@@ -133,7 +135,7 @@ impl Graph {
         self.message.message(OUTPUT, &value);
     }
 
-    /// The bytes of the whole model, of operator set 17.
+    /// Returns the bytes of the whole model, of operator set 17.
     pub(crate) fn finish(mut self, name: &str) -> Vec<u8> {
         self.message.string(GRAPH_NAME, name);
         let mut operators = Message::default();

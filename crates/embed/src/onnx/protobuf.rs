@@ -1,6 +1,6 @@
-//! The wire format of protocol buffers, as far as writing ONNX needs it.
+//! Writes the part of the protocol buffers wire format that ONNX needs.
 
-/// The fields of one message, encoded in the order they were added.
+/// The fields of one message, encoded in the order of their addition.
 #[derive(Debug, Default)]
 pub(super) struct Message {
     bytes: Vec<u8>,
@@ -13,7 +13,7 @@ const FIXED_32: u32 = 5;
 impl Message {
     pub(super) fn integer(&mut self, field: u32, value: i64) {
         self.key(field, VARINT);
-        // Negative numbers are sign-extended to ten bytes, as the format asks for int64.
+        // The format sign-extends a negative int64 to ten bytes.
         self.varint(value as u64);
     }
 

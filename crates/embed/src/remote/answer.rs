@@ -1,4 +1,4 @@
-//! From the body of an answer to vectors in the order of the texts.
+//! Reads the body of an answer into vectors, in the order of the texts.
 
 use serde::Deserialize;
 
@@ -11,27 +11,26 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Entry {
-    /// Some servers leave it out; then the order of the entries counts.
+    /// Some servers leave it out. The order of the entries counts then.
     index: Option<usize>,
-    /// An entry that is not a finite number is written as `null` by some servers.
+    /// Some servers write `null` for a number that is not finite.
     embedding: Vec<Option<f32>>,
 }
 
-/// An answer without usable vectors.
+/// The reason an answer is unusable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rejected {
-    /// It ends too early, which another attempt may mend.
-    CutShort(String),
-    /// It is not what was asked for.
+    /// It ends too early. A retry may help.
+    Truncated(String),
+    /// It differs from the request.
     Wrong(String),
 }
 
-/// Unit vectors, one for each of `count` texts. All have `dimension` entries when it is known, and the same number in
-/// any case.
+/// Returns unit vectors, one for each of `count` texts. All have the same number of entries: `dimension`, when it is known.
 pub(super) fn parse(body: &[u8], count: usize, dimension: Option<usize>) -> Result<Vec<Vec<f32>>, Rejected> {
     let answer: Answer = serde_json::from_slice(body).map_err(|error| {
         if error.is_eof() {
-            Rejected::CutShort(format!("the answer ends after {} bytes: {error}", body.len()))
+            Rejected::Truncated(format!("the answer ends after {} bytes: {error}", body.len()))
         } else {
             Rejected::Wrong(format!("it is not an embeddings answer: {error}"))
         }
@@ -58,26 +57,13 @@ pub(super) fn parse(body: &[u8], count: usize, dimension: Option<usize>) -> Resu
         };
         normalise(&mut vector);
         match vectors.get_mut(index) {
-            Some(place @ None) => *place = Some(vector),
+            Some(slot @ None) => *slot = Some(vector),
             Some(Some(_)) => return wrong(format!("index {index} came twice")),
             None => return wrong(format!("index {index} came for {count} texts")),
         }
     }
-    // As many entries as places, none of them twice: every place is taken.
+    // There are as many entries as slots and no index came twice, so every slot is filled.
     Ok(vectors.into_iter().flatten().collect())
-}
-
-/// An address without user name, password, query and fragment, any of which may be a secret.
-pub(super) fn without_secrets(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            let host = authority.rsplit('@').next().unwrap_or_default();
-            format!("{scheme}://{host}{path}")
-        }
-        None => url.rsplit('@').next().unwrap_or_default().to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -102,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_is_named() {
+    fn unexpected_answers_are_described() {
         let two = r#"{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}"#;
         assert!(reason(two, 2, None).contains("index 0 came twice"));
         assert!(reason(two, 3, None).contains("3 texts were sent and 2 vectors came"));
@@ -116,15 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_ends_early_is_told_from_a_wrong_one() {
-        assert!(matches!(parse(br#"{"data": [{"index""#, 1, None), Err(Rejected::CutShort(_))));
-        assert!(matches!(parse(b"", 1, None), Err(Rejected::CutShort(_))));
-    }
-
-    #[test]
-    fn addresses_lose_their_secrets() {
-        assert_eq!(without_secrets("https://me:pass@host:1/v1/embeddings?key=abc#d"), "https://host:1/v1/embeddings");
-        assert_eq!(without_secrets("me:pass@host"), "host");
+    fn truncated_bodies_differ_from_wrong_ones() {
+        assert!(matches!(parse(br#"{"data": [{"index""#, 1, None), Err(Rejected::Truncated(_))));
+        assert!(matches!(parse(b"", 1, None), Err(Rejected::Truncated(_))));
     }
 
     proptest! {

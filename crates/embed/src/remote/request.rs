@@ -1,32 +1,31 @@
-//! One request over HTTP, and which failures are worth another.
+//! One request over HTTP, and the failures that deserve a retry.
 
 use std::time::Duration;
 
 use serde::Serialize;
 use ureq::Agent;
 
-use super::RemoteConfig;
-use super::answer::without_secrets;
+use super::config::{RemoteConfig, without_secrets};
 
 /// The largest answer read: a batch of 2,048 vectors of 4,096 entries is about half of it.
 const MAX_ANSWER: u64 = 256 << 20;
 
-/// How much of an endpoint's own message goes into an error.
-const MESSAGE: usize = 300;
+/// The number of characters of an endpoint's own message that go into an error.
+const MAX_MESSAGE: usize = 300;
 
-/// A request that gave no answer.
+/// A failed request.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) reason: String,
-    /// The status, when another attempt would fare no better.
+    /// The status, when a retry would fail again.
     pub(super) refused: Option<u16>,
-    /// What `Retry-After` asks for.
+    /// The wait that `Retry-After` asks for.
     pub(super) retry_after: Option<Duration>,
 }
 
 impl Failure {
-    /// A failure that may be gone the next time.
-    pub(super) fn passing(reason: String) -> Self {
+    /// A failure that may pass.
+    pub(super) fn transient(reason: String) -> Self {
         Self { reason, refused: None, retry_after: None }
     }
 }
@@ -62,7 +61,7 @@ impl Http {
         let agent = Agent::config_builder()
             .timeout_global(Some(config.timeout))
             .http_status_as_error(false)
-            // A redirect would carry texts and key to another place than the one configured.
+            // A redirect would carry texts and key to an address that nobody configured.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .user_agent("tamis")
@@ -72,15 +71,15 @@ impl Http {
         Self { agent, url: config.url.clone(), model: config.model.clone(), authorization }
     }
 
-    /// The endpoint, fit for messages.
+    /// Returns the endpoint without secrets, for messages.
     pub(super) fn url(&self) -> String {
         without_secrets(&self.url)
     }
 
-    /// Sends the texts and gives the body of a successful answer.
+    /// Sends the texts and returns the body of a successful answer.
     pub(super) fn post(&self, input: &[String], dimensions: Option<usize>) -> Result<Vec<u8>, Failure> {
         let body = Body { model: &self.model, input, encoding_format: "float", dimensions };
-        let body = serde_json::to_vec(&body).map_err(|error| Failure::passing(error.to_string()))?;
+        let body = serde_json::to_vec(&body).map_err(|error| Failure::transient(error.to_string()))?;
         let mut request = self.agent.post(&self.url).header("content-type", "application/json");
         if let Some(Secret(authorization)) = &self.authorization {
             request = request.header("authorization", authorization);
@@ -96,10 +95,10 @@ impl Http {
         if (200..300).contains(&status) {
             return body.map_err(|error| self.broken(&error));
         }
-        let said = self.redact(&String::from_utf8_lossy(&body.unwrap_or_default()));
-        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        let message = self.redact(&String::from_utf8_lossy(&body.unwrap_or_default()));
+        let message = if message.is_empty() { String::new() } else { format!(": {message}") };
         if status == 429 || status == 408 || status >= 500 {
-            return Err(Failure { reason: format!("status {status}{said}"), refused: None, retry_after });
+            return Err(Failure { reason: format!("status {status}{message}"), refused: None, retry_after });
         }
         let hint = match status {
             401 | 403 => "check the API key",
@@ -107,11 +106,11 @@ impl Http {
             300..=399 => "it redirects elsewhere; configure the final address",
             _ => "check the model's name and the settings",
         };
-        Err(Failure { reason: format!("{hint}{said}"), refused: Some(status), retry_after: None })
+        Err(Failure { reason: format!("{hint}{message}"), refused: Some(status), retry_after: None })
     }
 
     fn broken(&self, error: &ureq::Error) -> Failure {
-        Failure::passing(match error {
+        Failure::transient(match error {
             ureq::Error::Timeout(phase) => format!("no answer in time ({phase})"),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                 "connection refused; is the server running?".to_owned()
@@ -121,7 +120,7 @@ impl Http {
         })
     }
 
-    /// A message of the endpoint's, on one line, shortened, and without the key should it repeat it.
+    /// Puts a message of the endpoint on one line, shortens it, and removes the key should the message repeat it.
     fn redact(&self, message: &str) -> String {
         let mut message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         if let Some(Secret(authorization)) = &self.authorization {
@@ -130,7 +129,7 @@ impl Http {
                 message = message.replace(key, "…");
             }
         }
-        if let Some((end, _)) = message.char_indices().nth(MESSAGE) {
+        if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
             message.truncate(end);
             message.push('…');
         }

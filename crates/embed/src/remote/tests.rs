@@ -1,4 +1,4 @@
-//! Against a server in the same process that fails in the usual ways.
+//! Tests against a server in the same process that fails in the usual ways.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use super::*;
 
-/// What the server does with one request.
+/// The server's reaction to one request.
 enum Reply {
     /// Status, headers beyond the usual, body.
     Http(u16, &'static str, String),
-    /// The vectors that were asked for: text `n` of the request gets the direction `n + 1` of as many as given.
+    /// The requested vectors, with this many entries: text `n` gets the unit vector of axis `n`.
     Vectors(usize),
     /// A content length larger than the body.
     CutShort(&'static str),
@@ -19,7 +19,7 @@ enum Reply {
     Hang,
 }
 
-/// Serves the replies one after the other; the requests can be read from the channel.
+/// Serves the replies in order. The channel yields the requests.
 fn serve(replies: Vec<Reply>) -> (RemoteConfig, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut config = RemoteConfig::new(&format!("http://{}/v1/embeddings", listener.local_addr().unwrap()), "test");
@@ -68,7 +68,7 @@ fn answer(mut stream: TcpStream, reply: Reply, requests: &Sender<String>) {
     let _ = stream.write_all(text.as_bytes());
 }
 
-/// The answer with the given indices in the given order.
+/// Makes an answer with the given indices in the given order.
 fn vectors(indices: impl IntoIterator<Item = usize>, dimension: usize) -> String {
     let entry = |index: usize| {
         let embedding: Vec<f32> = (0..dimension).map(|at| if at == index % dimension { 2.0 } else { 0.0 }).collect();
@@ -124,7 +124,7 @@ fn the_dimension_is_learned_and_can_be_asked_for() {
 }
 
 #[test]
-fn what_passes_is_tried_again() {
+fn transient_failures_are_retried() {
     let replies = vec![
         Reply::Http(429, "retry-after: 0\r\n", "slow down".to_owned()),
         Reply::Http(500, "", String::new()),
@@ -149,7 +149,7 @@ fn retries_end() {
 }
 
 #[test]
-fn a_wait_beyond_the_longest_is_not_waited() {
+fn a_wait_beyond_the_longest_is_an_error() {
     let (error, requests) = fails(vec![Reply::Http(429, "retry-after: 3600\r\n", String::new())], |_| ());
     assert!(matches!(error, EmbedError::Unavailable { attempts: 1, .. }), "{error}");
     assert_eq!(requests, 1);
@@ -166,7 +166,7 @@ fn refusals_are_final() {
 }
 
 #[test]
-fn a_server_that_hangs_is_given_up() {
+fn a_server_that_hangs_times_out() {
     let (error, requests) = fails(vec![Reply::Hang, Reply::Hang], |config| {
         config.timeout = Duration::from_millis(100);
         config.max_retries = 1;
@@ -199,7 +199,7 @@ fn shuffled_answers_are_put_in_order() {
 }
 
 #[test]
-fn nobody_listening_is_said_so() {
+fn a_refused_connection_is_named() {
     let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut config = RemoteConfig::new(&format!("http://{unused}/v1/embeddings"), "test");
     config.max_retries = 1;
@@ -233,7 +233,7 @@ fn settings_out_of_range_are_named() {
 }
 
 #[test]
-fn the_identifier_tells_models_and_prefixes_apart_and_keeps_secrets() {
+fn the_identifier_holds_model_and_prefixes_but_no_secrets() {
     let mut config = RemoteConfig::new("https://me:pass@api.example.org/v1/embeddings?key=k", "m");
     config.api_key = Some("sesame".to_owned());
     assert_eq!(config.id(), "openai:m@api.example.org");

@@ -1,6 +1,6 @@
 //! The file of a token table: a header, one scale a row, then the rows as signed bytes, all little endian.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! | --- | --- |
 //! | 0..8 | `TAMISTBL` |
 //! | 8..12, 12..16, 16..20 | version (1), rows, dimension, as u32 |
@@ -8,18 +8,18 @@
 //! | 52..64 | zero |
 //! | 64.. | `rows` scales as f32, then `rows * dimension` signed bytes |
 //!
-//! An entry is its byte times its row's scale. Nothing is decoded at start: the table is read where it lies.
+//! An entry is its byte times its row's scale. The table is read in place; nothing is decoded at start.
 
 const MAGIC: &[u8; 8] = b"TAMISTBL";
 const VERSION: u32 = 1;
 const HEADER: usize = 64;
 
-/// A token table that can not be used.
+/// An unusable token table.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// The first bytes are those of another kind of file.
-    #[error("not a token table: it has to begin with TAMISTBL")]
+    #[error("not a token table: expected a file that begins with TAMISTBL")]
     NotATable,
     /// The file is of a version this build does not read.
     #[error("token table of version {found}; this build reads version {VERSION}")]
@@ -40,7 +40,7 @@ pub enum TableError {
         dimension: u32,
     },
     /// A scale is not a finite number.
-    #[error("the scale of row {row} of the token table is {value}; it has to be finite")]
+    #[error("the scale of row {row} of the token table is {value}; expected a finite number")]
     Scale {
         /// The row.
         row: usize,
@@ -51,13 +51,13 @@ pub enum TableError {
     #[error("the token table does not match its checksum; it is damaged")]
     Checksum,
     /// The entries to encode do not make whole rows, or are not finite.
-    #[error("{entries} entries can not be encoded as rows of {dimension}: {reason}")]
+    #[error("{entries} entries cannot be encoded as rows of {dimension}: {reason}")]
     Entries {
-        /// How many entries were given.
+        /// The number of entries given.
         entries: usize,
         /// The length of a row.
         dimension: usize,
-        /// What is wrong with them.
+        /// The fault.
         reason: &'static str,
     },
 }
@@ -83,10 +83,10 @@ pub struct TokenTable<'a> {
 }
 
 impl<'a> TokenTable<'a> {
-    /// Reads a table where it lies. Takes time only for looking at the scales; see [`verify`](Self::verify).
+    /// Reads a table in place. Checks the header and the scales; [`verify`](Self::verify) checks the rest.
     ///
     /// # Errors
-    /// When the bytes are not a whole table of this version, or a scale is not finite.
+    /// The bytes are not a whole table of this version, or a scale is not finite.
     pub fn from_bytes(file: &'a [u8]) -> Result<Self, TableError> {
         let word = |at: usize| -> Option<[u8; 4]> { file.get(at..at + 4)?.try_into().ok() };
         let header = file.get(..HEADER).filter(|header| header.starts_with(MAGIC)).ok_or(TableError::NotATable)?;
@@ -115,7 +115,7 @@ impl<'a> TokenTable<'a> {
     /// Checks the content against the checksum of the header: about 2 ms for the built-in table.
     ///
     /// # Errors
-    /// When they do not match.
+    /// They differ.
     pub fn verify(&self) -> Result<(), TableError> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.scales.as_flattened());
@@ -123,15 +123,15 @@ impl<'a> TokenTable<'a> {
         if hasher.finalize().as_bytes() == &self.checksum { Ok(()) } else { Err(TableError::Checksum) }
     }
 
-    /// Encodes rows of `dimension` entries each, laid end to end: each row is scaled by its largest absolute entry over
-    /// 127 and rounded to the nearest, so an entry is off by at most half its row's scale.
+    /// Encodes rows of `dimension` entries each, laid end to end. The scale of a row is its largest absolute entry over 127, and
+    /// entries are rounded to the nearest multiple, so an entry is off by at most half its row's scale.
     ///
     /// # Errors
-    /// When the entries do not make whole rows or one is not finite.
+    /// The entries do not make whole rows, or one is not finite.
     pub fn encode(rows: &[f32], dimension: usize) -> Result<Vec<u8>, TableError> {
         let refuse = |reason| TableError::Entries { entries: rows.len(), dimension, reason };
         if dimension == 0 || !rows.len().is_multiple_of(dimension) {
-            return Err(refuse("they have to make whole rows"));
+            return Err(refuse("the last row is incomplete"));
         }
         let count = u32::try_from(rows.len() / dimension).map_err(|_| refuse("there are too many rows"))?;
         let width = u32::try_from(dimension).map_err(|_| refuse("the rows are too long"))?;
@@ -159,19 +159,19 @@ impl<'a> TokenTable<'a> {
         Ok(file)
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.scales.len()
     }
 
-    /// Entries in a row.
+    /// Returns the number of entries in a row.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// Adds a row to a sum. A row that does not exist adds nothing; entries beyond the shorter of the two are left alone.
+    /// Adds a row to a sum. A missing row adds nothing; entries beyond the shorter of the two are left alone.
     pub fn add_row(&self, row: usize, sum: &mut [f32]) {
         let Some(&scale) = self.scales.get(row) else { return };
         let scale = f32::from_le_bytes(scale);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_table_is_not_encoded() {
+    fn incomplete_rows_and_infinite_entries_are_not_encoded() {
         for (rows, dimension) in [(vec![1.0; 3], 2), (vec![1.0], 0), (vec![f32::NAN, 1.0], 2)] {
             assert!(matches!(TokenTable::encode(&rows, dimension), Err(TableError::Entries { .. })));
         }

@@ -1,6 +1,6 @@
 //! The built-in static model: a text's vector is the weighted mean of its tokens' rows.
 //!
-//! There is no network to run, so a passage costs microseconds and a cold start a millisecond. The rows were distilled
+//! Nothing but a sum is computed, so a passage costs microseconds and a cold start a millisecond. The rows were distilled
 //! from all-MiniLM-L6-v2 in the manner of Model2Vec (Tulkens and van Dongen, 2024) and then fitted to that model's
 //! vectors of whole passages; `cargo xtask distill static` makes them again.
 
@@ -14,15 +14,12 @@ pub use format::{TableError, TokenTable};
 
 use crate::{EmbedError, Embedder, ModelInfo, Provider, WordPiece, normalise};
 
-/// The table built into this crate.
-const STATIC_256: &[u8] = include_bytes!("../../models/static-256.bin");
-
-/// Texts for which starting the thread pool does not pay.
+/// Below this number of texts, the thread pool costs more than it saves.
 const FEW: usize = 32;
 
 /// The built-in token table: 256 dimensions, no limit on length, tens of thousands of passages a second on one core.
 ///
-/// Words that the vocabulary can not spell are left out; a text with none that it can gives the zero vector.
+/// Words that the vocabulary cannot spell are left out. When nothing is left, the vector is zero.
 ///
 /// ```
 /// use tamis_embed::{Embedder, StaticModel, dot};
@@ -41,28 +38,28 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// The model that is part of the crate, prepared on first use and shared.
+    /// Returns the shared model, prepared on first use.
     ///
     /// # Panics
-    /// Never: the table and the vocabulary are part of the crate and tested together.
+    /// Never: the table and the vocabulary come with the crate and are tested together.
     pub fn built_in() -> &'static Self {
         static SHARED: OnceLock<StaticModel> = OnceLock::new();
         SHARED.get_or_init(|| {
-            let table = TokenTable::from_bytes(STATIC_256).expect("the built-in table is whole");
+            let table = TokenTable::from_bytes(tamis_model_static::TABLE).expect("the built-in table is whole");
             Self::new("static-256-v1", table).expect("the built-in table fits the vocabulary")
         })
     }
 
-    /// The file of the built-in table, for tools that compare or convert tables.
+    /// Returns the file of the built-in table, for tools that compare or convert tables.
     #[must_use]
     pub fn built_in_bytes() -> &'static [u8] {
-        STATIC_256
+        tamis_model_static::TABLE
     }
 
-    /// A model from another table over the uncased BERT vocabulary.
+    /// Makes a model from another table over the uncased BERT vocabulary.
     ///
     /// # Errors
-    /// When the table does not have one row for each token of the vocabulary.
+    /// The number of rows differs from the number of tokens in the vocabulary.
     pub fn new(id: &str, table: TokenTable<'static>) -> Result<Self, EmbedError> {
         let tokenizer = WordPiece::uncased_bert();
         if table.rows() != tokenizer.size() {
@@ -117,7 +114,7 @@ mod tests {
     use crate::dot;
 
     #[test]
-    fn texts_without_known_words_are_similar_to_nothing() {
+    fn texts_without_known_words_have_zero_vectors() {
         let model = StaticModel::built_in();
         let known = model.embed_query("a stale index").unwrap();
         for text in ["", "   ", "\u{7}", "\u{1F9EC}"] {
@@ -140,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_built_in_table_matches_its_checksum() {
-        TokenTable::from_bytes(STATIC_256).unwrap().verify().unwrap();
+        TokenTable::from_bytes(tamis_model_static::TABLE).unwrap().verify().unwrap();
     }
 
     #[test]

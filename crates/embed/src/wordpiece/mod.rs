@@ -1,8 +1,8 @@
 //! WordPiece tokens of the uncased BERT vocabulary, without a tokenizer file to parse at start.
 //!
 //! The steps and their order are those of BERT's `BasicTokenizer` and `WordpieceTokenizer` (Devlin et al., 2019) as the
-//! Hugging Face `tokenizers` crate implements them, and the tests hold this module to that crate's output. Two
-//! differences are meant: the names of special tokens that occur in a text, such as `[SEP]`, are text, and a limit on the
+//! Hugging Face `tokenizers` crate implements them, and the tests hold this module to that crate's output. It differs in
+//! two points on purpose: the names of special tokens that occur in a text, such as `[SEP]`, are text, and a limit on the
 //! number of tokens stops reading instead of tokenizing everything first.
 
 mod normalise;
@@ -13,11 +13,8 @@ use std::sync::OnceLock;
 use vocabulary::Vocabulary;
 pub use vocabulary::VocabularyError;
 
-/// Longest word, in characters, that is split into pieces; a longer one is one unknown token.
+/// The longest word, in characters, that is split into pieces. A longer one is one unknown token.
 const LONGEST_WORD: usize = 100;
-
-/// The vocabulary of BERT base uncased: 30,522 tokens, one a line, the line number being the identifier.
-const UNCASED_VOCABULARY: &str = include_str!("../../models/vocab.txt");
 
 /// A tokenizer for one uncased WordPiece vocabulary.
 ///
@@ -33,24 +30,24 @@ pub struct WordPiece {
 }
 
 impl WordPiece {
-    /// Builds the tokenizer from a vocabulary of one token a line.
+    /// Builds a tokenizer from a vocabulary of one token a line.
     ///
     /// # Errors
-    /// When the vocabulary has no `[UNK]`, or more tokens or bytes than the table's 32-bit numbers hold.
+    /// The vocabulary lacks `[UNK]`, or it has more bytes than 32-bit positions address.
     pub fn new(vocabulary: &'static str) -> Result<Self, VocabularyError> {
         Ok(Self { vocabulary: Vocabulary::new(vocabulary)? })
     }
 
-    /// The tokenizer of the built-in models, made on first use (about a millisecond) and shared.
+    /// Returns the shared tokenizer of the built-in models, made on first use in about a millisecond.
     ///
     /// # Panics
-    /// Never: the vocabulary is part of the crate.
+    /// Never: the vocabulary comes with the crate.
     pub fn uncased_bert() -> &'static Self {
         static SHARED: OnceLock<WordPiece> = OnceLock::new();
-        SHARED.get_or_init(|| Self::new(UNCASED_VOCABULARY).expect("the built-in vocabulary is whole"))
+        SHARED.get_or_init(|| Self::new(tamis_model_static::VOCABULARY).expect("the built-in vocabulary is whole"))
     }
 
-    /// The identifiers of at most `limit` first tokens of a text, without `[CLS]` and `[SEP]`.
+    /// Returns the identifiers of a text's tokens, at most the first `limit`, without `[CLS]` and `[SEP]`.
     #[must_use]
     pub fn tokenize(&self, text: &str, limit: usize) -> Vec<u32> {
         let mut ids = Vec::new();
@@ -58,7 +55,7 @@ impl WordPiece {
         ids
     }
 
-    /// Like [`tokenize`](Self::tokenize), into a buffer that is emptied first.
+    /// Does the same as [`tokenize`](Self::tokenize), into a buffer that is emptied first.
     pub fn tokenize_into(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
         ids.clear();
         normalise::for_each_word(text, |word| {
@@ -68,25 +65,25 @@ impl WordPiece {
         ids.truncate(limit);
     }
 
-    /// The identifier of a token, written as in the vocabulary (`##` before a continuation).
+    /// Returns the identifier of a token, written as in the vocabulary (`##` before a continuation).
     #[must_use]
     pub fn id(&self, token: &str) -> Option<u32> {
         self.vocabulary.id(token)
     }
 
-    /// The token of an identifier.
+    /// Returns the token of an identifier.
     #[must_use]
     pub fn token(&self, id: u32) -> Option<&str> {
         self.vocabulary.token(id)
     }
 
-    /// The number of tokens in the vocabulary.
+    /// Returns the number of tokens in the vocabulary.
     #[must_use]
     pub fn size(&self) -> usize {
         self.vocabulary.size()
     }
 
-    /// The identifier that stands for words that the vocabulary can not spell.
+    /// Returns the identifier that stands for words the vocabulary cannot spell.
     #[must_use]
     pub fn unknown(&self) -> u32 {
         self.vocabulary.unknown()

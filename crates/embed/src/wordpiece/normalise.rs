@@ -38,7 +38,7 @@ fn ascii(stretch: &str, word: &mut String, visit: &mut impl FnMut(&str) -> bool)
             }
             word.clear();
         }
-        // What is left are control characters, which are dropped without separating what stands around them.
+        // Control characters remain. They are dropped without separating the characters around them.
     }
     word.is_empty() || visit(word)
 }
@@ -77,7 +77,7 @@ fn unicode(stretch: &str, cleaned: &mut String, word: &mut String, visit: &mut i
     word.is_empty() || visit(word)
 }
 
-/// Tab, line feed and carriage return never reach this: the text was split at them.
+/// Returns true for a control character. Tab, line feed and carriage return never get here: the text was split at them.
 fn is_control(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_control() } else { !is_common_letter(c) && c.is_other() }
 }
@@ -90,14 +90,14 @@ fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { !is_common_letter(c) && c.is_punctuation() }
 }
 
-/// Large blocks that hold letters alone; asking the category tables about each of their characters is slow.
+/// Returns true for large blocks of letters alone, since a look-up in the category tables for each character is slow.
 fn is_common_letter(c: char) -> bool {
     matches!(c, '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{24f}'
         | '\u{388}'..='\u{3ff}' | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}'
         | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{3400}'..='\u{4db5}' | '\u{4e00}'..='\u{9fcc}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// The blocks of CJK ideographs as BERT counts them; kana and Hangul are written with spaces or as syllables there.
+/// Returns true in the blocks that BERT counts as CJK ideographs. Kana and Hangul are outside them.
 fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c),
         0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_cut_for_common_letters_agrees_with_the_tables() {
+    fn common_letters_agree_with_the_category_tables() {
         for c in ('\0'..=char::MAX).filter(|&c| is_common_letter(c)) {
             assert!(!c.is_other() && !c.is_mark_nonspacing() && !c.is_punctuation(), "{c:?}");
         }

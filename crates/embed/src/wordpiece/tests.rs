@@ -10,15 +10,19 @@ use tokenizers::{
 
 use super::*;
 
-/// Texts of many scripts and of code, one a line.
+/// Texts in many scripts, and code, one a line.
 const FIXTURE: &str = include_str!("../../tests/fixtures/multilingual.txt");
 
 fn reference() -> &'static Reference {
     static SHARED: OnceLock<Reference> = OnceLock::new();
-    SHARED.get_or_init(|| Reference::from_file("models/vocab.txt").unk_token("[UNK]".to_owned()).build().unwrap())
+    SHARED.get_or_init(|| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, tamis_model_static::VOCABULARY).unwrap();
+        Reference::from_file(file.path().to_str().unwrap()).unk_token("[UNK]".to_owned()).build().unwrap()
+    })
 }
 
-/// The pipeline of the reference without its added tokens, whose names are text to us.
+/// Runs the pipeline of the reference without its added tokens, whose names are text to us.
 fn reference_ids(text: &str) -> Vec<u32> {
     let mut normalized = NormalizedString::from(text);
     BertNormalizer::default().normalize(&mut normalized).unwrap();
@@ -84,7 +88,8 @@ proptest! {
         prop_assert_eq!(tokenizer.tokenize(&text, limit), all);
     }
 }
-/// Letters around each character show whether it joins, separates or stands alone.
+
+/// The letters around each character show if it joins, separates or stands alone.
 #[test]
 fn every_character_of_the_first_planes_gives_the_reference_tokens() {
     let characters: Vec<char> = ('\0'..='\u{1ffff}').collect();
@@ -96,5 +101,5 @@ fn every_character_of_the_first_planes_gives_the_reference_tokens() {
 
 #[test]
 fn no_line_end_was_converted_on_checkout() {
-    assert!(!super::UNCASED_VOCABULARY.contains('\r'), "every token would end with it; see .gitattributes");
+    assert!(!tamis_model_static::VOCABULARY.contains('\r'), "every token would end with it; see .gitattributes");
 }

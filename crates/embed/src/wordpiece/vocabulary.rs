@@ -1,14 +1,14 @@
 //! The vocabulary as two open-addressing hash tables, words and continuations, built in about a millisecond from the
 //! plain list of tokens.
 
-/// A vocabulary that can not be used.
+/// An unusable vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VocabularyError {
     /// The token for unknown words is missing.
-    #[error("the vocabulary of {tokens} tokens has no [UNK]; it needs one token a line, as in BERT's vocab.txt")]
+    #[error("the vocabulary of {tokens} tokens lacks [UNK]; expected one token a line, as in BERT's vocab.txt")]
     NoUnknownToken {
-        /// How many tokens were read.
+        /// The number of tokens read.
         tokens: usize,
     },
     /// The list is longer than its 32-bit positions can address.
@@ -22,7 +22,7 @@ pub enum VocabularyError {
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     text: &'static str,
-    /// Where each token starts in `text`, and one past the end.
+    /// The start of each token in `text`, then one past the end.
     starts: Vec<u32>,
     words: Table,
     continuations: Table,
@@ -51,7 +51,7 @@ impl Vocabulary {
             vocabulary.starts.push(start);
             start += line.len() as u32 + 1;
             let token = line.trim_end_matches('\r');
-            // `##` itself can only be a word; every other token that begins so continues one.
+            // `##` alone is a word; any other token that begins with it continues one.
             let (table, piece) = match token.strip_prefix("##") {
                 Some(piece) if !piece.is_empty() => (&mut vocabulary.continuations, piece),
                 _ => (&mut vocabulary.words, token),
@@ -64,7 +64,7 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// Appends the pieces of a word, longest match first, or the unknown token when some part has no match.
+    /// Appends the pieces of a word, longest match first, or the unknown token when a part matches nothing.
     pub(super) fn split(&self, word: &str, longest_word: usize, ids: &mut Vec<u32>) {
         let before = ids.len();
         if word.len() > longest_word && word.chars().count() > longest_word {
@@ -89,8 +89,8 @@ impl Vocabulary {
         }
     }
 
-    /// The longest entry of `table` that `rest` starts with, and its length. One pass hashes every prefix, so that the
-    /// lookups from the longest down cost one probe each.
+    /// Finds the longest entry of `table` at the start of `rest`, and its length. One pass hashes every prefix, so that the
+    /// look-ups from the longest down cost one probe each.
     fn longest_match(&self, table: &Table, rest: &[u8], continues: bool) -> Option<(u32, usize)> {
         const WINDOW: usize = 64;
         let reach = rest.len().min(self.longest);
@@ -105,7 +105,7 @@ impl Vocabulary {
             state = hash_step(state, byte);
             *slot = hash_finish(state);
         }
-        // A prefix that ends inside a character equals no entry, so character boundaries need no check.
+        // No entry ends inside a character, so character boundaries need no check.
         (1..=reach).rev().find_map(|end| self.find(table, hashes[end - 1], &rest[..end], continues).map(|id| (id, end)))
     }
 
@@ -140,8 +140,8 @@ impl Vocabulary {
     }
 }
 
-/// Linear probing at a load of at most one half. A slot holds a hash and an identifier; the hash settles nearly every
-/// comparison without touching the token's text.
+/// A hash table with linear probing, at most half full. A slot holds a hash and an identifier; the hash settles nearly every
+/// comparison without a look at the token's text.
 #[derive(Debug)]
 struct Table {
     slots: Vec<(u32, u32)>,
@@ -171,7 +171,7 @@ impl Table {
         self.used += 1;
     }
 
-    /// Every entry with this hash, latest insertion last.
+    /// Yields every entry with this hash, in the order of insertion.
     fn candidates(&self, hash: u32) -> impl Iterator<Item = u32> + '_ {
         let mask = self.slots.len() - 1;
         (0..self.slots.len())
@@ -182,7 +182,7 @@ impl Table {
     }
 }
 
-/// FNV-1a: extends byte by byte, which is what hashing all prefixes needs.
+/// FNV-1a extends byte by byte, so one pass hashes all prefixes.
 const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn hash_step(state: u64, byte: u8) -> u64 {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_the_unknown_token_is_refused() {
+    fn a_vocabulary_without_the_unknown_token_is_refused() {
         assert_eq!(Vocabulary::new("a\nb").unwrap_err(), VocabularyError::NoUnknownToken { tokens: 2 });
         assert_eq!(Vocabulary::new("").unwrap_err(), VocabularyError::NoUnknownToken { tokens: 1 });
     }

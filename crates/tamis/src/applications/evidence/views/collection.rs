@@ -17,7 +17,7 @@ const LONGEST: u64 = 64 * 1024;
 
 macro_rules! built_in {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../../../../../config/views/", $name, ".sql.j2")))),*]
+        [$(($name, include_str!(concat!("templates/", $name, ".sql.j2")))),*]
     };
 }
 

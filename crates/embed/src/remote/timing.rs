@@ -1,9 +1,9 @@
-//! When to send the next request: waits after failures, and a limit on how many start in a minute.
+//! The timing of requests: waits after failures, and a limit on the number that start in a minute.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Exponential backoff with jitter: each wait is drawn from the upper half of a span that doubles.
+/// Exponential backoff with jitter. Each wait is drawn from the upper half of a span that doubles.
 #[derive(Debug)]
 pub(super) struct Backoff {
     span: Duration,
@@ -16,8 +16,8 @@ impl Backoff {
         Self { span: first.min(longest), longest, state: seed }
     }
 
-    /// The next wait: what the endpoint asks for when it does, else the next of the series. `None` when it asks for
-    /// longer than anyone is ready to wait.
+    /// Returns the next wait: the one the endpoint asked for, else the next of the series. `None` when the endpoint asked for
+    /// more than the longest wait.
     pub(super) fn next(&mut self, asked: Option<Duration>) -> Option<Duration> {
         let span = self.span;
         self.span = span.saturating_mul(2).min(self.longest);
@@ -50,14 +50,14 @@ impl Limiter {
         Self { gap, next: Mutex::new(None) }
     }
 
-    /// Waits for this request's turn.
+    /// Sleeps until this request may start.
     pub(super) fn wait(&self) {
         if !self.gap.is_zero() {
             std::thread::sleep(self.reserve(Instant::now()));
         }
     }
 
-    /// Takes the next free start and says how long it is until then.
+    /// Reserves the next free start and returns the time until then.
     fn reserve(&self, now: Instant) -> Duration {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let start = next.map_or(now, |next| next.max(now));

@@ -1,4 +1,4 @@
-//! What all rounds of a table have in common: the program, the index to begin with, what undisturbed work leaves.
+//! The setup that all rounds of a table share: the program, the initial index, and the results of undisturbed work.
 
 use super::fixture::Base;
 use super::work::{Reference, Work};
@@ -10,37 +10,37 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::TempDir;
 
-/// Different changes and imports. Few, so that each is done undisturbed only once.
+/// The number of different changes and imports. It is small, so that each is done undisturbed only once.
 pub const VARIANTS: u64 = 8;
 
-/// The common ground.
+/// The shared setup.
 #[derive(Debug)]
-pub struct Ground {
-    /// The index that copies are made of.
+pub struct Setup {
+    /// The index that rounds copy.
     pub base: Base,
-    /// The library that makes system calls fail, or why there is none.
+    /// The library that makes system calls fail, or the reason that it could not be built.
     pub faults: Result<PathBuf, String>,
-    /// Whether a file system of a given size can be mounted, or why not.
+    /// An error when no file system of a given size can be mounted.
     pub mounts: Result<(), String>,
     references: Mutex<HashMap<(Work, u64), Arc<Reference>>>,
     calls: Mutex<HashMap<(Work, u64), Arc<str>>>,
     _library: TempDir,
 }
 
-impl Ground {
+impl Setup {
     /// Prepares everything.
     ///
     /// # Errors
-    /// The program cannot make the index to begin with.
-    pub fn new(binary: &Path) -> Result<Ground> {
+    /// The program cannot make the initial index.
+    pub fn new(binary: &Path) -> Result<Setup> {
         let library = tempfile::tempdir()?;
-        let base = Base::new(binary).context("the index to begin with")?;
+        let base = Base::new(binary).context("the initial index")?;
         let faults = build(library.path());
-        let mounts = super::disk::can_mount(library.path());
-        Ok(Ground { base, faults, mounts, references: Mutex::default(), calls: Mutex::default(), _library: library })
+        let mounts = super::mount::can_mount(library.path());
+        Ok(Setup { base, faults, mounts, references: Mutex::default(), calls: Mutex::default(), _library: library })
     }
 
-    /// What a piece of work leaves when nothing disturbs it.
+    /// Returns the results of a piece of work when nothing disturbs it.
     ///
     /// # Errors
     /// It fails.
@@ -49,15 +49,15 @@ impl Ground {
         if let Some(known) = lock().get(&(work, variant)) {
             return Ok(known.clone());
         }
-        // Another job may do the same meanwhile, which costs a moment and no more.
+        // Another job may do the same meanwhile. That costs time only.
         let reference = Reference::of(work, variant, &self.base).with_context(|| format!("{work:?}, undisturbed"))?;
         Ok(lock().entry((work, variant)).or_insert(Arc::new(reference)).clone())
     }
 
-    /// How many system calls of each class a piece of work makes, as `count` finds it once.
+    /// Returns the number of system calls of each class that a piece of work makes. `count` finds it, once.
     ///
     /// # Errors
-    /// It cannot be counted.
+    /// The calls cannot be counted.
     pub fn calls(&self, work: Work, variant: u64, count: impl FnOnce() -> Result<String>) -> Result<Arc<str>> {
         let lock = || self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&(work, variant)) {
@@ -80,6 +80,6 @@ fn build(directory: &Path) -> Result<PathBuf, String> {
     match built {
         Ok(output) if output.status.success() => Ok(library),
         Ok(output) => Err(format!("cc: {}", String::from_utf8_lossy(&output.stderr).trim())),
-        Err(error) => Err(format!("there is no C compiler: cc: {error}")),
+        Err(error) => Err(format!("no C compiler: cc: {error}")),
     }
 }
