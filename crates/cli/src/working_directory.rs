@@ -38,7 +38,7 @@ impl WorkingDirectory {
     /// several repositories relative where it lies below, else absolute. Imported documents keep the name that `tamis get`
     /// takes.
     pub fn display_path(&self, namespace: &str, path: &str) -> String {
-        if tamis::is_imported(path) {
+        if tamis::import::is_imported(path) {
             let is_own = self.own_namespace.as_deref() == Some(namespace);
             return if is_own { path.to_owned() } else { format!("{namespace}:{path}") };
         }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::{Answer, CutReport, Hit, Nearest};
+use tamis::search::Nearest;
+use tamis::{Answer, CutReport, Hit};
 
 /// The result of a search.
 #[derive(Debug, Serialize, JsonSchema)]

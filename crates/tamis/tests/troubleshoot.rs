@@ -9,7 +9,8 @@ use support::{Tree, notes_tree};
 use tamis::Index;
 use tamis::telemetry::StatsRequest;
 use tamis::troubleshoot::{CommentReason, Fallback, Trouble, TroubleshootRequest, Troubleshooting};
-use tamis_store::{Access, Change, EmbeddedStore, NewDocument, NewPassage, Store, TextForm};
+use tamis_store::prelude::*;
+use tamis_store::{Access, Change, EmbeddedStore, NewDocument, NewPassage, TextForm};
 use tamis_text::{Issue, IssueKind, IssueState};
 
 const TITLE: &str = "Login fails with a bad token after the update";

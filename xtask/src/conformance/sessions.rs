@@ -56,7 +56,7 @@ pub fn run(tools: &Tools, fixture: &Fixture, writes: bool) -> Result<Vec<Outcome
 }
 
 /// The note that a tool adds while the index is being made.
-const PASSING: &str = "Note: the index is being updated";
+const TEMPORARY: &str = "Note: the index is being updated";
 
 /// The text without everything that changes from run to run: figures, days, names of searches, and the state of the index.
 fn masked(text: &str) -> String {

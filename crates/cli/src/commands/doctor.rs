@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 use tamis::config::Config;
 use tamis::index::{EmbeddingCacheCheck, check_embedding_cache};
-use tamis::store::{Findings, StoreError, UsageCheck, UsageLog};
+use tamis::store::{EmbeddedUsageLog, Findings, StoreError, UsageCheck};
 use tamis::{Error, Index};
 
 /// All checks and their outcome.

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::Range;
-use tamis::{Answer, Hit, Nearest};
+use tamis::search::Nearest;
+use tamis::{Answer, Hit};
 
 /// Where the terminal sets no limit, longer lines are shortened: they are data or generated code.
 const LONGEST_LINE: usize = 240;

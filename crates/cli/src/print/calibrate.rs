@@ -2,7 +2,8 @@
 
 use super::table::Columns;
 use super::text::{count, label};
-use std::io::{self, Write};
+use crate::page::Page;
+use std::io;
 use tamis::calibrate::{CalibrateReport, LanguageCalibration, Measurement, Outcome, ThresholdSource};
 
 /// Writes the thresholds as a table, and where they were written.

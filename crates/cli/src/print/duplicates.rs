@@ -3,7 +3,7 @@
 use super::text::{label, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::duplicates::Duplicates;
 
 /// Writes each with its likeness, and why the list ends there.

@@ -3,7 +3,7 @@
 use super::text::{counted, label, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::evidence::{RankedEvidence, RankedFragment, VectorMatches};
 
 /// The most characters of a text; `--json` prints all.

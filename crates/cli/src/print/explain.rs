@@ -3,9 +3,10 @@
 use super::plot::{Curve, plot};
 use super::table::Columns;
 use super::text::{count, label, maybe, milliseconds, number, visible};
+use crate::page::Page;
 use crate::page::{Page, shortened_start};
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::Answer;
 use tamis::search::PoolEntry;
 

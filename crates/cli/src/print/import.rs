@@ -5,7 +5,7 @@ use super::table::Columns;
 use super::text::{count, counted, label, milliseconds, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::RunReport;
 use tamis::import::{ImportSummary, Imported};
 

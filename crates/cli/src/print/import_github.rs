@@ -5,7 +5,7 @@ use super::text::{count, counted, label, milliseconds, visible};
 use crate::page::Page;
 use jiff::{Timestamp, Zoned};
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::import::GithubReport;
 
 /// The most records that are named; the rest is counted.

@@ -3,7 +3,7 @@
 use super::text::{label, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::memory::{ForgetAction, Forgotten, NoteEntry};
 
 /// Writes each entry with its place, and with `numbered` a number to choose it by.

@@ -3,7 +3,7 @@
 use super::text::{counted, label};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::related::{NameReference, Referrer, Related, RelatedPassage};
 
 /// Writes the passage, then each list that has entries under its heading.

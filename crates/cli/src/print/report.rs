@@ -4,7 +4,7 @@ use super::text::{count, counted, label, milliseconds, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use tamis::RunReport;
 use tamis::index::SourceReport;
 

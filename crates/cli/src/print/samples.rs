@@ -2,6 +2,7 @@
 
 use crate::page::Page;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use tamis::search::{IndexReport, PoolEntry};
 use tamis::{Answer, CutReport, Hit};
 

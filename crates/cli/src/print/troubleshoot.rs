@@ -1,9 +1,10 @@
 //! Similar problems that were already solved.
 
 use super::text::{counted, label, visible};
+use crate::page::Page;
 use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::troubleshoot::{SolvedIssue, Thread, Troubleshooting, WikiFound, WikiPage};
 
 /// The most lines of a thread; `--markdown` and `--json` print all.

@@ -3,7 +3,7 @@
 use super::text::{label, visible};
 use crate::page::Page;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::evidence::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 
 /// Writes each view with what it answers and its parameters.

@@ -5,7 +5,7 @@ mod server;
 
 use crate::support::{Tree, run};
 use serde_json::json;
-use server::{ServerFault, Server, World, comment, issue, pull, review};
+use server::{Server, ServerFault, World, comment, issue, pull, review};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

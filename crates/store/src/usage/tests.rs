@@ -254,7 +254,8 @@ fn the_profile_counts_each_query_of_a_namespace_and_model_once_and_the_latest_fi
         [(1, 0.1, "a"), (2, 0.2, "a"), (1, 0.3, "a"), (3, 0.4, "b"), (4, 0.5, "a")].into_iter().enumerate()
     {
         let mut search = search(&format!("s{at}"), &[]);
-        (search.query_hash, search.coverage_drop, search.model) = ([query; 32], Some(coverage_drop), Some(model.to_owned()));
+        (search.query_hash, search.coverage_drop, search.model) =
+            ([query; 32], Some(coverage_drop), Some(model.to_owned()));
         log.record(&search).unwrap();
     }
     let coverage_drops = |limit: usize| {

@@ -1,12 +1,12 @@
 //! Orders a gathered pool and cuts it.
 
-use super::relevance_prior::RelevancePrior;
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::decay::SearchDecay;
 use super::gather::Gathered;
 use super::gather::Phrased;
 use super::rank_factors::lowered;
+use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use crate::Error;
 use crate::config::RankFactors;

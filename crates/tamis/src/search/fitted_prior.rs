@@ -16,7 +16,13 @@ const JUDGED_QUERIES: usize = 200;
 
 impl Searcher<'_> {
     /// The prior for a search. A log that cannot be read leaves the built-in one.
-    pub(crate) fn relevance_prior(&self, namespace: &str, model: Option<&str>, mode: Mode, scoring: &ScoringKey) -> RelevancePrior {
+    pub(crate) fn relevance_prior(
+        &self,
+        namespace: &str,
+        model: Option<&str>,
+        mode: Mode,
+        scoring: &ScoringKey,
+    ) -> RelevancePrior {
         if !self.index.config.telemetry.record {
             return RelevancePrior::default();
         }

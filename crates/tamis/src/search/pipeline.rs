@@ -184,7 +184,11 @@ impl<'a> Searcher<'a> {
 
     /// How what is asked of memories fades.
     pub(super) fn decay(&self, question: &Question) -> SearchDecay<'a> {
-        if question.memory { SearchDecay::new(&self.index.config.memory.decay, question.now_ns) } else { SearchDecay::NONE }
+        if question.memory {
+            SearchDecay::new(&self.index.config.memory.decay, question.now_ns)
+        } else {
+            SearchDecay::NONE
+        }
     }
 
     pub(crate) fn filter(&self, request: &SearchRequest) -> Filter {

@@ -194,7 +194,8 @@ impl<'a> Searcher<'a> {
         let rerank = if *memory { rerank.unaged() } else { rerank };
         let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
-        let steps = Steps { fusions, rank_factors: &self.index.config.rank_factors, names, rerank, decay, tables: &tables };
+        let steps =
+            Steps { fusions, rank_factors: &self.index.config.rank_factors, names, rerank, decay, tables: &tables };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -204,7 +205,8 @@ impl<'a> Searcher<'a> {
 
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let namespace = scope.label(&self.index.namespace);
-        let own_past = || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
+        let own_past =
+            || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
         let prior = prior.unwrap_or_else(own_past);
         clock.lap("relevance_prior");
         let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
@@ -217,7 +219,19 @@ impl<'a> Searcher<'a> {
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
         let ranked = listed.ranked;
-        Ok(Decided { ranked, cut, mode, scoring, rerank, probabilities, pool, coverage_drop, evidence, replaced, warning })
+        Ok(Decided {
+            ranked,
+            cut,
+            mode,
+            scoring,
+            rerank,
+            probabilities,
+            pool,
+            coverage_drop,
+            evidence,
+            replaced,
+            warning,
+        })
     }
 
     /// Refuses a rule that reads similarities where the caller asked for words alone.

@@ -16,6 +16,7 @@ use row::{Row, SCORE};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use tamis::CutReport;
 use tamis::cut::{Cut, Gate, Orientation, Value};
 use tamis::search::TunedRule;
 

@@ -34,5 +34,7 @@ pub fn run(arguments: &ImportWikiArguments, global: &Global, output: &Output) ->
         }
         Ok(import)
     };
-    import_and_report(flags.json, global, output, read, |index, import, progress| index.imports().pages(import, progress))
+    import_and_report(flags.json, global, output, read, |index, import, progress| {
+        index.imports().pages(import, progress)
+    })
 }

@@ -4,7 +4,7 @@ use super::figures::percent;
 use crate::page::Page;
 use crate::print::text::count;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::telemetry::{Bucket, Distribution};
 
 /// The heights of a sparkline.

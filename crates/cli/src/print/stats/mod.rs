@@ -13,10 +13,8 @@ use bars::{Line, histogram};
 use figures::{percent, plain};
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::telemetry::Stats;
-use words::{percent, plain};
-pub use words::{queries, searches};
 
 /// A page is laid out for this many columns; a wider terminal shows more of long texts.
 const COLUMNS: usize = 80;

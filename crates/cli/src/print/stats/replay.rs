@@ -7,7 +7,7 @@ use crate::print::table::Columns;
 use crate::print::text::{count, counted, maybe};
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
-use std::io::{self, Write};
+use std::io;
 use tamis::telemetry::Replay;
 
 /// Columns of a cut's name and of a query's text.

@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{count, maybe, milliseconds};
 use jiff::tz::TimeZone;
-use std::io::{self, Write};
+use std::io;
 use tamis::telemetry::{Share, Similarities, Stats};
 
 /// Columns of a slow query's text and of a reason.

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
 use crate::search::PAST_QUERIES;
-use crate::search::{RelevancePrior, Candidates, CutReport, Ordered, OrderedPassage, SearchRequest};
+use crate::search::{Candidates, CutReport, Ordered, OrderedPassage, RelevancePrior, SearchRequest};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::config::Mode;
 use crate::handle::Index;
 use crate::models;
-use crate::search::{RelevancePrior, Configured, ReplayGrounds, TunedRule, replayed, scoring_under};
+use crate::search::{Configured, RelevancePrior, ReplayGrounds, TunedRule, replayed, scoring_under};
 use std::collections::HashMap;
 use tamis_cut::Rule;
 use tamis_embed::{Embedder, MiniLm, ModelInfo, StaticModel};
