@@ -48,7 +48,8 @@ pub fn failed(error: &anyhow::Error, output: &Output) -> Exit {
     if error.chain().any(is_broken_pipe) {
         return Exit::Found;
     }
-    output.error(&described(error));
+    let remedy = crate::remedy::of(error).map(|remedy| format!(" ({remedy})")).unwrap_or_default();
+    output.error(&format!("{}{remedy}", described(error)));
     Exit::Error
 }
 

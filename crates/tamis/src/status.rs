@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 #[cfg(feature = "evidence")]
 use tamis_store::EvidenceSummary;
-use tamis_store::{Findings, Progress, Store, Summary};
+use tamis_store::{Findings, Progress, Summary};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize)]

@@ -81,9 +81,9 @@ pub fn ask(
         // The limit counts files here, and several passages of one file can be relevant.
         request.limit = Some(1000);
     }
-    let answer = index.search(&request, &freshness)?;
+    let answer = index.search_with(&request, &freshness, &())?;
     warn(&answer, &freshness, output);
-    if let Some(problem) = index.recording_problem().filter(|_| output.verbose()) {
+    if let Some(problem) = index.feedback().recording_problem().filter(|_| output.verbose()) {
         output.note(&format!("the search could not be recorded, so it cannot be judged: {problem}"));
     }
     Ok(Some(Answered { index, request, answer }))

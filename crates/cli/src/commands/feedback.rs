@@ -30,7 +30,7 @@ pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> R
         return import(&index, directory, arguments, output);
     }
     if let Some(query_id) = &arguments.forget {
-        index.forget_search(query_id)?;
+        index.feedback().forget(query_id)?;
         output.note(&format!("deleted search {query_id} and its judgements"));
         return Ok(Exit::Found);
     }

@@ -12,7 +12,7 @@ use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
 use tamis::index::watch;
-use tamis::{Error, Index, RunOptions, RunReport, SourceSettings};
+use tamis::{Index, RunOptions, RunReport, SourceSettings};
 
 /// Brings the index up to date with every model.
 ///

@@ -1,7 +1,6 @@
 //! Similar problems that were already solved.
 
 use super::text::{counted, label, visible};
-use crate::page::Page;
 use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;
 use std::io;

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::collections::ISSUES;
 use crate::search::Scope;
 use crate::search::Searcher;
-use tamis_store::{DocumentId, Store};
+use tamis_store::DocumentId;
 use tamis_text::Issue;
 
 /// An issue of the index.

@@ -3,7 +3,6 @@
 use crate::Error;
 use crate::config::is_name;
 use crate::handle::Index;
-use tamis_store::Store;
 
 /// The most characters of an origin.
 const LONGEST_ORIGIN: usize = 500;

@@ -3,7 +3,6 @@
 use super::Imports;
 use crate::Error;
 use crate::collections::ISSUES;
-use tamis_store::Store;
 use tamis_text::Issue;
 
 impl Imports<'_> {

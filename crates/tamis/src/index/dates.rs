@@ -12,7 +12,6 @@ use crate::git;
 use crate::git::Repository;
 use crate::handle::Index;
 use crate::handle::Source;
-use tamis_store::Store;
 
 /// Looks up the dates that are missing in a source, where there can be new ones; `again` looks them up in any case.
 /// Returns why dates are missing, if they are.

@@ -33,7 +33,7 @@ pub use watch::watch;
 use crate::Error;
 use crate::handle::{Index, Source, SourceState};
 use crate::progress::Observer;
-use tamis_store::{Store, StoreError};
+use tamis_store::StoreError;
 
 /// How fresh an index is, as [`Index::refresh_for_search`] found it.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,6 @@ use crate::Error;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
 use std::time::Instant;
-use tamis_store::Store;
 
 /// Publishes, and adds the time that it took to the report.
 pub(super) fn publish(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {

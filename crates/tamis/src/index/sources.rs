@@ -4,7 +4,7 @@ use super::{dates, refresh};
 use crate::Error;
 use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings};
 use std::path::PathBuf;
-use tamis_store::{DocumentState, NewNamespace, Store};
+use tamis_store::{DocumentState, NewNamespace};
 
 /// The property in which an import keeps its progress. It goes with the documents of the origin.
 pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {

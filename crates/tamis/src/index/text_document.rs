@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::collections::FILE_COLLECTIONS;
 use crate::handle::Index;
-use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, Store, TextForm};
+use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, TextForm};
 use tamis_text::Options;
 
 /// A document given as text.

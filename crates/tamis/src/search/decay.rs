@@ -83,7 +83,6 @@ mod tests {
     use crate::handle::Index;
     use crate::search::SearchRequest;
     use crate::{Answer, Location, RunOptions, TextDocument};
-    use tamis_store::Store;
 
     const DAY: i64 = 86_400_000_000_000;
     const NOW: i64 = 20_000 * DAY;

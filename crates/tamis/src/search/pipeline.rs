@@ -16,7 +16,7 @@ use crate::index::Freshness;
 use crate::progress::{Observer, Stage};
 use std::collections::BTreeMap;
 use tamis_cut::Guarantee;
-use tamis_store::{DocumentId, Filter, Highlighter, Store};
+use tamis_store::{DocumentId, Filter, Highlighter};
 
 /// The steps of a search that an observer counts: gather, decide, present. It can be stopped after each.
 const STEPS: u64 = 3;

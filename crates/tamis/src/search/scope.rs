@@ -3,7 +3,7 @@
 use super::query::SearchRequest;
 use super::searcher::Searcher;
 use crate::Error;
-use tamis_store::{Filter, Namespace, Store};
+use tamis_store::{Filter, Namespace};
 
 /// The namespaces of one search. What is in neither list is not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub fn run(arguments: &EvidenceRankArguments, global: &Global, output: &Output) 
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.rank_evidence(&RankRequest {
+    let found = index.evidence().rank(&RankRequest {
         tasks: arguments.tasks.clone(),
         limit: arguments.limit,
         link: arguments.link,

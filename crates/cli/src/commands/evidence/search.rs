@@ -22,7 +22,7 @@ pub fn run(arguments: &EvidenceSearchArguments, global: &Global, output: &Output
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.vector_search(&VectorSearchRequest {
+    let found = index.evidence().vector_search(&VectorSearchRequest {
         target: arguments.target.parse()?,
         task: arguments.task.clone(),
         min_similarity: arguments.min_similarity,

@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn bars_by_hand() {
-        assert_eq!(bar(0.0), "");
-        assert_eq!(bar(1e-9), "▏", "little is not nothing");
-        assert_eq!(bar(0.5), "█".repeat(20));
-        assert_eq!(bar(1.0).chars().count(), 40);
+        assert_eq!(bar(0.0, 40), "");
+        assert_eq!(bar(1e-9, 40), "▏", "little is not nothing");
+        assert_eq!(bar(0.5, 40), "█".repeat(20));
+        assert_eq!(bar(1.0, 40).chars().count(), 40);
     }
 
     proptest! {

@@ -9,7 +9,6 @@ use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use std::path::Path;
-use tamis_store::Store;
 
 /// Grows when what is put into an index changes.
 const LAYOUT: &str = "1";

@@ -15,7 +15,7 @@ use crate::access::{MOST_ALIKE, readable};
 use crate::handle::{Index, now_ms};
 use serde::Serialize;
 pub use tamis_store::SearchSummary;
-use tamis_store::{RecordedSearch, Store, UsageLog};
+use tamis_store::{RecordedSearch, UsageLog};
 
 /// Recorded searches and what people said of their results. From [`Index::feedback`].
 #[derive(Clone, Copy)]

@@ -24,7 +24,6 @@ use crate::Error;
 use crate::handle::Index;
 use std::collections::BTreeMap;
 pub use tamis_store::Purged;
-use tamis_store::Store;
 
 /// How well past queries were served. From [`Index::statistics`].
 #[derive(Clone, Copy)]
