@@ -49,11 +49,11 @@ mod vector;
 mod wordpiece;
 
 pub use bert::Batching;
-pub use embedder::{Embedder, ModelInfo, Provider};
+pub use embedder::{Embedder, ModelInfo, Provider, Purpose};
 pub use error::EmbedError;
 pub use local::LocalModel;
 #[cfg(feature = "minilm")]
-pub use minilm::{MiniLm, Purpose};
+pub use minilm::MiniLm;
 pub use remote::{Remote, RemoteConfig};
 pub use token_table::{StaticModel, TableError, TokenTable};
 pub use vector::{dot, normalise};

@@ -1,5 +1,6 @@
 //! The built-in transformer: all-MiniLM-L6-v2, with its weights as int8 in the binary.
 
+use crate::Purpose;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
@@ -47,15 +48,6 @@ pub struct MiniLm {
     end: i32,
     batching: Batching,
     threads: NonZeroUsize,
-}
-
-/// The use a model is loaded for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// A query or two before the process ends. Weights are not rearranged for speed.
-    Query,
-    /// Everything else. Loading takes a few times as long, embedding half as long.
-    Passages,
 }
 
 impl MiniLm {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tamis_embed::{EmbedError, Embedder, LocalModel, MiniLm, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
+use tamis_embed::{EmbedError, Embedder, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
 
 /// The models of a configuration.
 pub struct Models {
@@ -166,7 +166,7 @@ impl Models {
         }
         Ok(match (name, self.definitions.get(name).map(|definition| &definition.provider)) {
             ("static", _) => StaticModel::built_in().model().clone(),
-            ("minilm", _) => MiniLm::info(),
+            ("minilm", _) => transformer::info()?,
             (_, Some(Provider::Openai(endpoint))) => remote(endpoint).info(),
             (name, _) => self.get(name)?.model().clone(),
         })
@@ -184,12 +184,12 @@ impl Models {
     fn load(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
         match name {
             "static" => return Ok(Arc::new(StaticModel::built_in())),
-            "minilm" => return self.attempt(name, || Ok(Arc::new(MiniLm::load(purpose)?) as Arc<dyn Embedder>)),
+            "minilm" => return transformer::load(self, purpose),
             _ => {}
         }
         let definition = self.definitions.get(name).ok_or_else(|| {
             let known: Vec<&str> =
-                ["static", "minilm"].into_iter().chain(self.definitions.keys().map(String::as_str)).collect();
+                BUILT_IN.iter().copied().chain(self.definitions.keys().map(String::as_str)).collect();
             Error::argument("model", format!("{name:?}"), format!("one of {}", known.join(", ")))
         })?;
         match &definition.provider {
@@ -207,6 +207,47 @@ impl Models {
                 self.attempt(name, || Ok(Arc::new(Remote::connect(config)?) as Arc<dyn Embedder>))
             }
         }
+    }
+}
+
+/// The built-in models, the quick one first.
+pub(crate) const BUILT_IN: &[&str] = if cfg!(feature = "minilm") { &["static", "minilm"] } else { &["static"] };
+
+/// What is known of the built-in models.
+pub(crate) fn built_in() -> Vec<ModelInfo> {
+    std::iter::once(StaticModel::built_in().model().clone()).chain(transformer::info()).collect()
+}
+
+/// The built-in transformer.
+#[cfg(feature = "minilm")]
+mod transformer {
+    use super::{Arc, Embedder, Error, ModelInfo, Models, Purpose};
+    use tamis_embed::MiniLm;
+
+    pub fn info() -> Result<ModelInfo, Error> {
+        Ok(MiniLm::info())
+    }
+
+    pub fn load(models: &Models, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
+        models.attempt("minilm", || Ok(Arc::new(MiniLm::load(purpose)?) as Arc<dyn Embedder>))
+    }
+}
+
+/// The built-in transformer in a build without it.
+#[cfg(not(feature = "minilm"))]
+mod transformer {
+    use super::{Arc, Embedder, Error, ModelInfo, Models, Purpose};
+
+    pub fn info() -> Result<ModelInfo, Error> {
+        Err(missing())
+    }
+
+    pub fn load(_: &Models, _: Purpose) -> Result<Arc<dyn Embedder>, Error> {
+        Err(missing())
+    }
+
+    fn missing() -> Error {
+        Error::Model { model: "minilm".to_owned(), reason: "this build lacks the feature minilm".to_owned() }
     }
 }
 

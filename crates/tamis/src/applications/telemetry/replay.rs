@@ -15,7 +15,7 @@ use crate::models;
 use crate::search::{Configured, RelevancePrior, ReplayGrounds, TunedRule, replayed, scoring_under};
 use std::collections::HashMap;
 use tamis_cut::Rule;
-use tamis_embed::{Embedder, MiniLm, ModelInfo, StaticModel};
+use tamis_embed::ModelInfo;
 use tamis_rank::Fusion;
 use tamis_store::{Judgement, RecordedSearch, ScoringKey};
 
@@ -146,7 +146,7 @@ fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<Str
 /// The grounds of decisions, made once for searches that share them.
 struct Grounds<'a> {
     index: &'a Index,
-    built_in: [ModelInfo; 2],
+    built_in: Vec<ModelInfo>,
     priors: HashMap<PriorKey, RelevancePrior>,
 }
 
@@ -155,8 +155,7 @@ type PriorKey = (String, Option<String>, String, ScoringKey);
 
 impl<'a> Grounds<'a> {
     fn new(index: &'a Index) -> Self {
-        let built_in = [StaticModel::built_in().model().clone(), MiniLm::info()];
-        Grounds { index, built_in, priors: HashMap::new() }
+        Grounds { index, built_in: models::built_in(), priors: HashMap::new() }
     }
 
     /// What a rule keeps of a search.

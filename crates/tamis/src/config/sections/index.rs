@@ -11,7 +11,7 @@ section! {
     #[derive(Clone, Debug)]
     pub struct IndexConfig {
         /// Models to embed with, the quick one first and the best one last.
-        pub models: Vec<String> = "index.models", list(&["static", "minilm"]).check(model_names::all);
+        pub models: Vec<String> = "index.models", list(crate::models::BUILT_IN).check(model_names::all);
         /// Files larger than this are left out.
         pub max_file_bytes: u64 = "index.max_file_bytes", integer(1024..=1 << 30, 1 << 20);
         /// Symbols, sections and paragraphs longer than this are split.
