@@ -252,7 +252,7 @@ fn nothing_to_calibrate_and_nothing_embedded_are_told_apart() {
     let other = CalibrateRequest { model: Some("minilm".into()), ..CalibrateRequest::default() };
     let error = index.calibration().run(&other, &()).expect_err("no vectors");
     assert!(matches!(error, Error::NotEmbedded { symbols: 80, .. }), "{error}");
-    assert!(error.to_string().contains("`tamis index`"), "{error}");
+    assert!(error.to_string().contains("refresh the index"), "{error}");
     let klingon = CalibrateRequest { languages: vec!["klingon".into()], ..CalibrateRequest::default() };
     assert!(
         index.calibration().run(&klingon, &()).is_err_and(|error| error.to_string().contains("one with symbols: "))

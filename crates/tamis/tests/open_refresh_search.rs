@@ -79,6 +79,7 @@ fn vectors_can_come_from_the_program() {
     let index = Index::builder(tree.path())
         .embedder("few", model)
         .set("search.cut", "fixed:k=1")
+        .set("index.embedding_cache_mb", "0")
         .set("search.gate", "false")
         .open()
         .expect("opened");

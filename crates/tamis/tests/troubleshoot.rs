@@ -108,7 +108,7 @@ fn the_issue_asked_about_is_no_answer() {
     assert!(of_itself.is_empty() && of_itself.considered.iter().all(|one| one.number != 1));
     assert_eq!(of_itself.issue, Some(1));
     let error = asked(77).expect_err("not there").to_string();
-    assert!(error.contains("issue 77") && error.contains("tamis import"), "{error}");
+    assert!(error.contains("issue 77: not in the index"), "{error}");
 }
 
 #[test]

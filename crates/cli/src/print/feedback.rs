@@ -92,7 +92,7 @@ mod tests {
         let gone = Judged { place: None, relevance: Label::NotRelevant, rank: None, ..first.clone() };
         insta::assert_snapshot!(plain(|out| judged(out, &[first, gone])), @r"
         relevant: src/lock.rs:8 (candidate 1)
-        not relevant: 3f9a1c2b4d5e (outside the pool: it was no candidate, so no cut could keep it)
+        not relevant: 3f9a1c2b4d5e (outside the pool, so no cut could keep it)
         ");
     }
 

@@ -144,12 +144,12 @@ mod tests {
         insta::assert_snapshot!(plain(|out| report(out, &other, Some("here"), true)), @r#"
         nothing new in 4.2 s
           from github:ada/engine, namespace engine, collection issues
-          ada/engine is called ada/motor now; its issues stay under the old name
+          ada/engine is now called ada/motor; its issues keep the old name
           everything was read again: the last import took others in
-          7 issues not asked for
-          reviews or comments of 9,500 issues are left for the next import, since each costs a request
-          1 issue deleted or moved away meanwhile
-          45 requests, 3 answered by "not changed"; 4,955 left of this hour
+          7 issues left out by the flags
+          reviews or comments of 9,500 issues are left for the next import, since each costs one request
+          1 issue deleted or moved away in the meantime
+          45 requests, 3 answered by "not changed"; 4,955 left in this hour
           search it with --namespace engine
         "#);
     }
@@ -158,7 +158,7 @@ mod tests {
     fn a_limit_says_when_to_go_on() {
         let now: Zoned = "2026-11-22T23:30:00+01:00[Europe/Berlin]".parse().expect("a time");
         let said = |until: &str, has_token| limited(until.parse().expect("a time"), &now, has_token);
-        assert!(said("2026-11-22T22:50:00Z", true).contains("after 23:50 to go on"));
+        assert!(said("2026-11-22T22:50:00Z", true).contains("after 23:50 to continue"));
         let next_day = said("2026-11-22T23:10:00Z", false);
         assert!(next_day.contains("after 2026-11-23 00:10") && next_day.contains("GITHUB_TOKEN"), "{next_day}");
     }

@@ -157,7 +157,8 @@ mod tests {
         for keep in [0, 4, 75, 150] {
             let text = plain_in(40, |out| plot(out, &Curve { scores: &scores, keep, threshold: None }));
             assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
-            assert_eq!(text.lines().count(), HEIGHT + 1, "{text}");
+            // The line about the cut may wrap.
+            assert!((HEIGHT + 1..=HEIGHT + 2).contains(&text.lines().count()), "{text}");
         }
     }
 

@@ -165,7 +165,11 @@ mod tests {
         insta::assert_snapshot!(plain_in(30, |out| sample().write(out)), @r"
         static-256; passages 9,000;
            path
-           crates/embed/src/local/static.rs
+           crates/embed/src/local/sta
+           tic.rs
+        minilm; passages 12; path
+           crates/embed/src/local/min
+           ilm.rs
         ");
     }
 }

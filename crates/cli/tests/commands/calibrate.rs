@@ -63,7 +63,7 @@ fn trap_a_manual_value_is_never_overwritten() {
     tree.write(".tamis/config.toml", "[search.thresholds]\nrust = 0.72  # measured by hand\n");
     let (code, out, err) = run(tree.tamis(&["calibrate"]));
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("manual 0.72 holds"), "{out}");
+    assert!(out.contains("your own 0.72 stays in effect"), "{out}");
     assert!(config(&tree).contains("rust = 0.72  # measured by hand\n"), "{}", config(&tree));
     let (_, out, _) = run(tree.tamis(&["config", "search.thresholds.rust", "--origin"]));
     assert!(out.starts_with("0.72  # ") && out.contains("config.toml"), "{out}");

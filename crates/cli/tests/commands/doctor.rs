@@ -8,7 +8,7 @@ fn a_sound_index_is_well() {
     let tree = Tree::indexed();
     let (code, out, err) = run(tree.tamis(&["doctor"]));
     assert_eq!(code, 0, "{out}{err}");
-    for part in ["well: configuration: ", "well: index: sound", "well: model static: works", "well: freshness: "] {
+    for part in ["ok: configuration: ", "ok: index: sound", "ok: model static: works", "ok: freshness: "] {
         assert!(out.contains(part), "{part} is not in:\n{out}");
     }
     let json = tree.json(&["doctor", "--json"]);

@@ -283,7 +283,12 @@ fn flags_that_would_be_ignored_are_refused() {
     place.collection("copy", &FIRM, &[("q1", "tides and the moon", json!({}))], "q1\tlease\t1\n");
     for itself in ["house", "copy"] {
         let error = place.fails(&["house", "--cut", "fixed", "--foreign", itself]);
-        assert!(error.contains(&format!("--foreign {itself}: there is no query in it that is foreign")), "{error}");
+        assert!(
+            error.contains(&format!(
+                "--foreign {itself}: all of its queries are asked of the evaluated collections too"
+            )),
+            "{error}"
+        );
     }
     let (code, _, err) = place.eval(&["house", "firm", "--cut", "fixed", "--foreign", "house"]);
     assert!(code == 0 && err.contains("house: no query of --foreign is foreign to it"), "{err}");
@@ -354,7 +359,7 @@ fn what_is_wrong_is_named_with_its_place() {
     assert!(place.fails(&["--run", "x", "--qrels", "y", "--own-id"]).contains("cannot be used with"));
     assert!(place.fails(&["--run", "x", "--qrels", "y", "--cold"]).contains("cannot be used with"));
     assert!(place.fails(&["--run", "x"]).contains("--qrels"));
-    assert!(place.fails(&["house", "./house"]).contains("another collection is called house"));
+    assert!(place.fails(&["house", "./house"]).contains("another collection has the name house too"));
 
     let corpus = place.root().join("house/corpus.jsonl");
     let good = fs::read_to_string(&corpus).expect("there");

@@ -155,7 +155,7 @@ fn a_log_that_cannot_be_written_never_stops_a_search() {
     assert!(out.starts_with("docs/bread.md:") && !out.contains("[query "), "{out}");
     let (code, _, err) = run(tree.tamis(&["search", "-v", "how hot should the oven be"]));
     assert_eq!(code, 0);
-    assert!(err.contains("not recorded, so it cannot be judged"), "{err}");
+    assert!(err.contains("could not be recorded, so it cannot be judged"), "{err}");
 }
 
 #[cfg(unix)]

@@ -312,7 +312,7 @@ fn max_chars_bounds_everything_that_an_answer_carries() {
     let read = client.request("resources/read", json!({ "uri": uri("docs/large.md") }));
     assert!(read.to_string().len() < MOST_BYTES, "{} bytes", read.to_string().len());
     let text = read["result"]["contents"][0]["text"].as_str().expect("a text");
-    assert!(text.contains("characters more: the tool get reads on from line "), "{}", &text[text.len() - 300..]);
+    assert!(text.contains("more characters: the tool get continues from line "), "{}", &text[text.len() - 300..]);
 }
 
 /// A value for an argument that is as large as said and otherwise as good as any.

@@ -241,7 +241,7 @@ fn filters_that_leave_nothing_only_together_are_not_called_missing() {
         assert!(code == 2 && err.contains("no such file") && err.contains("src/nothing.rs"), "{further:?}: {err}");
     }
     let (code, _, err) = ask(&["--path", "src/lock.rs", "--symbol", "nowhere"]);
-    assert!(code == 1 && err.contains("--symbol takes a name") && !err.contains("all of them"), "{err}");
+    assert!(code == 1 && err.contains("--symbol takes a whole name") && !err.contains("all of them"), "{err}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn ctrl_c_keeps_what_is_done_and_the_next_run_completes_it() {
     signal(watched.child.id(), "-INT");
     let rest: Vec<String> = lines.collect();
     assert_eq!(watched.child.wait().expect("ends").code(), Some(130), "{rest:?}");
-    assert!(rest.iter().any(|line| line.contains("stopped; what is indexed so far is kept")), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("stopped; the finished part of the index is kept")), "{rest:?}");
 
     let (code, out, _) = run(tree.tamis(&["doctor", "--check-only"]));
     assert_eq!(code, 0, "{out}");

@@ -116,8 +116,8 @@ fn purging_says_how_much_and_spares_what_was_judged() {
     tree.tamis(&["feedback", &id, "1", "--relevant"]).assert().success();
     let (code, out, err) = run(tree.tamis(&["stats", "--purge"]));
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("deleted what was recorded of 3 queries and 2 searches\n"), "{out}");
-    assert!(out.contains("1 search that people judged stayed") && out.contains("--purge --judged"), "{out}");
+    assert!(out.contains("deleted the record of 3 queries and 2 searches\n"), "{out}");
+    assert!(out.contains("kept 1 judged search") && out.contains("--purge --judged"), "{out}");
     assert_eq!(run(tree.tamis(&["stats"])).0, 1);
     assert_eq!(tree.json(&["feedback", "--list", "--json"]).as_array().map(Vec::len), Some(1));
     let purged: Value = tree.json(&["stats", "--purge", "--judged", "--json"]);

@@ -93,13 +93,24 @@ impl Imports<'_> {
         let sources = self.index.sources();
         for namespace in self.index.store.namespaces()? {
             let has_directory = sources.iter().any(|source| source.namespace == namespace.name);
-            let is_empty =
-                namespace.documents == 0 && self.index.store.evidence_summary(&namespace.name, None)?.is_empty();
+            let is_empty = namespace.documents == 0 && !self.has_evidence(&namespace.name)?;
             if namespaces.contains(&namespace.name) && is_empty && !has_directory {
                 self.index.store.remove_namespace(&namespace.name)?;
             }
         }
         self.index.store.publish(&mut |_| {}).map_err(Error::not_published)?;
         Ok(found)
+    }
+
+    /// Returns `true` if the namespace holds tasks, works or pages, which are no documents.
+    #[cfg(feature = "evidence")]
+    fn has_evidence(&self, namespace: &str) -> Result<bool, Error> {
+        Ok(!self.index.store.evidence_summary(namespace, None)?.is_empty())
+    }
+
+    /// Returns `true`: without the evidence graph a namespace cannot be known to hold none, so it stays.
+    #[cfg(not(feature = "evidence"))]
+    fn has_evidence(&self, _namespace: &str) -> Result<bool, Error> {
+        Ok(true)
     }
 }

@@ -78,8 +78,9 @@ impl<'a> Reader<'a> {
         let options = Options { max_tokens: self.config.passage_tokens };
         match collection {
             Some(FileCollection::Notes) => tamis_text::read_note(&file.path, bytes, &self.notes),
+            #[cfg(feature = "wiki")]
             Some(FileCollection::Wiki) => tamis_text::read_page(&file.path, bytes, &options),
-            Some(FileCollection::Docs) | None => tamis_text::read(&file.path, bytes, &options),
+            _ => tamis_text::read(&file.path, bytes, &options),
         }
     }
 }

@@ -123,7 +123,11 @@ impl CutReport {
             (0, _) if over_budget => format!("Nothing fits the budget: {reason}."),
             (0, Some(nearest)) => format!("Nothing close enough. Nearest: {nearest} (weak match)."),
             (0, None) if *candidates == 0 => "Nothing matches.".to_owned(),
-            (0, None) => format!("Nothing close enough: {reason}."),
+            (0, None) => match reason.strip_prefix("nothing close enough") {
+                // The reason of the gate begins like the sentence.
+                Some(rest) => format!("Nothing close enough{rest}."),
+                None => format!("Nothing close enough: {reason}."),
+            },
             (keep, _) if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
             (keep, _) => format!("Kept {keep} of {candidates}: {reason}."),
         }

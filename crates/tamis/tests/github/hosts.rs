@@ -97,7 +97,7 @@ fn refusals_say_what_to_do() {
         (ServerFault::Status(403, sso, "{}".to_owned()), "single sign-on"),
         (status(410, "Issues has been disabled in this repository."), "switched off"),
         (status(451, "Repository access blocked"), "legal reasons"),
-        (status(418, "I'm a teapot"), "--api-url"),
+        (status(418, "I'm a teapot"), "address of an API"),
         (ServerFault::Status(200, vec![], "<!doctype html><html></html>".to_owned()), "--api-url"),
         (ServerFault::Status(200, vec![], json!({ "message": "hello" }).to_string()), "--api-url"),
     ] {

@@ -275,7 +275,7 @@ fn names_of_repositories_know_no_case_and_another_repository_is_refused() {
     bench.server.world().root = "/repos/ada/loom".into();
     let other = GithubImport { repository: "ada/loom".parse().expect("a repository"), ..bench.request() };
     let error = bench.try_import(&index, &other, &()).expect_err("refused").to_string();
-    assert!(error.contains("--namespace"), "{error}");
+    assert!(error.contains("a namespace of its own"), "{error}");
     let apart = GithubImport { namespace: Some("loom".into()), ..other };
     let report = bench.try_import(&index, &apart, &()).expect("imported");
     assert_eq!((report.namespace.as_str(), report.added), ("loom", 5), "{report:?}");
