@@ -150,7 +150,7 @@ fn an_index_survives_kill_9_at_any_point() {
                 .collect();
             let documents = index.contents().documents(index.namespace()).expect("documents");
             assert_eq!(documents.into_iter().map(|document| document.path).collect::<BTreeSet<_>>(), files);
-            let answer = index.search(&SearchRequest::new("the glacier")).expect("searched");
+            let answer = index.search(SearchRequest::new("the glacier")).expect("searched");
             assert!(answer.cut.candidates > 0);
         }
     }

@@ -141,7 +141,7 @@ pub(crate) fn complete(
 
 /// The namespaces that the caller may read, sorted.
 fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
-    let known = call.index.contents().namespaces().map_err(|error| failed(&error.into()))?;
+    let known = call.index.contents().namespaces().map_err(|error| failed(&error))?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
     names.sort();
     Ok(names)
@@ -149,7 +149,7 @@ fn namespaces(call: &Call<'_>) -> Result<Vec<String>, ErrorData> {
 
 /// The documents of a namespace that have passages, by path.
 fn documents(call: &Call<'_>, namespace: &str) -> Result<Vec<DocumentState>, ErrorData> {
-    let mut documents = call.index.contents().documents(namespace).map_err(|error| failed(&error.into()))?;
+    let mut documents = call.index.contents().documents(namespace).map_err(|error| failed(&error))?;
     documents.retain(|document| document.passages > 0);
     documents.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(documents)

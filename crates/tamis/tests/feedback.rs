@@ -150,7 +150,7 @@ fn a_promise_is_refused_with_the_number_needed_and_kept_once_enough_is_judged() 
     let index = indexed(&tree, &[]);
     let answer = ask(&index, "when do ships wait for the tide");
     index.feedback().judge(id(&answer), &["1"], Label::Relevant).expect("judged");
-    let refused = index.search(&promising("oven", "recall=0.9")).expect_err("too few");
+    let refused = index.search(promising("oven", "recall=0.9")).expect_err("too few");
     assert!(matches!(refused, Error::Guarantee { .. }));
     let message = refused.to_string();
     assert!(message.contains("from 1 judged query") && message.contains("at least 9 are needed, 8 more"), "{message}");
@@ -176,7 +176,7 @@ fn a_promise_is_refused_with_the_number_needed_and_kept_once_enough_is_judged() 
     let limited =
         search(&index, SearchRequest { limit: Some(1), ..promising("what is written on the oven", "recall=0.9") });
     assert_eq!((limited.cut.keep, limited.results.len()), (answer.cut.keep, 1));
-    let message = index.search(&promising("oven", "recall=0.99")).expect_err("too few").to_string();
+    let message = index.search(promising("oven", "recall=0.99")).expect_err("too few").to_string();
     assert!(message.contains("at least 99 are needed"), "{message}");
 }
 
@@ -187,18 +187,18 @@ fn judgements_under_other_settings_do_not_count() {
     judged_notes(judged.path(), str::to_owned);
     indexed(&tree, &[]).feedback().import(judged.path(), "test", &()).expect("imported");
     let other = tree.open(&[("search.fusion_weight", "0.9")]);
-    let message = other.search(&promising("oven", "recall=0.9")).expect_err("none").to_string();
+    let message = other.search(promising("oven", "recall=0.9")).expect_err("none").to_string();
     assert!(message.contains("from 0 judged queries") && message.contains("12 more were judged with"), "{message}");
     let lexical = SearchRequest { mode: Some(tamis::Mode::Lexical), ..promising("oven", "recall=0.9") };
     assert!(tree.open(&[]).search(&lexical).is_err());
-    assert!(tree.open(&[]).search(&promising("oven", "recall=0.9")).is_ok());
+    assert!(tree.open(&[]).search(promising("oven", "recall=0.9")).is_ok());
 }
 
 #[test]
 fn a_configured_promise_holds_for_searches_and_does_not_hinder_an_import() {
     let tree = notes_tree();
     let index = indexed(&tree, &[("search.guarantee", "recall=0.9")]);
-    assert!(index.search(&SearchRequest::new("oven")).is_err(), "nothing is judged yet");
+    assert!(index.search(SearchRequest::new("oven")).is_err(), "nothing is judged yet");
     let judged = tempfile::tempdir().expect("a temporary directory");
     judged_notes(judged.path(), str::to_owned);
     index.feedback().import(judged.path(), "test", &()).expect("imported");

@@ -107,13 +107,13 @@ fn open(tree: &Path, models: &[&str]) -> Result<Index, Box<dyn Error>> {
 fn searches(name: &str, index: &Index, model: &dyn Embedder) -> Result<(), Box<dyn Error>> {
     let request = |query: &str| SearchRequest::new(query);
     for query in QUESTIONS {
-        index.search(&request(query))?;
+        index.search(request(query))?;
     }
     let mut times = Vec::new();
     let mut kept = 0;
     let mut stages: BTreeMap<String, f64> = BTreeMap::new();
     for query in QUESTIONS.iter().cycle().take(240) {
-        let (took, answer) = timed(|| Ok(index.search(&request(query))?))?;
+        let (took, answer) = timed(|| Ok(index.search(request(query))?))?;
         assert_eq!(answer.model.as_deref(), Some(model.model().id.as_str()));
         kept += answer.cut.keep;
         for (stage, milliseconds) in answer.timings_ms {

@@ -54,7 +54,7 @@ fn overhead(index: &tamis::Index, tree: &Path) -> Result<()> {
     let (mut library, mut by_stdio, mut by_http) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..30 {
         for query in QUESTIONS {
-            let (took, _) = timed(|| Ok(index.search(&SearchRequest::new(query))?))?;
+            let (took, _) = timed(|| Ok(index.search(SearchRequest::new(query))?))?;
             let message = search(query);
             let (over_stdio, over_http) = (stdio.ask(&message)?, http.ask(&message)?);
             // The first rounds warm all three.

@@ -194,7 +194,7 @@ fn models(index: &Index, checks: &mut Vec<Check>) {
         let tried = index
             .models()
             .embed_query(name, "a word")
-            .and_then(|(model, _)| Ok(index.contents().coverage(&model.model().id, &Default::default())?));
+            .and_then(|(model, _)| index.contents().coverage(&model.model().id, &Default::default()));
         checks.push(match tried {
             Err(Error::Model { reason, .. }) => check(&label, State::Wrong, format!("cannot be used: {reason}")),
             Err(error) => check(&label, State::Wrong, error.to_string()),

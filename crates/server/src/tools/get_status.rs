@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use tamis::evidence::EvidenceSummary;
 use tamis::store::{Count, Filter};
-use tamis::{Error, Status};
+use tamis::Status;
 
 pub(crate) struct GetStatus;
 
@@ -190,7 +190,7 @@ impl Evidence {
 /// # Errors
 /// The namespace does not exist, or the caller may not read it; both give the same message.
 fn namespaces(call: &Call<'_>, wanted: Option<&str>) -> Result<Vec<String>, Refused> {
-    let known = call.index.contents().namespaces().map_err(Error::from)?;
+    let known = call.index.contents().namespaces()?;
     let mut names: Vec<String> = known.into_iter().map(|known| known.name).filter(|name| call.may_read(name)).collect();
     if let Some(wanted) = wanted {
         if !names.iter().any(|name| name == wanted) {
@@ -210,7 +210,7 @@ fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State,
     let mut evidence = Vec::new();
     for name in names {
         let mut namespace = Namespace { name: name.clone(), documents: 0, passages: 0, stale: None };
-        let documents = store.documents(name).map_err(Error::from)?;
+        let documents = store.documents(name)?;
         for document in documents.into_iter().filter(|document| document.passages > 0) {
             let passages = u64::from(document.passages);
             namespace.documents += 1;
@@ -228,7 +228,7 @@ fn state(call: &Call<'_>, names: &[String], task: Option<&str>) -> Result<State,
     let models = status.summary.models.iter().map(|model| {
         let id = model.model.id.clone();
         // A filter without namespaces would match all of them.
-        let embedded = if names.is_empty() { 0 } else { store.coverage(&id, &filter).map_err(Error::from)?.embedded };
+        let embedded = if names.is_empty() { 0 } else { store.coverage(&id, &filter)?.embedded };
         Ok::<Model, Refused>(Model { id, embedded })
     });
     Ok(State {

@@ -11,7 +11,7 @@ use tamis_cut::{Fixed, Rule, Want};
 /// A rule as the asker wants it.
 ///
 /// ```
-/// use tamis::TunedRule;
+/// use tamis::search::TunedRule;
 /// use tamis::search::Aim;
 /// use tamis::cut::{Want, parse};
 ///
