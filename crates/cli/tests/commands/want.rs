@@ -219,7 +219,7 @@ fn what_is_not_given_is_done_without_and_said() {
     assert_eq!(cut(&["--method", "auto"], words)["method"], "gate", "words alone have a bound of their own");
     let vectors = cut(&["--method", "auto"], "similarity\n0.7\n0.3\n0.2\n");
     assert_eq!(vectors["diagnostics"]["values"], "similarity alone");
-    assert_eq!(vectors["diagnostics"]["gate"], "not asked: nothing to go by");
+    assert_eq!(vectors["diagnostics"]["gate"], "not asked: there is no evidence");
     let scores = cut(&["--method", "auto", "--background", "0.1"], "0.9\n0.88\n0.2\n0.15\n");
     assert_eq!((&scores["keep"], &scores["diagnostics"]["background"]), (&2.into(), &"measured".into()));
 }
@@ -277,9 +277,9 @@ fn what_cannot_be_done_is_refused_with_the_way_out() {
             "line 1: a budget needs the number `tokens` or the `text`",
         ),
         (&[], "{\"score\":1}\n{\"bm25\":1}\n", "line 2: no field score, which line 1 has"),
-        (&["--lower-is-better"], "bm25\n3\n", "--lower-is-better: a similarity and a bm25 are better when"),
+        (&["--lower-is-better"], "bm25\n3\n", "--lower-is-better: a higher similarity and bm25 are better"),
         (&["--background-sample", &sample], "similarity,bm25\n0.5,3\n", "no line has a bm25, which the input has"),
-        (&["--background-sample", &sample], "0.5\n", "needs a score on every line"),
+        (&["--background-sample", &sample], "0.5\n", "every line needs a score"),
         (&["--background-sample", "no/such/file"], "1\n", "no/such/file: cannot be read"),
         (&["--background-sample", &sample, "--background", "1"], "1\n", "cannot be used with"),
         (&["--fusion-weight", "1.5"], "1\n", "must be a number from 0 to 1"),

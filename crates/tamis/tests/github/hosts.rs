@@ -98,8 +98,8 @@ fn refusals_say_what_to_do() {
         (status(410, "Issues has been disabled in this repository."), "switched off"),
         (status(451, "Repository access blocked"), "legal reasons"),
         (status(418, "I'm a teapot"), "address of an API"),
-        (ServerFault::Status(200, vec![], "<!doctype html><html></html>".to_owned()), "--api-url"),
-        (ServerFault::Status(200, vec![], json!({ "message": "hello" }).to_string()), "--api-url"),
+        (ServerFault::Status(200, vec![], "<!doctype html><html></html>".to_owned()), "address of an API"),
+        (ServerFault::Status(200, vec![], json!({ "message": "hello" }).to_string()), "address of an API"),
     ] {
         let bench = bench([(0, fault)]);
         let error = bench.error(&bench.open());
