@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use tamis::Status;
 use tamis::evidence::EvidenceSummary;
 use tamis::store::{Count, Filter};
-use tamis::Status;
 
 pub(crate) struct GetStatus;
 
