@@ -24,12 +24,12 @@ words! {
 }
 
 impl Mode {
-    /// Whether the lexical leg takes part.
+    /// Returns `true` if the lexical leg takes part.
     pub fn lexical(self) -> bool {
         self != Mode::Semantic
     }
 
-    /// Whether the semantic leg takes part.
+    /// Returns `true` if the semantic leg takes part.
     pub fn semantic(self) -> bool {
         self != Mode::Lexical
     }
