@@ -1,5 +1,4 @@
-//! The answer of a search: what every face of Tamis gives back. Its JSON form is a contract; the schema is made from
-//! these types.
+//! The answer of a search, which every interface returns. Its JSON form is a contract; the schema is generated from these types.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -112,19 +111,19 @@ pub struct CutReport {
 }
 
 impl CutReport {
-    /// The cut in one plain sentence, for an answer that shows the first `shown` of what is kept. An empty answer names its
-    /// nearest candidate in place of the reason, which is mostly figures then.
+    /// Returns the cut as one plain sentence, for an answer that shows the first `shown` kept results. An empty answer names its
+    /// nearest candidate in place of the reason, which would be mostly figures.
     pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {
         let CutReport { keep, candidates, .. } = self;
         let reason = self.reason.trim_end_matches('.');
-        // A cut names the size of its best candidate where that alone is over the budget.
+        // A cut reports the size of its best candidate if that alone exceeds the budget.
         let over_budget = self.diagnostics.contains_key("best_tokens");
         match (*keep, nearest) {
             (0, _) if over_budget => format!("Nothing fits the budget: {reason}."),
             (0, Some(nearest)) => format!("Nothing close enough. Nearest: {nearest} (weak match)."),
             (0, None) if *candidates == 0 => "Nothing matches.".to_owned(),
             (0, None) => match reason.strip_prefix("nothing close enough") {
-                // The reason of the gate begins like the sentence.
+                // The gate's reason begins like the sentence.
                 Some(rest) => format!("Nothing close enough{rest}."),
                 None => format!("Nothing close enough: {reason}."),
             },
@@ -152,7 +151,7 @@ pub struct Nearest {
 }
 
 impl fmt::Display for Nearest {
-    /// The path with the symbol, or with the heading right above the passage: `heating.md, “Boiler”`.
+    /// Formats the path with the symbol, or with the heading right above the passage: `heating.md, “Boiler”`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heading = || self.title.as_deref().and_then(|title| title.rsplit(" > ").next());
         match self.symbol.as_deref().or_else(heading).filter(|name| !name.is_empty()) {
