@@ -28,7 +28,7 @@ pub struct DateError {
 /// | `2025-01-31`, `2025-01`, `2025` | its first instant |
 /// | `2025-01-31T08:30`, `2025-01-31 08:30:15` | that time where the writer is |
 /// | `2025-01-31T08:30Z`, `…+02:00` | that time anywhere |
-/// | `7d`, `12h`, `2 weeks`, `1mo`, `3 days ago`, `last 7 days` | so long before now, with the calendar's months and days |
+/// | `7d`, `12h`, `2 weeks`, `1mo`, `3 days ago`, `last 7 days` | that long before now, with the calendar's months and days |
 /// | `today`, `yesterday`, `monday`, `last monday` | its first instant; a weekday is the latest one, today included |
 /// | `this week`, `last week`, `last month`, `last year` | where it began; a week begins on monday |
 /// | `march`, `march 3`, `3 march 2024`, `March 3rd, 2024` | its first instant; without a year the latest one |

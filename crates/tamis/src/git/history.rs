@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Each commit begins with two empty items and its time; its paths follow. A merge lists the paths that differ from all its
-/// parents, which are those that the merge itself changed. The order of paths is fixed, since a repository's own setting would
-/// name a file.
+/// parents, which are those that the merge itself changed. `-O/dev/null` is there because a
+/// repository's own setting for the order of paths would name a file.
 const LOG: [&str; 15] = [
     "log",
     "--format=%x00%x00%ct",
