@@ -10,7 +10,7 @@ use tamis_store::DocumentState;
 
 impl Index {
     /// Returns the reason why an existing file is not in the index, for a caller who may read only these namespaces (`None`:
-    /// all). `None`: the file does not exist, or it is indexed. `path` is relative to the root of `namespace`, or of any
+    /// all). `None`: the file does not exist, or it is indexed. `path` lies under the root of `namespace`, or of any
     /// namespace.
     ///
     /// # Errors
