@@ -61,7 +61,7 @@ pub struct Duplicates {
     pub fallback_reason: Option<String>,
     /// The model that compared.
     pub model: Option<String>,
-    /// Likeness to the nearest issue below which there is no duplicate.
+    /// Minimum likeness to the nearest issue for a duplicate.
     pub min_likeness: f64,
     /// Passages that were searched.
     pub searched: u64,
