@@ -27,7 +27,7 @@ pub struct NamedCut {
 pub struct Measurement {
     /// The cuts to compare.
     pub cuts: Vec<NamedCut>,
-    /// How queries lead to the documents that they themselves are, which are left out of what is searched
+    /// The relation between a query and the document it was made from, which is left out of the search
     /// ([`TestCollection::own_documents`]). `None`: nothing is left out.
     pub own_id: Option<OwnId>,
     /// Numbers of candidates a leg at which every cut also decides, for stability. Empty: none.
