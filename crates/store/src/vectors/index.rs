@@ -104,7 +104,7 @@ impl VectorIndex {
         self.live_count + self.tail.len()
     }
 
-    /// Whether there are no passages.
+    /// Returns `true` without any passages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -133,7 +133,7 @@ impl VectorIndex {
         self.snapshot.as_deref()
     }
 
-    /// Whether a passage is in the index.
+    /// Returns `true` if a passage is in the index.
     #[must_use]
     pub fn contains(&self, passage: u64) -> bool {
         self.tail.contains(passage) || self.live_row(passage).is_some()
@@ -148,8 +148,8 @@ impl VectorIndex {
         of_snapshot.chain(self.tail.passages().iter().copied())
     }
 
-    /// Whether enough changed since the snapshot to write a new one: more than 2,000 passages and more than a tenth of the
-    /// index.
+    /// Returns `true` if enough changed since the snapshot to write a new one: more than 2,000 passages and more than a
+    /// tenth of the index.
     #[must_use]
     pub fn wants_rewrite(&self) -> bool {
         let dead = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.len() - self.live_count);

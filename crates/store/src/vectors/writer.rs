@@ -126,7 +126,7 @@ impl SnapshotWriter {
         self.passages.len()
     }
 
-    /// Whether it has no passage yet.
+    /// Returns `true` if it has no passage yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.passages.is_empty()

@@ -20,9 +20,9 @@ const PAIRS: u64 = 500;
 
 impl Calibrator<'_> {
     /// Measures, for each language of the whole index, the similarity above which two symbols are related under a
-    /// model, and
-    /// stores it: in the index and, as `[search.calibrated]`, in the project's configuration file. Thresholds set by
-    /// hand in `[search.thresholds]` still take precedence. A configuration file that cannot be written is a warning.
+    /// model, and stores it: in the index and, as `[search.calibrated]`, in the project's configuration file.
+    /// Thresholds set by hand in `[search.thresholds]` still take precedence. A configuration file that cannot be
+    /// written is a warning.
     ///
     /// A running process reads its configuration once; it takes the new thresholds from the index.
     ///

@@ -1,8 +1,8 @@
 //! Numbered pairs of symbols from the same file and from different files. Drawing numbers draws pairs.
 //!
 //! Symbols are numbered file after file. All same-file pairs are numbered from 0, and so are all pairs of different
-//! files. A number leads to its pair in time logarithmic in the number of files. Drawing numbers uniformly draws
-//! pairs uniformly: a file with n symbols contributes n(n − 1)/2 same-file pairs, not one.
+//! files. A number leads to its pair in time logarithmic in the number of files. Drawing numbers uniformly draws pairs
+//! uniformly: a file with n symbols contributes n(n − 1)/2 same-file pairs, not one.
 
 use std::collections::BTreeSet;
 use tamis_eval::Random;

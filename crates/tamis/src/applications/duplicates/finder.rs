@@ -28,8 +28,7 @@ const BODY: u32 = 0;
 impl DuplicateFinder<'_> {
     /// Finds issues that are likely duplicates of one issue. An issue is compared with issues, a pull request with pull
     /// requests, in any state. An empty answer is not an error and states its reason. The index is searched as it
-    /// stands; see
-    /// [`Index::refresh_for_search`].
+    /// stands; see [`Index::refresh_for_search`].
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

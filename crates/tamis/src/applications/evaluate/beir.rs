@@ -47,8 +47,7 @@ impl TestCollection {
     ///
     /// A query is unanswerable if its metadata says so (`answerable` is false, or `answerability` begins with
     /// `"UNANSWERABLE"`), or if it is judged without any grade above 0. Queries that are neither judged nor
-    /// unanswerable
-    /// are left out.
+    /// unanswerable are left out.
     ///
     /// # Errors
     /// A missing file, a malformed line (with its number), or judgements that name no query or no document of the

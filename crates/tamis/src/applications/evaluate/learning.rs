@@ -69,9 +69,8 @@ struct Known {
 }
 
 /// Measures the learning of the cut `auto` on a collection. Judged queries are drawn at random, and `auto` decides on
-/// all others,
-/// with and without the judgements. In both cases the collection's profile comes from its other queries. The gate is
-/// not involved.
+/// all others, with and without the judgements. In both cases the collection's profile comes from its other queries.
+/// The gate is not involved.
 ///
 /// # Errors
 /// An index or model that fails, or an observer that stops it.

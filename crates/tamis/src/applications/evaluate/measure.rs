@@ -63,11 +63,10 @@ pub fn cuts(config: &Config, specifications: &[String]) -> Result<Vec<NamedCut>,
     names.iter().map(cut).collect()
 }
 
-/// Indexes the collection into `cache` if needed, gathers the candidates of every query and of the `foreign`
-/// ones, and lets every cut decide. Documents are ranked by their first passage, and a document is kept if one of its
-/// passages is.
-/// Everything but the times is deterministic. The index resumes where an interrupted run left it. Queries run on all
-/// cores.
+/// Indexes the collection into `cache` if needed, gathers the candidates of every query and of the `foreign` ones, and
+/// lets every cut decide. Documents are ranked by their first passage, and a document is kept if one of its passages
+/// is. Everything but the times is deterministic. The index resumes where an interrupted run left it. Queries run on
+/// all cores.
 ///
 /// # Errors
 /// A cut that cannot read what the configured mode gathers, an index or model that fails, or an observer that stops it.

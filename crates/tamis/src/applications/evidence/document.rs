@@ -44,11 +44,9 @@ impl Documented<'_> {
         }
     }
 
-    /// Its document.
-    /// A fragment can be filtered by `page`, `domain` and, which the store adds, `task`. Its title is that of the page,
-    /// and its
-    /// date is the page's publication, or else the fragment's own time. A claim can be filtered by `task`, `type` and
-    /// `status`.
+    /// Its document. A fragment can be filtered by `page`, `domain` and, which the store adds, `task`. Its title is
+    /// that of the page, and its date is the page's publication, or else the fragment's own time. A claim can be
+    /// filtered by `task`, `type` and `status`.
     pub fn document(&self, options: &Options) -> Document {
         match self {
             Documented::Fragment(fragment, page) => {

@@ -35,8 +35,7 @@ impl EvidenceGraph<'_> {
     }
 
     /// Writes [`EvidenceGraph::export`] to a file as [`write_file`] does: a regular file is replaced whole or not at
-    /// all.
-    /// Returns the number of records.
+    /// all. Returns the number of records.
     ///
     /// # Errors
     /// As [`EvidenceGraph::records`], and where the file cannot be written.

@@ -71,10 +71,8 @@ impl EvidenceImport {
 
 impl EvidenceGraph<'_> {
     /// Imports evidence: all or nothing, in one transaction. A record replaces the whole stored record with the same
-    /// key;
-    /// an unchanged record is not written. Fragments and claims are documents, `fragment:ID` and `claim:ID`, which
-    /// searches
-    /// find after the next [`Index::complete`].
+    /// key; an unchanged record is not written. Fragments and claims are documents, `fragment:ID` and `claim:ID`, which
+    /// searches find after the next [`Index::complete`].
     ///
     /// ```
     /// use tamis::{Index, Location};

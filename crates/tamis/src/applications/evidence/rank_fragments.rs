@@ -125,10 +125,8 @@ pub struct RankedFragment {
 
 impl EvidenceGraph<'_> {
     /// Ranks the fragments relevant to a claim. The claim's words propose `evidence.candidates` of them, their
-    /// similarity
-    /// to it orders them, and `evidence.cut` ends the list. With [`RankRequest::link`] a `neutral` edge without
-    /// confidence is
-    /// stored for each returned fragment that has no edge to the claim yet, all or none.
+    /// similarity to it orders them, and `evidence.cut` ends the list. With [`RankRequest::link`] a `neutral` edge
+    /// without confidence is stored for each returned fragment that has no edge to the claim yet, all or none.
     ///
     /// # Errors
     /// A missing claim or namespace, a value out of range, no vectors to compare, or edges that cannot be stored.

@@ -46,8 +46,8 @@ impl Feedback<'_> {
     /// Records the judgements of a directory in BEIR's layout (`queries.jsonl`, `qrels/SPLIT.tsv`). Its documents are
     /// named by their path in this index or by the identifier of a passage. A relevant document makes its best ranked
     /// passage relevant, or its first if none was a candidate; a document that is not relevant makes all of its
-    /// candidates so.
-    /// Importing again replaces the previous import. Judgements recorded before an error or interruption stay.
+    /// candidates so. Importing again replaces the previous import. Judgements recorded before an error or interruption
+    /// stay.
     ///
     /// # Errors
     /// A missing or malformed file, recording that is off or fails, or a search that fails.

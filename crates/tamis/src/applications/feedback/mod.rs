@@ -54,9 +54,8 @@ pub struct Judged {
 }
 
 impl Feedback<'_> {
-    /// Records judgements of passages for a recorded search: all of them or, on an error, none. A passage is
-    /// named by its identifier, a prefix of it (at least four digits), or its rank in that answer. A passage outside
-    /// the
+    /// Records judgements of passages for a recorded search: all of them or, on an error, none. A passage is named by
+    /// its identifier, a prefix of it (at least four digits), or its rank in that answer. A passage outside the
     /// candidates is recorded too. The last judgement of a passage counts.
     ///
     /// # Errors

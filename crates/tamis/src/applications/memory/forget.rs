@@ -74,8 +74,7 @@ const MOST_GUESSED: usize = 10;
 
 impl Notes<'_> {
     /// Finds the entries that `what` names: the identifier of a passage, `PATH:LINE` or `PATH:FIRST-LAST`, or some
-    /// words.
-    /// `action` limits the candidates: marked entries to restore, unmarked ones to hide, all to delete.
+    /// words. `action` limits the candidates: marked entries to restore, unmarked ones to hide, all to delete.
     ///
     /// # Errors
     /// A path alone, lines without such an entry, a file without notes, or an index that cannot be searched.

@@ -5,8 +5,7 @@
 //! [`SearchRequest::memory`](crate::SearchRequest::memory); [`Notes::with_turns`] adds the turns around a hit.
 //!
 //! `item` turns a text into an item that its own content cannot end, `outline` and `edit` find its position and change
-//! a
-//! note's text, and `note_file` decides which files may be written.
+//! a note's text, and `note_file` decides which files may be written.
 
 mod context;
 mod edit;

@@ -52,8 +52,8 @@ impl Notes<'_> {
     /// wait for each other.
     ///
     /// # Errors
-    /// An invalid text, topic or file; several possible sources; an index or a directory that
-    /// cannot be written; a file in which the note would not be an entry of its own.
+    /// An invalid text, topic or file; several possible sources; an index or a directory that cannot be written; a file
+    /// in which the note would not be an entry of its own.
     pub fn remember(&self, request: &RememberRequest, observer: &dyn Observer) -> Result<Remembered, Error> {
         let text = checked(&request.text, self.index.config().notes.max_characters)?;
         let topic = request.topic.as_deref().map(checked_topic).transpose()?;

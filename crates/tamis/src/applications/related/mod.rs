@@ -1,10 +1,9 @@
 //! Finds what is similar to a passage, what it uses and what uses it.
 //!
 //! Similarity uses vectors (`search::near_passage`). The other two use names: the syntax tree gives the names that a
-//! piece
-//! of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among several
-//! definitions as far as possible without types, using the file's `imports`. `definitions` looks names
-//! up, `references` goes from a passage to what it uses, and `referrers` the other way.
+//! piece of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among
+//! several definitions as far as possible without types, using the file's `imports`. `definitions` looks names up,
+//! `references` goes from a passage to what it uses, and `referrers` the other way.
 
 mod definitions;
 mod imports;
@@ -211,14 +210,12 @@ impl Index {
 
 impl RelatedFinder<'_> {
     /// Finds what is related to a passage: what is similar to it, what it uses and what uses it. At most 200 files are
-    /// parsed.
-    /// Uses are resolved by names and their surroundings, not by types. If a name has several definitions that nothing
-    /// distinguishes, all are returned; a name with more than six is left out with a note.
+    /// parsed. Uses are resolved by names and their surroundings, not by types. If a name has several definitions that
+    /// nothing distinguishes, all are returned; a name with more than six is left out with a note.
     ///
     /// # Errors
     /// The passage is missing or may not be read, the limit is out of range, a condition is not allowed, or the index
-    /// or a
-    /// model fails.
+    /// or a model fails.
     pub fn find(&self, request: &RelatedRequest) -> Result<Related, Error> {
         let limit = request.limit.unwrap_or(self.index.config.search.top_k);
         if !(1..=1000).contains(&limit) {

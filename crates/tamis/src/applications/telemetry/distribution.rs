@@ -52,8 +52,7 @@ pub struct Bucket {
 
 impl Distribution {
     /// Computes the distribution of the finite `values`. Ranges begin at each of `starts`, in ascending order; a value
-    /// below
-    /// the first start counts in the first range. `None` for no values.
+    /// below the first start counts in the first range. `None` for no values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>, starts: &[f64]) -> Option<Self> {
         let values = ascending(values);
         let mean = mean(values.iter().copied())?;

@@ -3,10 +3,8 @@
 //!
 //! The search writes one row per query (`search::quality_row`). [`Statistics::summarize`] combines the rows of a period
 //! (`stats`, with `days`, `distribution` and `drift`). [`Statistics::replay`] decides the recorded searches again with
-//! other
-//! cuts, using the gate and rules of a search (`search::replayed`), and compares them (`comparison`). Everything except
-//! reading
-//! is pure.
+//! other cuts, using the gate and rules of a search (`search::replayed`), and compares them (`comparison`). Everything
+//! except reading is pure.
 
 mod comparison;
 mod days;
@@ -89,8 +87,7 @@ impl Statistics<'_> {
     }
 
     /// Deletes what was recorded of queries: their quality rows, and the searches with their candidates. Judged
-    /// searches
-    /// stay unless `judged` is set, since guarantees are calibrated on them.
+    /// searches stay unless `judged` is set, since guarantees are calibrated on them.
     ///
     /// # Errors
     /// The log cannot be written, or another process locks it for seconds.

@@ -1,9 +1,8 @@
 //! Replays recorded searches with other cuts, and compares the cuts.
 //!
-//! A replay reads the recorded candidates and decides with the present configuration: fusion, gate, and for
-//! the cut `auto` what it has learned from past queries and judgements. Some things were not recorded: the lengths of
-//! passages (so a token budget cannot be replayed), the threshold of each candidate's language, the effect of language
-//! and age
+//! A replay reads the recorded candidates and decides with the present configuration: fusion, gate, and for the cut
+//! `auto` what it has learned from past queries and judgements. Some things were not recorded: the lengths of passages
+//! (so a token budget cannot be replayed), the threshold of each candidate's language, the effect of language and age
 //! under another cut (their effect on the recorded score is carried over as a factor), and anything that a deeper pool
 //! or another model would have found.
 
@@ -56,8 +55,7 @@ struct Named {
 
 impl Statistics<'_> {
     /// Decides recorded searches again with each of the cuts, by the gate and the rules of a search, and compares the
-    /// candidates
-    /// kept with those kept at the time and with each other. Nothing is searched and nothing is recorded.
+    /// candidates kept with those kept at the time and with each other. Nothing is searched and nothing is recorded.
     ///
     /// # Errors
     /// An unknown cut, a cut that needs unrecorded data, no cut at all, or a log that cannot be read.

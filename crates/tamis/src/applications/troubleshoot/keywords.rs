@@ -25,9 +25,9 @@ const QUOTES: [(char, char); 7] = [
     ('„', '\u{201c}'),
 ];
 
-/// Extracts search words, each once (ignoring case): the title's words of three or more characters,
-/// texts of five or more characters in quotation marks, failure words (`error`, `exception`, `crash`, `fatal`,
-/// `failed`) with up to four words after them, and names in CamelCase or ALLCAPS.
+/// Extracts search words, each once (ignoring case): the title's words of three or more characters, texts of five or
+/// more characters in quotation marks, failure words (`error`, `exception`, `crash`, `fatal`, `failed`) with up to four
+/// words after them, and names in CamelCase or ALLCAPS.
 ///
 /// The title comes first, since a model reads only a limited length.
 ///

@@ -25,14 +25,11 @@ impl Default for BodyLengths {
 }
 
 /// Shortens a body. Up to [`BodyLengths::whole`] characters it stays as it is. A longer one becomes its first and last
-/// paragraph with `[...]`
-/// between them. If it has two paragraphs or fewer, or those two are longer than [`BodyLengths::paragraphs`], it is
-/// truncated
-/// at [`BodyLengths::whole`] characters and ends in `...`.
+/// paragraph with `[...]` between them. If it has two paragraphs or fewer, or those two are longer than
+/// [`BodyLengths::paragraphs`], it is truncated at [`BodyLengths::whole`] characters and ends in `...`.
 ///
 /// Lengths are in characters (Unicode scalar values). Truncation does not split what people see as one character (a
-/// grapheme),
-/// unless that alone is longer than the limit.
+/// grapheme), unless that alone is longer than the limit.
 ///
 /// ```
 /// use tamis::troubleshoot::{BodyLengths, shorten};

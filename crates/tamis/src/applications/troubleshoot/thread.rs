@@ -96,9 +96,9 @@ pub enum CommentReason {
 
 /// Assembles an issue's thread in at most `budget` characters.
 ///
-/// The body comes first, shortened if it is long. The newest comments follow as long as they fit in their share of
-/// the rest. The remaining budget goes to the comments most similar to the problem. A comment that does not fit is
-/// skipped for the next. `comments` are those of this issue, in order of time.
+/// The body comes first, shortened if it is long. The newest comments follow as long as they fit in their share of the
+/// rest. The remaining budget goes to the comments most similar to the problem. A comment that does not fit is skipped
+/// for the next. `comments` are those of this issue, in order of time.
 ///
 /// ```
 /// use tamis::troubleshoot::{Remark, ThreadRules, assemble};

@@ -38,8 +38,8 @@ struct Merged {
 
 impl Troubleshooter<'_> {
     /// Runs two queries, the problem's words and its keywords. Takes the best pages of each, merges pages found by
-    /// both, and keeps the nearest
-    /// pages overall. Gate and cut are those of every search: a problem that the wiki does not cover gets nothing.
+    /// both, and keeps the nearest pages overall. Gate and cut are those of every search: a problem that the wiki does
+    /// not cover gets nothing.
     pub(super) fn wiki_pages(
         &self,
         request: &TroubleshootRequest,

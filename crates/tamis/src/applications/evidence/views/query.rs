@@ -78,8 +78,7 @@ impl ViewRequest {
 }
 
 /// Lists every view: the built-in ones, then the user's own in the directory `views` of the user's configuration
-/// directory.
-/// An unusable view gives its reason.
+/// directory. An unusable view gives its reason.
 pub fn views(user_directory: Option<&Path>) -> Vec<ViewDescription> {
     all(user_directory).into_iter().map(described).collect()
 }
@@ -93,8 +92,8 @@ impl EvidenceGraph<'_> {
     /// Runs a view on one namespace's graph, through [`EvidenceGraph::query_sql`] and under its limits.
     ///
     /// # Errors
-    /// A missing view or parameter, with the nearest name; a value of the wrong type; an unusable view;
-    /// and all errors of [`EvidenceGraph::query_sql`].
+    /// A missing view or parameter, with the nearest name; a value of the wrong type; an unusable view; and all errors
+    /// of [`EvidenceGraph::query_sql`].
     pub fn query_view(&self, request: &ViewRequest) -> Result<SqlAnswer, Error> {
         self.query_view_until(request, &|| false)
     }
