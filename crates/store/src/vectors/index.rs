@@ -31,7 +31,7 @@ impl VectorIndex {
     /// Makes an empty index of vectors of `dimension`, at change number 0.
     ///
     /// # Errors
-    /// When the dimension is not 1 to [`MAX_DIMENSION`](super::MAX_DIMENSION).
+    /// The dimension is not 1 to [`MAX_DIMENSION`](super::MAX_DIMENSION).
     pub fn new(dimension: usize) -> Result<Self, VectorError> {
         check_dimension(dimension)?;
         Ok(Self {
@@ -69,7 +69,7 @@ impl VectorIndex {
     /// Adds or replaces a passage's vector. Its length does not matter. A zero vector is similar to nothing.
     ///
     /// # Errors
-    /// When the vector has another dimension or is not finite; the index is then unchanged.
+    /// The vector has another dimension or is not finite; the index is then unchanged.
     pub fn add(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
         if self.live.len() * GROUP + self.tail.len() >= u32::MAX as usize {
             return Err(VectorError::TooManyRows);

@@ -65,7 +65,7 @@ impl VectorIndex {
     /// come from int8 codes: ask for several times as many as are wanted in the end and score those in full precision.
     ///
     /// # Errors
-    /// When the query has another dimension or is not finite.
+    /// The query has another dimension or is not finite.
     pub fn nearest(
         &self,
         query: &[f32],

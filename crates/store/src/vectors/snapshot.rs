@@ -39,7 +39,7 @@ impl Snapshot {
     /// Only the header's checksum and all lengths are checked. [`verify`](Self::verify) reads everything.
     ///
     /// # Errors
-    /// When the operating system cannot open or map an existing file.
+    /// The operating system cannot open or map an existing file.
     pub fn open(path: &Path, identity: &Identity) -> Result<Opened, VectorError> {
         let file = match File::open(path) {
             Ok(file) => file,

@@ -252,7 +252,7 @@ struct State<'options, F> {
     each: F,
     dump: WikiDump,
     site: WikiSite,
-    /// Whether the root element has been seen.
+    /// True once the root element has been seen.
     root: bool,
     path: Vec<String>,
     /// The text of the element that is being read, if it counts.
