@@ -110,19 +110,13 @@ pub struct CutReport {
 }
 
 impl CutReport {
-<<<<<<< HEAD
-    /// The cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
+    /// Returns the cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
     /// its `nearest` candidate too.
-=======
-    /// Returns the cut as one plain sentence, for an answer that shows the first `shown` kept results. An empty answer names its
-    /// nearest candidate in place of the reason, which would be mostly figures.
->>>>>>> words-a
     pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {
         let CutReport { keep, candidates, .. } = self;
         let reason = self.reason.trim_end_matches('.');
         // A cut reports the size of its best candidate if that alone exceeds the budget.
         let over_budget = self.diagnostics.contains_key("best_tokens");
-<<<<<<< HEAD
         match *keep {
             0 if over_budget => format!("Nothing fits the budget: {reason}."),
             0 if *candidates == 0 => "Nothing matches.".to_owned(),
@@ -137,19 +131,6 @@ impl CutReport {
             }
             keep if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
             keep => format!("Kept {keep} of {candidates}: {reason}."),
-=======
-        match (*keep, nearest) {
-            (0, _) if over_budget => format!("Nothing fits the budget: {reason}."),
-            (0, Some(nearest)) => format!("Nothing close enough. Nearest: {nearest} (weak match)."),
-            (0, None) if *candidates == 0 => "Nothing matches.".to_owned(),
-            (0, None) => match reason.strip_prefix("nothing close enough") {
-                // The gate's reason begins like the sentence.
-                Some(rest) => format!("Nothing close enough{rest}."),
-                None => format!("Nothing close enough: {reason}."),
-            },
-            (keep, _) if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
-            (keep, _) => format!("Kept {keep} of {candidates}: {reason}."),
->>>>>>> words-a
         }
     }
 }
