@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use tamis_cut::Cut;
 
@@ -24,9 +24,10 @@ pub struct Answer {
     pub warnings: Vec<String>,
     /// The model of the semantic leg.
     pub model: Option<String>,
-    /// The relevant passages, best first, shortened to the limit.
+    /// The relevant entries, best first, shortened to the limit: each by its best passage, with its other relevant ones. Where
+    /// passages were asked for, these instead, each a result.
     pub results: Vec<Hit>,
-    /// How many are relevant, and why.
+    /// How many entries are relevant, and why. Rules that are defined on passages count these.
     pub cut: CutReport,
     /// The best candidate of an empty answer; null where something is relevant, and where nothing was a candidate.
     pub nearest: Option<Nearest>,
@@ -37,6 +38,18 @@ pub struct Answer {
     /// The whole pool in ranking order; only when an explanation was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Vec<PoolEntry>>,
+}
+
+impl Answer {
+    /// Returns how many of the kept ones the results show, in what the cut counts: each entry once, also where its passages
+    /// are results of their own.
+    pub fn shown(&self) -> usize {
+        let entries = || self.results.iter().map(|hit| hit.entry.as_str()).collect::<HashSet<_>>();
+        match self.cut.diagnostics.get("counted").is_some_and(|counted| counted == "entries") {
+            true => entries().len(),
+            false => self.results.len(),
+        }
+    }
 }
 
 /// One result.
@@ -88,6 +101,56 @@ pub struct Hit {
     /// Byte ranges of the query's terms in `snippet`, in order, without overlap. For printers; not in the JSON form.
     #[serde(skip)]
     pub highlights: Vec<std::ops::Range<usize>>,
+    /// The identity of the entry that the passage belongs to, what a person counts as one result: namespace and path of its
+    /// document, and the heading and time of a note among others in one file.
+    pub entry: String,
+    /// The other relevant passages of the entry, best first; empty where each passage is a result.
+    pub passages: Vec<FurtherPassage>,
+    /// Other documents that say the same in nearly the same words, and so are no results of their own; best first.
+    pub copies: Vec<Copy>,
+}
+
+/// Another relevant passage of a result.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FurtherPassage {
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
+    /// Title of the document, or the path of headings above the passage.
+    pub title: Option<String>,
+    /// Qualified name of the symbol.
+    pub symbol: Option<String>,
+    /// What it is: `function`, `comment`, `section`, …
+    pub kind: String,
+    /// Who wrote or said it, where it is one person's.
+    pub author: Option<String>,
+    /// When it was written (RFC 3339).
+    pub dated_at: Option<String>,
+    /// The value that ranked it.
+    pub score: f64,
+    /// The line that answers best.
+    pub snippet: String,
+    /// Byte ranges of the query's terms in `snippet`, in order, without overlap. For printers; not in the JSON form.
+    #[serde(skip)]
+    pub highlights: Vec<std::ops::Range<usize>>,
+}
+
+/// A passage elsewhere that says the same in nearly the same words.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Copy {
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path of the document.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
 }
 
 /// The cut as it was decided.
@@ -95,7 +158,8 @@ pub struct Hit {
 pub struct CutReport {
     /// The method: a cut's name, or `gate` where nothing in the corpus stood out.
     pub method: String,
-    /// How many candidates are relevant; `results` holds the first of them.
+    /// How many candidates are relevant: entries, or passages where the method is defined on these (the diagnostic `counted`
+    /// says which). `results` holds the first of them.
     pub keep: usize,
     /// The value at or above which (for distances: at or below which) candidates are kept, if the method has one.
     pub threshold: Option<f64>,
@@ -194,7 +258,7 @@ pub struct IndexReport {
     pub stale: Option<u64>,
 }
 
-/// One candidate of the pool, for explanations.
+/// One candidate of the pool, for explanations: an entry by its best passage, or a passage where passages are counted.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PoolEntry {
     /// Whether the cut kept it.
@@ -216,6 +280,10 @@ pub struct PoolEntry {
     pub start_line: u32,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
+    /// Passages of the entry that are in the pool.
+    pub passages: usize,
+    /// Near-copies of these in other documents.
+    pub copies: usize,
     /// Role of the text: `main`, `test`, `vendored`, `changelog`, …
     pub role: String,
     /// Raw BM25.

@@ -27,8 +27,10 @@ pub struct SearchRequest {
     pub query: String,
     /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
     pub variants: Vec<Variant>,
-    /// Most results shown, 1 to 1000; it only shortens what the cut has decided. `None`: `search.top_k`.
+    /// Most entries shown, 1 to 1000; it only shortens what the cut has decided. `None`: `search.top_k`.
     pub limit: Option<usize>,
+    /// True if every relevant passage is a result of its own, and not one of its entry. The limit counts entries either way.
+    pub passages: bool,
     /// Another cut than the configuration's.
     pub cut: Option<Box<dyn Rule>>,
     /// How much is wanted, which sets the strictness of a cut that has one over its own parameter. `None`: `search.want`.
@@ -94,10 +96,17 @@ impl SearchRequest {
         SearchRequest { memory: true, ..SearchRequest::new(query) }
     }
 
-    /// Sets the most results shown, 1 to 1000. It only shortens what the cut has decided.
+    /// Sets the most entries shown, 1 to 1000. It only shortens what the cut has decided.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
+        self
+    }
+
+    /// Gives every relevant passage as a result of its own.
+    #[must_use]
+    pub fn passages(mut self) -> Self {
+        self.passages = true;
         self
     }
 
