@@ -1,4 +1,4 @@
-//! From ranked passages to the results and the pool of an answer.
+//! Turns ranked passages into the results and the pool of an answer.
 
 use super::answer::{Copy, FurtherPassage, Hit, Nearest, PoolEntry};
 use super::arrange::Placed;
@@ -128,7 +128,7 @@ fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
     .collect()
 }
 
-/// The best candidate of an answer that keeps none.
+/// Returns the best candidate of an answer without results.
 pub(super) fn nearest(hit: &Ranked) -> Nearest {
     let passage = &hit.passage;
     Nearest {
