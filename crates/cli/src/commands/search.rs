@@ -47,6 +47,7 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
         kinds: arguments.kinds.clone(),
         roles: arguments.roles.clone(),
         symbols: arguments.symbols.clone(),
+        passages: arguments.passages,
         ..ask::request(&arguments.common, SearchRequest::new)
     })
 }

@@ -247,6 +247,8 @@ impl Searcher<'_> {
             replaced: None,
             warning: None,
             ranked,
+            entries: None,
+            token_budget: None,
         };
         let search = self.recorded(&found.retrieved.question.text, &found.retrieved, &decided);
         let row = Served {
@@ -278,6 +280,7 @@ impl FoundIssue {
             adjustment: Adjustment::of(1.0, 1.0),
             decay: 1.0,
             score: self.rrf,
+            value: self.rrf,
         }
     }
 }

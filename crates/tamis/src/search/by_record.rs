@@ -121,6 +121,8 @@ impl Searcher<'_> {
             warning: None,
             cut,
             ranked: take(&mut listed.ranked),
+            entries: None,
+            token_budget: None,
         };
         let returned = decided.cut.keep.min(query.limit);
         let query_id = self.recorded_evidence(query, &retrieved, &decided, returned, &clock);
@@ -244,7 +246,8 @@ fn listed(
     let candidates = take(&mut retrieved.gathered.candidates);
     let ranked = candidates.into_iter().zip(passages).filter_map(|(candidate, passage)| {
         let score = candidate.similarity.filter(|similarity| similarity.is_finite())?;
-        let ranked = Ranked { candidate, passage, adjustment: Adjustment::of(1.0, 1.0), decay: 1.0, score };
+        let ranked =
+            Ranked { candidate, passage, adjustment: Adjustment::of(1.0, 1.0), decay: 1.0, score, value: score };
         places.contains_key(&ranked.passage.document).then_some(ranked)
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
@@ -253,7 +256,7 @@ fn listed(
     ranked.retain(|ranked| seen.insert(ranked.passage.document));
     retrieved.gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
     let values = ranked.iter().map(|ranked| ranked.score).collect();
-    let listed = Listed { ranked, values, background, admitted: None, source_tables: Vec::new() };
+    let listed = Listed { ranked, entries: None, values, background, admitted: None, source_tables: Vec::new() };
     (listed, if by_words { places } else { HashMap::new() })
 }
 

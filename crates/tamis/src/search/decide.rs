@@ -3,6 +3,7 @@
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::decay::SearchDecay;
+use super::entries::Entry;
 use super::gather::Gathered;
 use super::gather::Phrased;
 use super::rank_factors::lowered;
@@ -62,8 +63,11 @@ pub(super) struct Steps<'a> {
 
 /// The pool in order, with the values that the rule reads.
 pub(super) struct Listed {
-    /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others.
+    /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others. If entries are
+    /// counted, the best passage of each comes before all other passages.
     pub ranked: Vec<Ranked>,
+    /// The entries, in the order of their best passages; `None` if passages are counted.
+    pub entries: Option<Vec<Entry>>,
     /// The values that the rule reads, descending.
     pub values: Vec<f64>,
     /// The value of a passage that has nothing to do with the query.
@@ -109,7 +113,6 @@ pub(super) fn list(
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
     order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
     let source_tables = by_source(rule, steps.tables, &passages, &values, &mut order);
-    values.sort_by(|a, b| b.total_cmp(a));
 
     let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
         let Candidate { similarity, coverage, .. } = *candidate;
@@ -131,9 +134,12 @@ pub(super) fn list(
             adjustment: adjustments[position],
             decay: decay[position],
             score: scores[position],
+            value: values[position],
         })
     });
-    Listed { ranked: ranked.collect(), values, background: fused.background, admitted, source_tables }
+    let ranked: Vec<Ranked> = ranked.collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    Listed { ranked, entries: None, values, background: fused.background, admitted, source_tables }
 }
 
 /// Returns the values of the collections with a table of their own. Candidates above their collection's threshold, given the best

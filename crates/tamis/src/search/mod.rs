@@ -13,6 +13,7 @@ mod by_record;
 mod candidate;
 mod decay;
 mod decide;
+mod entries;
 mod fitted_prior;
 mod gather;
 mod guarantee;
@@ -44,13 +45,13 @@ mod variants;
 
 pub use crate::error::AimError;
 pub use aim::Aim;
-pub use answer::{Answer, CutReport, Hit, IndexReport, Nearest, PoolEntry};
+pub use answer::{Answer, Copy, CutReport, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry};
 pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
 pub(crate) use fitted_prior::PAST_QUERIES;
-pub(crate) use judged_queries::IMPORTED_JUDGEMENTS;
+pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub use metadata::MetadataFilter;
 pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};

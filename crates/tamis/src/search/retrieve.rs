@@ -5,6 +5,7 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions, Listed, Steps};
+use super::entries::{self, Entry, KnownTexts};
 use super::gather::{Gathered, Leg, LegError, LegQueries, SemanticQuery, complete};
 use super::gather::{Phrased, merge};
 use super::query::SearchRequest;
@@ -46,11 +47,17 @@ pub(super) struct Retrieved {
     pub question: Question,
     /// Problems that did not prevent an answer.
     pub warnings: Vec<String>,
+    /// What is known of texts that were taken away; empty in a search.
+    pub texts: KnownTexts,
 }
 
 /// The pool in the order of a rule, and the place where the rule ends it.
 pub(super) struct Decided {
     pub ranked: Vec<Ranked>,
+    /// The entries, whose best passages are the first of `ranked`; `None` where passages are counted.
+    pub entries: Option<Vec<Entry>>,
+    /// Most tokens of text to hand over.
+    pub token_budget: Option<usize>,
     pub cut: CutReport,
     /// The legs that decided. Thresholds can leave nothing of the semantic leg.
     pub mode: Mode,
@@ -122,8 +129,18 @@ impl<'a> Searcher<'a> {
 
         let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
         let model = model.map(|(_, model)| model);
-        let retrieved =
-            Retrieved { mode, model, vector, coverage, fallback_reason, unusable, gathered, question, warnings };
+        let retrieved = Retrieved {
+            mode,
+            model,
+            vector,
+            coverage,
+            fallback_reason,
+            unusable,
+            gathered,
+            question,
+            warnings,
+            texts: KnownTexts::default(),
+        };
         Ok((retrieved, passages))
     }
 
@@ -201,8 +218,15 @@ impl<'a> Searcher<'a> {
         };
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
+        if !rule.counts_passages() {
+            entries::group(&mut listed, &retrieved.texts);
+        }
+        clock.lap("entries");
 
-        let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
+        let mut scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
+        if listed.entries.is_some() {
+            scoring = scoring.counting_entries();
+        }
         let namespace = scope.label(&self.index.namespace);
         let own_past =
             || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
@@ -211,15 +235,18 @@ impl<'a> Searcher<'a> {
         let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: cut, probabilities, pool, coverage_drop, evidence } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool, coverage_drop, evidence } = decision;
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
-        let ranked = listed.ranked;
+        let Listed { ranked, entries, .. } = listed;
+        entries::explain(&mut cut, &ranked, entries.as_deref());
         Ok(Decided {
             ranked,
+            entries,
+            token_budget: rule.token_budget(),
             cut,
             mode,
             scoring,
@@ -344,6 +371,45 @@ impl<'a> Searcher<'a> {
         let configured = Fusion::named(&self.index.config.search.fusion, weight)
             .map_err(|error| Error::argument("search.fusion", &self.index.config.search.fusion, error.to_string()))?;
         Ok(Fusions::new(rule, configured, weight))
+    }
+}
+
+impl Decided {
+    /// Returns the number of first candidates that the cut counted.
+    pub fn counted(&self) -> usize {
+        self.entries.as_ref().map_or(self.ranked.len(), Vec::len)
+    }
+
+    /// Where the best passage of each passage's entry stands.
+    pub fn entry_places(&self) -> Vec<u32> {
+        let mut places: Vec<u32> = vec![0; self.ranked.len()];
+        match &self.entries {
+            Some(entries) => {
+                for (place, entry) in (0..).zip(entries) {
+                    let copies = entry.copies.iter().map(|&(_, copy)| copy);
+                    let of_entry = entry.further.iter().copied().chain(copies).chain([place as usize]);
+                    of_entry.for_each(|at| places[at] = place);
+                }
+            }
+            None => places = entries::places(&self.ranked),
+        }
+        places
+    }
+
+    /// The documents that come with a candidate since they say the same, by its position.
+    pub fn copied_documents(&self) -> HashMap<usize, Vec<String>> {
+        let mut documents: HashMap<usize, Vec<String>> = HashMap::new();
+        for &(original, copy) in self.entries.iter().flatten().flat_map(|entry| &entry.copies) {
+            documents.entry(original).or_default().push(self.ranked[copy].passage.path.clone());
+        }
+        documents
+    }
+
+    /// The further passages to hand over with each kept candidate, as positions.
+    pub fn further(&self) -> Vec<Vec<usize>> {
+        let Some(entries) = &self.entries else { return vec![Vec::new(); self.cut.keep.min(self.ranked.len())] };
+        let line = self.cut.keep.checked_sub(1).and_then(|last| self.pool.values().get(last)).copied();
+        entries::further_kept(&self.ranked, entries, self.cut.keep, line, self.token_budget)
     }
 }
 

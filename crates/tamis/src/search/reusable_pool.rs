@@ -2,8 +2,9 @@
 //! itself.
 
 use super::answer::CutReport;
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Ranked};
 use super::decide::known;
+use super::entries::{KnownText, KnownTexts};
 use super::gather::Gathered;
 use super::query::SearchRequest;
 use super::relevance_prior::RelevancePrior;
@@ -12,7 +13,7 @@ use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
 use crate::models;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Instant;
 use tamis_cut::Rule;
 use tamis_store::{PassageId, StoredPassage};
@@ -22,12 +23,14 @@ pub(crate) struct Candidates<'a> {
     searcher: Searcher<'a>,
     retrieved: Retrieved,
     passages: Vec<StoredPassage>,
-    characters: HashMap<PassageId, usize>,
 }
 
 /// A rule's order of the candidates, and the place where it ends them.
 pub(crate) struct Ordered {
+    /// What the cut counted: the best passage of each entry, or every passage where the rule is defined on these.
     pub passages: Vec<OrderedPassage>,
+    /// The other passages of the entries, best first.
+    pub others: Vec<OrderedPassage>,
     pub cut: CutReport,
     /// The probability of relevance of each of `passages`, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
@@ -48,6 +51,10 @@ pub(crate) struct OrderedPassage {
     pub document: String,
     /// The value that ranked it.
     pub score: f64,
+    /// Where the best passage of its entry stands.
+    pub entry: usize,
+    /// Documents that say the same in nearly the same words, and so come with it.
+    pub copies: Vec<String>,
     /// Length of its text.
     pub characters: usize,
     /// The raw scores of both legs, and the share of the query's IDF mass that it matches.
@@ -73,11 +80,11 @@ impl<'a> Searcher<'a> {
             let left: HashSet<PassageId> = passages.iter().map(|passage| passage.passage).collect();
             retrieved.gathered.candidates.retain(|candidate| left.contains(&candidate.passage));
         }
-        let length = |passage: &StoredPassage| (passage.passage, passage.text.chars().count());
-        let characters = passages.iter().map(length).collect();
-        // No rule reads a text, and every decision copies the passages.
+        let known = |passage: &StoredPassage| (passage.passage, KnownText::of(&passage.text));
+        retrieved.texts = KnownTexts::new(passages.iter().map(known).collect());
+        // No rule reads a text, what tells copies apart is known of each, and every decision copies the passages.
         passages.iter_mut().for_each(|passage| passage.text = String::new());
-        Ok(Candidates { searcher: *self, retrieved, passages, characters })
+        Ok(Candidates { searcher: *self, retrieved, passages })
     }
 }
 
@@ -104,10 +111,11 @@ impl Candidates<'_> {
             unusable: self.retrieved.unusable.clone(),
             question: self.retrieved.question.clone(),
             warnings: self.retrieved.warnings.clone(),
+            texts: self.retrieved.texts.clone(),
             gathered,
         };
         let passages = self.passages.iter().filter(|passage| kept.contains(&passage.passage)).cloned().collect();
-        Candidates { searcher: self.searcher, retrieved, passages, characters: self.characters.clone() }
+        Candidates { searcher: self.searcher, retrieved, passages }
     }
 
     /// Returns the gate's evidence.
@@ -121,21 +129,27 @@ impl Candidates<'_> {
         let passages = self.passages.clone();
         let started = Instant::now();
         let decided = self.searcher.decide(&self.retrieved, passages, rule, Some(*prior), &mut Stopwatch::start())?;
+        let (counted, places) = (decided.counted(), decided.entry_places());
+        let mut copies = decided.copied_documents();
         let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
         let normalized_scores = pool.normalized_scores();
         let background = pool.background().map(|background| background.mean);
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
-        let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
-            characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
+        let ordered = |(at, ranked): (usize, Ranked)| OrderedPassage {
+            entry: places[at] as usize,
+            copies: copies.remove(&at).unwrap_or_default(),
+            characters: self.retrieved.texts.get(&ranked.passage.passage).map_or(0, |text| text.characters),
             document: ranked.passage.path,
             score: ranked.score,
             similarity: ranked.candidate.similarity,
             bm25: ranked.candidate.bm25,
             coverage: ranked.candidate.coverage,
         };
-        let passages = ranked.into_iter().map(ordered).collect();
+        let mut passages: Vec<OrderedPassage> = ranked.into_iter().enumerate().map(ordered).collect();
+        let others = passages.split_off(counted);
         Ok(Ordered {
             passages,
+            others,
             cut,
             probabilities,
             normalized_scores,

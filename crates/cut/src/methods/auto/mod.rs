@@ -150,6 +150,10 @@ impl Rule for Auto {
     fn reads_sizes(&self) -> bool {
         self.budget_tokens > 0
     }
+
+    fn token_budget(&self) -> Option<usize> {
+        Some(self.budget_tokens).filter(|&tokens| tokens > 0)
+    }
 }
 
 impl Auto {

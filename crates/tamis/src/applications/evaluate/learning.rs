@@ -152,6 +152,13 @@ impl Known {
                 names.push(&passage.document);
             }
         }
+        // Documents that only repeat what stands under others are no candidates of their own.
+        let repeated = ordered.passages.iter().chain(&ordered.others).map(|passage| passage.document.as_str());
+        for document in repeated {
+            if !names.contains(&document) {
+                names.push(document);
+            }
+        }
         let is_relevant = |name: &str| query.judged.get(name).is_some_and(|&grade| grade > 0);
         let judged_relevant = query.judged.values().filter(|&&grade| grade > 0).count();
         let found = prefix::cumulative(names.iter().map(|name| is_relevant(name)));

@@ -64,9 +64,9 @@ pub fn cuts(config: &Config, specifications: &[String]) -> Result<Vec<NamedCut>,
 }
 
 /// Indexes the collection into `cache` if needed, gathers the candidates of every query and of the `foreign` ones, and
-/// lets every cut decide. Documents are ranked by their first passage, and a document is kept if one of its passages
-/// is. Everything but the times is deterministic. The index resumes where an interrupted run left it. Queries run on
-/// all cores.
+/// lets every cut decide. Documents are ranked by their first passage, and a document is kept if one of its passages is,
+/// or a near-copy of one. Everything but the times is deterministic. The index resumes where an interrupted run left it.
+/// Queries run on all cores.
 ///
 /// # Errors
 /// A cut that cannot read what the configured mode gathers, an index or model that fails, or an observer that stops it.
@@ -186,19 +186,13 @@ impl<'a> Found<'a> {
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
         // The order of the search's own fusion, shared by every rule on the fused score.
         let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
-        let documents = documents(ordered.passages);
+        let (coverage_drop, evidence) = (ordered.coverage_drop, ordered.evidence);
+        let documents = documents(&ordered);
         let beyond = match query.kind {
             QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
             _ => Vec::new(),
         };
-        Ok(Found {
-            candidates,
-            shallower,
-            documents,
-            beyond,
-            coverage_drop: ordered.coverage_drop,
-            evidence: ordered.evidence,
-        })
+        Ok(Found { candidates, shallower, documents, beyond, coverage_drop, evidence })
     }
 
     fn decide(
@@ -251,31 +245,45 @@ fn beyond(
             .candidates(&query.text, deeper, without)?
             .decide(&Fixed::default(), &RelevancePrior::default())?;
         // The first retrieval already found the whole collection.
-        if ordered.passages.len() == passages {
+        let pooled = ordered.passages.len() + ordered.others.len();
+        if pooled == passages {
             break;
         }
-        passages = ordered.passages.len();
-        let documents = documents(ordered.passages).into_iter().map(|document| document.id);
+        passages = pooled;
+        let documents = documents(&ordered).into_iter().map(|document| document.id);
         found = documents.filter(|document| !known.contains(document.as_str())).collect();
     }
     found.truncate(RANKED.saturating_sub(known.len()));
     Ok(found)
 }
 
-/// Each document once, at the position of its first passage.
-fn documents(passages: Vec<OrderedPassage>) -> Vec<PooledDocument> {
+/// Returns the documents that come with each candidate, in order: its own, then those with a near-copy.
+fn given<'o>(passages: &'o [OrderedPassage]) -> impl Iterator<Item = (usize, &'o OrderedPassage, &'o str)> {
+    let of = |(rank, passage): (usize, &'o OrderedPassage)| {
+        let copies = passage.copies.iter().map(String::as_str);
+        std::iter::once(passage.document.as_str()).chain(copies).map(move |document| (rank, passage, document))
+    };
+    passages.iter().enumerate().flat_map(of)
+}
+
+/// Each document once, at the position where it comes first. Documents with nothing but near-copies come last.
+fn documents(ordered: &Ordered) -> Vec<PooledDocument> {
     let mut seen = HashSet::new();
-    passages
-        .into_iter()
-        .filter(|passage| passage.score.is_finite() && seen.insert(passage.document.clone()))
-        .map(|passage| PooledDocument { id: passage.document, score: passage.score, characters: passage.characters })
+    given(&ordered.passages)
+        .chain(given(&ordered.others))
+        .filter(|(_, passage, document)| passage.score.is_finite() && seen.insert(*document))
+        .map(|(_, passage, document)| PooledDocument {
+            id: document.to_owned(),
+            score: passage.score,
+            characters: passage.characters,
+        })
         .collect()
 }
 
-/// Returns the number of documents that have a passage among those kept.
+/// Returns the number of documents that come with the kept candidates.
 fn kept(ordered: &Ordered) -> usize {
-    let kept = ordered.passages.iter().take(ordered.cut.keep);
-    kept.map(|passage| passage.document.as_str()).collect::<HashSet<_>>().len()
+    let kept = &ordered.passages[..ordered.cut.keep.min(ordered.passages.len())];
+    given(kept).map(|(_, _, document)| document).collect::<HashSet<_>>().len()
 }
 
 /// Turns a decision on passages into one on documents; `positions` holds each document's position in the pool.
@@ -285,8 +293,9 @@ fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     let mut probabilities = vec![0.0_f64; positions.len()];
     let mut seen = vec![false; positions.len()];
     let mut keep = 0;
-    for (rank, passage) in ordered.passages.iter().enumerate() {
-        let Some(&position) = positions.get(&passage.document) else { continue };
+    let others = given(&ordered.others).map(|(_, passage, document)| (usize::MAX, passage, document));
+    for (rank, _, document) in given(&ordered.passages).chain(others) {
+        let Some(&position) = positions.get(document) else { continue };
         let probability = ordered.probabilities.as_ref().and_then(|values| values.get(rank).copied());
         probabilities[position] = probabilities[position].max(probability.unwrap_or(0.0));
         if !std::mem::replace(&mut seen[position], true) {

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::config::Mode;
 use crate::handle::Index;
 use crate::models;
-use crate::search::{Configured, RelevancePrior, ReplayGrounds, TunedRule, replayed, scoring_under};
+use crate::search::{Configured, RelevancePrior, ReplayGrounds, TunedRule, replayed, said_of, scoring_under};
 use std::collections::HashMap;
 use tamis_cut::Rule;
 use tamis_embed::ModelInfo;
@@ -108,12 +108,11 @@ impl Statistics<'_> {
     }
 }
 
-/// The judgement of each candidate, by position, and of passages outside the candidates.
+/// The judgement of each counted candidate, by position, and of passages outside the candidates.
 fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
     let by_passage: HashMap<&str, bool> =
         judgements.iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-    let candidates: Vec<Option<bool>> =
-        search.candidates.iter().map(|candidate| by_passage.get(candidate.passage.as_str()).copied()).collect();
+    let candidates = said_of(search, &by_passage);
     let outside = judgements.iter().filter(|judgement| judgement.relevant && !judgement.in_pool).count();
     Said { candidates, outside }
 }
