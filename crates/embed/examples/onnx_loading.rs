@@ -9,6 +9,9 @@
 //! original model, and passages a CPU second. The ways take turns, so that other work on the machine disturbs all alike.
 //! `docs/research/onnx-loading.md` has the results.
 
+mod cpu;
+
+use cpu::cpu_seconds;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -145,13 +148,4 @@ fn throughput(models: &[(&str, Box<dyn Embedder>)]) -> Result<(), Box<dyn Error>
         println!("{name:10} {:.1} passages of 100 words a CPU second", passages.len() as f64 / seconds);
     }
     Ok(())
-}
-
-/// Returns the CPU time of all threads of this process, as the kernel counts it, in steps of 10 ms.
-fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks =
-        |at: usize| -> Result<f64, Box<dyn Error>> { Ok(fields.get(at).ok_or("the field is missing")?.parse()?) };
-    Ok((ticks(11)? + ticks(12)?) / 100.0)
 }

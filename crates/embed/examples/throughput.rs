@@ -8,6 +8,9 @@
 //! even distances. Each way takes turns with the reference, a plain loop over batches of 8 in the order of arrival. The
 //! comparison counts passages a CPU second, so that other work on the machine disturbs both alike.
 
+mod cpu;
+
+use cpu::cpu_seconds;
 use std::error::Error;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -141,15 +144,6 @@ fn timed(model: &MiniLm, texts: &[&str]) -> Result<(f64, f64), Box<dyn Error>> {
 
 fn add(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0 + b.0, a.1 + b.1)
-}
-
-/// Returns the CPU time of all threads of this process, as the kernel counts it, in steps of 10 ms.
-fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks =
-        |at: usize| -> Result<f64, Box<dyn Error>> { Ok(fields.get(at).ok_or("the field is missing")?.parse()?) };
-    Ok((ticks(11)? + ticks(12)?) / 100.0)
 }
 
 /// Collects blocks of text between blank lines, joined to at least 200 characters.

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tamis::search::Nearest;
 use tamis::{Answer, CutReport, Hit};
 
 /// The result of a search.
@@ -43,18 +42,11 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The cut of an answer that shows so many results. `nearest` is the best candidate when nothing is relevant.
-    pub fn of(cut: &CutReport, shown: usize, nearest: Option<&Nearest>) -> Self {
-        let reason = name(&cut.reason);
-        // Names were written by others.
-        let nearest = nearest.map(|nearest| Nearest {
-            path: name(&nearest.path),
-            title: nearest.title.as_deref().map(name),
-            symbol: nearest.symbol.as_deref().map(name),
-            ..nearest.clone()
-        });
-        let cut = CutReport { reason, ..cut.clone() };
-        let sentence = cut.sentence(shown, nearest.as_ref());
+    /// The cut of an answer that shows so many results. The nearest candidate of an empty one stays out: others wrote its
+    /// name, and an agent has no use for a weak match.
+    pub fn of(cut: &CutReport, shown: usize) -> Self {
+        let cut = CutReport { reason: name(&cut.reason), ..cut.clone() };
+        let sentence = cut.sentence(shown, None);
         Cut { keep: cut.keep, candidates: cut.candidates, method: cut.method, reason: cut.reason, sentence }
     }
 }
@@ -206,7 +198,7 @@ impl Found {
         Found {
             query: name(&answer.query),
             query_id: answer.query_id,
-            cut: Cut::of(&answer.cut, answer.results.len(), answer.nearest.as_ref()),
+            cut: Cut::of(&answer.cut, answer.results.len()),
             searched: answer.index.passages,
             results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
             page: PageInfo { warnings, ..PageInfo::default() },

@@ -101,6 +101,11 @@ pub struct EvalArguments {
     #[arg(long, requires = "judged", value_name = "N", value_parser = at_least_one, default_value = "5", allow_negative_numbers = true, help_heading = "Figures")]
     pub draws: usize,
 
+    /// Write every query's candidates with all their scores and judgements to FILE, one JSON object a line, in place of comparing cuts
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign", "judged"],
+        value_name = "FILE", help_heading = "Output")]
+    pub pools: Option<PathBuf>,
+
     /// Print the whole report as JSON, query by query
     #[arg(long, group = "report_form", help_heading = "Output")]
     pub json: bool,

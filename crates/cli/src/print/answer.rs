@@ -251,7 +251,7 @@ mod tests {
         });
         assert_eq!(
             summary(&answer),
-            "Nothing close enough. Nearest: heat␛[2Jing.md, “Boiler” (weak match). [query 7k2m9qrt]"
+            "Nothing close enough: the next one is much weaker. Nearest: heat␛[2Jing.md, “Boiler” (weak match). [query 7k2m9qrt]"
         );
         answer.index.passages = 0;
         assert!(summary(&answer).contains("filters"));

@@ -112,24 +112,27 @@ pub struct CutReport {
 }
 
 impl CutReport {
-    /// The cut in one plain sentence, for an answer that shows the first `shown` of what is kept. An empty answer names its
-    /// nearest candidate in place of the reason, which is mostly figures then.
+    /// The cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
+    /// its `nearest` candidate too.
     pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {
         let CutReport { keep, candidates, .. } = self;
         let reason = self.reason.trim_end_matches('.');
         // A cut names the size of its best candidate where that alone is over the budget.
         let over_budget = self.diagnostics.contains_key("best_tokens");
-        match (*keep, nearest) {
-            (0, _) if over_budget => format!("Nothing fits the budget: {reason}."),
-            (0, Some(nearest)) => format!("Nothing close enough. Nearest: {nearest} (weak match)."),
-            (0, None) if *candidates == 0 => "Nothing matches.".to_owned(),
-            (0, None) => match reason.strip_prefix("nothing close enough") {
+        match *keep {
+            0 if over_budget => format!("Nothing fits the budget: {reason}."),
+            0 if *candidates == 0 => "Nothing matches.".to_owned(),
+            0 => {
                 // The reason of the gate begins like the sentence.
-                Some(rest) => format!("Nothing close enough{rest}."),
-                None => format!("Nothing close enough: {reason}."),
-            },
-            (keep, _) if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
-            (keep, _) => format!("Kept {keep} of {candidates}: {reason}."),
+                let reason = match reason.strip_prefix("nothing close enough") {
+                    Some(rest) => rest.to_owned(),
+                    None => format!(": {reason}"),
+                };
+                let nearest = nearest.map(|nearest| format!(" Nearest: {nearest} (weak match).")).unwrap_or_default();
+                format!("Nothing close enough{reason}.{nearest}")
+            }
+            keep if shown < keep => format!("Kept {keep} of {candidates}, the first {shown} shown: {reason}."),
+            keep => format!("Kept {keep} of {candidates}: {reason}."),
         }
     }
 }
@@ -258,10 +261,13 @@ mod tests {
             title: Some("Heating > Boiler".into()),
             symbol: None,
         };
-        let sentence = |nearest: &Nearest| report(0).sentence(0, Some(nearest));
-        assert_eq!(sentence(&nearest), "Nothing close enough. Nearest: heating.md, “Boiler” (weak match).");
+        let gated = CutReport { reason: "nothing close enough in words or meaning".into(), ..report(0) };
+        let nothing = "Nothing close enough in words or meaning.";
+        assert_eq!(gated.sentence(0, None), nothing);
+        let sentence = |nearest: &Nearest| gated.sentence(0, Some(nearest));
+        assert_eq!(sentence(&nearest), format!("{nothing} Nearest: heating.md, “Boiler” (weak match)."));
         nearest.title = None;
-        assert_eq!(sentence(&nearest), "Nothing close enough. Nearest: heating.md (weak match).");
+        assert_eq!(sentence(&nearest), format!("{nothing} Nearest: heating.md (weak match)."));
         assert_eq!(report(0).sentence(0, None), "Nothing close enough: the next one is much weaker.");
         assert_eq!(CutReport { candidates: 0, ..report(0) }.sentence(0, None), "Nothing matches.");
     }

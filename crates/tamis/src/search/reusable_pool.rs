@@ -2,6 +2,7 @@
 
 use super::answer::CutReport;
 use super::candidate::Candidate;
+use super::decide::known;
 use super::gather::Gathered;
 use super::query::SearchRequest;
 use super::relevance_prior::RelevancePrior;
@@ -9,6 +10,7 @@ use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
+use crate::models;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use tamis_cut::Rule;
@@ -33,6 +35,8 @@ pub(crate) struct Ordered {
     /// What the query adds to the collection's profile.
     pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
+    /// The fused score of a passage that has nothing to do with the query.
+    pub background: Option<f64>,
     /// How long the decision took: ordering, gate and rule.
     pub microseconds: f64,
 }
@@ -45,6 +49,10 @@ pub(crate) struct OrderedPassage {
     pub score: f64,
     /// Length of its text.
     pub characters: usize,
+    /// The raw scores of both legs, and the share of the query's IDF mass that it matches.
+    pub similarity: Option<f64>,
+    pub bm25: Option<f64>,
+    pub coverage: Option<f64>,
 }
 
 impl<'a> Searcher<'a> {
@@ -101,6 +109,12 @@ impl Candidates<'_> {
         Candidates { searcher: self.searcher, retrieved, passages, characters: self.characters.clone() }
     }
 
+    /// Returns the gate's evidence.
+    pub fn evidence(&self) -> tamis_cut::Evidence {
+        let reference = self.retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
+        known(&self.retrieved.gathered, reference, None)
+    }
+
     /// Orders and cuts the candidates as a search with this rule would, its gate included.
     pub fn decide(&self, rule: &dyn Rule, prior: &RelevancePrior) -> Result<Ordered, Error> {
         let passages = self.passages.clone();
@@ -108,14 +122,18 @@ impl Candidates<'_> {
         let decided = self.searcher.decide(&self.retrieved, passages, rule, Some(*prior), &mut Stopwatch::start())?;
         let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
         let normalized_scores = pool.normalized_scores();
+        let background = pool.background().map(|background| background.mean);
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
         let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
             characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
             document: ranked.passage.path,
             score: ranked.score,
+            similarity: ranked.candidate.similarity,
+            bm25: ranked.candidate.bm25,
+            coverage: ranked.candidate.coverage,
         };
         let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered { passages, cut, probabilities, normalized_scores, coverage_drop, evidence, microseconds })
+        Ok(Ordered { passages, cut, probabilities, normalized_scores, coverage_drop, evidence, background, microseconds })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod compare;
 mod learning_curve;
+mod pools;
 mod table;
 
 use crate::args::{EvalArguments, Global};
@@ -34,6 +35,9 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     let config = config(arguments, global)?;
     if !arguments.judged.is_empty() {
         return learning_curve::run(arguments, &config, &cache(arguments)?, output);
+    }
+    if let Some(file) = &arguments.pools {
+        return pools::run(file, arguments, &config, &cache(arguments)?, output);
     }
     let measurement = Measurement {
         cuts: cuts(&config, &arguments.cuts)?,

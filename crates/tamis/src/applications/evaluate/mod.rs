@@ -27,6 +27,7 @@ mod error;
 mod learning;
 mod measure;
 mod own;
+mod pools;
 mod records;
 mod trec_run;
 
@@ -36,4 +37,5 @@ pub use error::EvaluationError;
 pub use learning::{Learning, LearningCurve, LearningPoint, learning_curve, learning_table};
 pub use measure::{Measurement, NamedCut, cuts, measure};
 pub use own::{OwnDocuments, OwnId};
+pub use pools::{PoolRecord, PooledCandidate, pools};
 pub use trec_run::{RunCollection, from_run};
