@@ -16,7 +16,7 @@ use crate::value::Value;
 /// unknown, which never speaks against the query.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Share of the query's IDF mass that the best lexical candidate matches, 0 to 1; 0 when there is no lexical match.
+    /// Share of the query's IDF mass that the best lexical candidate matches, 0 to 1; 0 without a lexical match.
     pub coverage: Option<f64>,
     /// Best similarity to the query of any passage, −1 to 1.
     pub best_similarity: Option<f64>,

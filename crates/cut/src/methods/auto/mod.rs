@@ -162,7 +162,7 @@ impl Auto {
         let precise = |kept: &usize| self.min_precision == 0.0 || table[*kept].precision >= self.min_precision;
         // Precision never rises with more candidates, so the first that is too low ends it.
         let most = (0..=within).take_while(precise).last().unwrap_or(0);
-        // Where nothing is relevant, most likely, there is no recall to reach, and keeping nothing stays a choice.
+        // If most likely nothing is relevant, no recall can be reached, and keeping nothing stays a choice.
         if self.target_recall > 0.0 && table[0].f < 0.5 {
             let enough = (0..=most).find(|&kept| table[kept].recall >= self.target_recall);
             return match enough {
