@@ -45,7 +45,6 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
-        cold: arguments.cold,
     };
     interrupt::install()?;
     let measured = match (&arguments.run, &arguments.qrels) {
