@@ -276,6 +276,7 @@ impl Found {
     /// An answer of the library, with warnings.
     pub fn of(answer: Answer, mut warnings: Vec<String>) -> Self {
         let shows_namespace = answer.index.namespaces.len() > 1;
+        let cut = Cut::of(&answer.cut, answer.shown());
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }
@@ -286,7 +287,7 @@ impl Found {
         Found {
             query: name(&answer.query),
             query_id: answer.query_id,
-            cut: Cut::of(&answer.cut, answer.shown()),
+            cut,
             searched: answer.index.passages,
             results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
             page: PageInfo { warnings, ..PageInfo::default() },

@@ -156,6 +156,7 @@ fn what_says_the_same_elsewhere_stands_under_the_first() {
 #[test]
 fn a_token_budget_covers_the_further_passages_too() {
     let tree = tree();
+    tree.write("kiln.md", book("Beside the oven is the kiln, which is fired with beech wood for two days.").as_bytes());
     let index = indexed(&tree, &[]);
     let tokens = |answer: &Answer| -> usize {
         let ids = answer.results.iter().flat_map(|hit| {

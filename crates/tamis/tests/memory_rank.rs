@@ -316,7 +316,8 @@ fn neighbours_that_share_lines_stand_apart() {
     let pieces = [("memory.cut", "off"), ("memory.diversity_lambda", "0.3")];
     let index = tree.open(&pieces);
     support::refresh(&index);
-    let answer = recall(&index, "harbour pilot, tide and ships waiting");
+    let request = SearchRequest::memory("harbour pilot, tide and ships waiting");
+    let answer = search(&index, SearchRequest { explain: true, ..request.passages() });
     let lines: Vec<(u32, u32)> = answer
         .results
         .iter()

@@ -7,11 +7,11 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::Listed;
-use crate::collections::NOTES;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tamis_rank::{Shingles, near_copies};
 use tamis_store::{DocumentId, PassageId, StoredPassage};
+use tamis_text::Kind;
 
 /// Which passages are one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ fn holds_many_notes(passage: &StoredPassage) -> bool {
     let name = passage.path.rsplit('/').next().unwrap_or_default();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let is_day = stem.len() == 10 && stem.parse::<jiff::civil::Date>().is_ok();
-    passage.collection == NOTES && (is_day || stem.eq_ignore_ascii_case("memory"))
+    passage.kind == Kind::Note.as_str() && (is_day || stem.eq_ignore_ascii_case("memory"))
 }
 
 /// The other passages of an entry, beside its best.
@@ -142,6 +142,9 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
     let bytes =
         |ranked: &Ranked| texts.get(&ranked.passage.passage).map_or(ranked.passage.text.len(), |text| text.bytes);
     let bytes: Vec<usize> = ranked.iter().map(bytes).collect();
+    // What was noted or said twice was so at two times.
+    let memories = [Kind::Note.as_str(), Kind::Turns.as_str()];
+    let dated: Vec<bool> = ranked.iter().map(|ranked| memories.contains(&ranked.passage.kind.as_str())).collect();
     let may = |a: usize, b: usize| {
         let share = |x: f64, y: f64, least: f64| x.min(y) >= least * x.max(y);
         let (one, other) = (&ranked[a].candidate, &ranked[b].candidate);
@@ -151,7 +154,7 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
                 && one.similarity.zip(other.similarity).is_none_or(near)
                 && one.bm25.zip(other.bm25).is_none_or(|(x, y)| share(x, y, BM25))
         };
-        keys[a] != keys[b] && (ranked[a].passage.text_hash == ranked[b].passage.text_hash || alike())
+        keys[a] != keys[b] && !(dated[a] || dated[b]) && (ranked[a].passage.text_hash == ranked[b].passage.text_hash || alike())
     };
     let mut compared = vec![false; ranked.len()];
     for later in 1..ranked.len() {
