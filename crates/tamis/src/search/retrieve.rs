@@ -47,16 +47,16 @@ pub(super) struct Retrieved {
     pub question: Question,
     /// Problems that did not prevent an answer.
     pub warnings: Vec<String>,
-    /// What is known of texts that were taken away; empty in a search.
+    /// What grouping reads of texts that an evaluation drops; empty in a search.
     pub texts: KnownTexts,
 }
 
 /// The pool in the order of a rule, and the place where the rule ends it.
 pub(super) struct Decided {
     pub ranked: Vec<Ranked>,
-    /// The entries, whose best passages are the first of `ranked`; `None` where passages are counted.
+    /// The entries, whose best passages come first in `ranked`; `None` if passages are counted.
     pub entries: Option<Vec<Entry>>,
-    /// Most tokens of text to hand over.
+    /// Most tokens of text in the answer.
     pub token_budget: Option<usize>,
     pub cut: CutReport,
     /// The legs that decided. Thresholds can leave nothing of the semantic leg.
@@ -375,12 +375,12 @@ impl<'a> Searcher<'a> {
 }
 
 impl Decided {
-    /// Returns the number of first candidates that the cut counted.
+    /// Returns the number of candidates that the cut counted: the first ones.
     pub fn counted(&self) -> usize {
         self.entries.as_ref().map_or(self.ranked.len(), Vec::len)
     }
 
-    /// Where the best passage of each passage's entry stands.
+    /// Returns, for each candidate, the position of the best passage of its entry.
     pub fn entry_places(&self) -> Vec<u32> {
         let mut places: Vec<u32> = vec![0; self.ranked.len()];
         match &self.entries {
@@ -396,7 +396,7 @@ impl Decided {
         places
     }
 
-    /// The documents that come with a candidate since they say the same, by its position.
+    /// Returns the documents with a near-copy of a candidate, by the candidate's position.
     pub fn copied_documents(&self) -> HashMap<usize, Vec<String>> {
         let mut documents: HashMap<usize, Vec<String>> = HashMap::new();
         for &(original, copy) in self.entries.iter().flatten().flat_map(|entry| &entry.copies) {
@@ -405,7 +405,7 @@ impl Decided {
         documents
     }
 
-    /// The further passages to hand over with each kept candidate, as positions.
+    /// Returns the positions of the other relevant passages of each kept candidate.
     pub fn further(&self) -> Vec<Vec<usize>> {
         let Some(entries) = &self.entries else { return vec![Vec::new(); self.cut.keep.min(self.ranked.len())] };
         let line = self.cut.keep.checked_sub(1).and_then(|last| self.pool.values().get(last)).copied();
