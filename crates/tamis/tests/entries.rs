@@ -165,10 +165,10 @@ fn a_token_budget_covers_the_further_passages_too() {
         let text = |id: String| support::store(&index).find(&id, 1).expect("read")[0].text.clone();
         ids.map(|id| tamis::text::estimate_tokens(&text(id))).sum()
     };
-    let free = search(&index, with_cut("auto:want=all").limit(1000));
+    let free = search(&index, with_cut("auto:strictness=0.1").limit(1000));
     assert!(free.results.iter().any(|hit| !hit.passages.is_empty()), "{:?}", free.cut);
     for budget in [100, 300, 600] {
-        let answer = search(&index, with_cut(&format!("auto:want=all,budget_tokens={budget}")).limit(1000));
+        let answer = search(&index, with_cut(&format!("auto:strictness=0.1,budget_tokens={budget}")).limit(1000));
         assert!(tokens(&answer) <= budget, "{budget}: {}", tokens(&answer));
     }
 }

@@ -248,7 +248,7 @@ fn what_repeats_stands_after_what_says_something_new() {
     let tree = Tree::new(&[]);
     let notes = &[
         ("diary/a.md", "The lighthouse lamp turns once in ten seconds."),
-        ("diary/b.md", "The lighthouse lamp turns once in ten seconds!"),
+        ("diary/b.md", "The lamp of the lighthouse turns once in ten seconds."),
         ("diary/c.md", "The lighthouse keeper counts the ships and writes them into the ledger every evening."),
         ("diary/far.md", "Apple trees are pruned in late winter."),
     ];

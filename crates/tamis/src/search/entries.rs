@@ -193,7 +193,8 @@ pub(super) fn further_kept(
     let Some(line) = line else { return kept };
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (number, entry) in entries.iter().enumerate().take(keep) {
-        let reaching = entry.further.iter().filter(|&&at| ranked[at].value >= line);
+        let reaches = |&&at: &&usize| ranked[at].value.is_finite() && ranked[at].value >= line;
+        let reaching = entry.further.iter().filter(reaches);
         found.extend(reaching.map(|&at| (number, at)));
     }
     found.sort_by(|a, b| ranked[b.1].value.total_cmp(&ranked[a.1].value).then(a.1.cmp(&b.1)));

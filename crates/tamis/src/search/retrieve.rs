@@ -408,7 +408,11 @@ impl Decided {
     /// Returns the positions of the other relevant passages of each kept candidate.
     pub fn further(&self) -> Vec<Vec<usize>> {
         let Some(entries) = &self.entries else { return vec![Vec::new(); self.cut.keep.min(self.ranked.len())] };
-        let line = self.cut.keep.checked_sub(1).and_then(|last| self.pool.values().get(last)).copied();
+        // A cut that leaves nothing out leaves no passage out either.
+        let line = match self.cut.dropped {
+            0 => Some(f64::NEG_INFINITY),
+            _ => self.cut.keep.checked_sub(1).and_then(|last| self.pool.values().get(last)).copied(),
+        };
         entries::further_kept(&self.ranked, entries, self.cut.keep, line, self.token_budget)
     }
 }
