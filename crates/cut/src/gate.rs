@@ -27,6 +27,9 @@ pub struct Evidence {
     /// The usual sum of coverage and share of the reference in this collection: the median over past queries
     /// ([`Profile::usual_evidence`](crate::Profile)). `None` where too few were asked.
     pub usual: Option<f64>,
+    /// The share of the terms that an answer must hold (identifiers, quotations, numbers), in the candidate that holds most of
+    /// them, 0 to 1; `None` where the query has no such terms.
+    pub required: Option<f64>,
 }
 
 impl Evidence {
@@ -82,6 +85,7 @@ const USUAL_PIVOT: f64 = 1.6;
 ///     background: None,
 ///     reference: Some(0.5),
 ///     usual: None,
+///     required: None,
 /// };
 /// assert!(Gate::default().judge(&off_topic).empty);
 /// let on_topic = Evidence { best_similarity: Some(0.62), ..off_topic };
@@ -118,7 +122,7 @@ pub struct Verdict {
     pub empty: bool,
     /// A short clause in plain words.
     pub reason: String,
-    /// The figures behind it: `coverage`, `best_similarity`, `reference`, `evidence`, `needed`, where known.
+    /// The figures behind it: `coverage`, `best_similarity`, `reference`, `evidence`, `needed`, `usual`, `required`, where known.
     pub diagnostics: BTreeMap<String, Value>,
 }
 
@@ -225,6 +229,7 @@ impl Gate {
             ("evidence", found),
             ("needed", found.map(|_| needed)),
             ("usual", evidence.usual),
+            ("required", evidence.required),
         ];
         for (name, figure) in figures {
             if let Some(number) = finite(figure) {
@@ -262,7 +267,14 @@ mod tests {
         ];
         for (name, coverage, best_similarity, background, reference, empty) in cases {
             let verdict =
-                Gate::default().judge(&Evidence { coverage, best_similarity, background, reference, usual: None });
+                Gate::default().judge(&Evidence {
+                    coverage,
+                    best_similarity,
+                    background,
+                    reference,
+                    usual: None,
+                    required: None,
+                });
             assert_eq!(verdict.empty, empty, "{name}: {}", verdict.reason);
         }
     }
@@ -309,6 +321,7 @@ mod tests {
                 background,
                 reference: Some(f64::NAN),
                 usual: Some(f64::NAN),
+                required: Some(f64::NAN),
             };
             let verdict = Gate::default().judge(&evidence);
             assert!(!verdict.empty, "{}", verdict.reason);

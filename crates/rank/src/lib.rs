@@ -22,6 +22,7 @@
 //! - [`Adjustment`] moves raw scores by language and age, before fusion.
 //! - [`RolePrior`] and [`DefinitionPrior`] rank down text that tends to hide the answer: tests, copies, uses of a name.
 //! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
+//! - [`RequiredTerms`] finds the identifiers, quotations and numbers of a query, which an answer must hold.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
 //! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
@@ -33,6 +34,7 @@ mod definition;
 mod diversity;
 mod fusion;
 mod phrasings;
+mod required;
 mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch, Recency};
@@ -41,4 +43,5 @@ pub use definition::{DefinitionPrior, QueryNames};
 pub use diversity::{diversified, jaccard};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
+pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
 pub use role::RolePrior;

@@ -68,6 +68,8 @@ pub struct RecordedCandidate {
     pub score: Option<f32>,
     /// Probability of relevance, where the cut gave one.
     pub probability: Option<f32>,
+    /// Share of the terms that an answer must hold, 0 to 1; `None` where the query has none.
+    pub required: Option<f32>,
 }
 
 /// A judgement of a passage for a search.

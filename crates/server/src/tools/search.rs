@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     limit: Option<usize>,
     /// How many results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the query).
     want: Option<Want>,
+    /// Return the nearest results even when none seems to be on topic.
+    #[serde(default)]
+    no_gate: bool,
     /// Kinds of text to search: code, docs, wiki, issues, notes, sessions, evidence (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
@@ -75,6 +78,7 @@ impl Tool for Search {
         let request = SearchRequest {
             limit: arguments.limit,
             want: arguments.want.map(Want::meant),
+            gate: arguments.no_gate.then_some(false),
             collections: arguments.collections,
             languages: languages(&arguments.languages)?,
             paths: arguments.paths,

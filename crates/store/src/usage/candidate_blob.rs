@@ -4,10 +4,17 @@
 use crate::usage_record::RecordedCandidate;
 
 /// Number of columns, in the order of [`columns`].
-const COLUMNS: usize = 5;
+const COLUMNS: usize = 6;
 
 fn columns(candidate: &RecordedCandidate) -> [Option<f32>; COLUMNS] {
-    [candidate.similarity, candidate.bm25, candidate.coverage, candidate.score, candidate.probability]
+    [
+        candidate.similarity,
+        candidate.bm25,
+        candidate.coverage,
+        candidate.score,
+        candidate.probability,
+        candidate.required,
+    ]
 }
 
 /// The blob of these candidates.
@@ -43,7 +50,8 @@ pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedC
                 1 => candidate.bm25 = value,
                 2 => candidate.coverage = value,
                 3 => candidate.score = value,
-                _ => candidate.probability = value,
+                4 => candidate.probability = value,
+                _ => candidate.required = value,
             }
         }
     }
@@ -57,14 +65,15 @@ mod tests {
 
     fn candidate() -> impl Strategy<Value = RecordedCandidate> {
         let figure = || prop::option::of(-1e6f32..1e6);
-        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure()).prop_map(
-            |(passage, similarity, bm25, coverage, score, probability)| RecordedCandidate {
+        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), figure()).prop_map(
+            |(passage, similarity, bm25, coverage, score, probability, required)| RecordedCandidate {
                 passage,
                 similarity,
                 bm25,
                 coverage,
                 score,
                 probability,
+                required,
             },
         )
     }
@@ -77,7 +86,7 @@ mod tests {
         #[test]
         fn what_is_encoded_comes_back(candidates in prop::collection::vec(candidate(), 0..40)) {
             let blob = encode(&candidates);
-            prop_assert!(blob.len() <= 1 + 20 * candidates.len());
+            prop_assert!(blob.len() <= 1 + 24 * candidates.len());
             prop_assert_eq!(decode(passages(&candidates), &blob), Some(candidates));
         }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use tamis_cut::Cut;
+use tamis_cut::{Cut, Verdict};
 
 /// What a search found, where it was cut and why.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -112,6 +112,20 @@ pub struct CutReport {
 }
 
 impl CutReport {
+    /// Adds to the reason what the gate would have decided, which was turned off.
+    pub(super) fn explain_waived(&mut self, verdict: &Verdict) {
+        if self.keep > 0 && verdict.empty {
+            let reason = self.reason.trim_end_matches('.');
+            self.reason = format!("{reason}; the gate is off and would have refused all ({})", verdict.reason);
+            self.diagnostics.insert("gate".into(), "off".into());
+        }
+    }
+
+    /// Returns `true` if the gate refused everything. [`SearchRequest::gate`](super::SearchRequest::gate) turns it off.
+    pub fn is_refused(&self) -> bool {
+        self.method == "gate"
+    }
+
     /// The cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
     /// its `nearest` candidate too.
     pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {

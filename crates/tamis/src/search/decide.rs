@@ -307,5 +307,6 @@ pub(super) fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f
         background,
         reference,
         usual,
+        required: best(|candidate| candidate.required),
     }
 }

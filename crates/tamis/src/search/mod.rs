@@ -30,6 +30,7 @@ mod rank_factors;
 mod record;
 mod relevance_prior;
 mod replayed;
+mod required;
 mod rerank;
 mod retrieve;
 mod reusable_pool;

@@ -38,6 +38,8 @@ pub struct SearchRequest {
     /// A promise that the cut must keep, calibrated on judged queries, in place of what the cut would keep and of the gate.
     /// `None`: `search.guarantee`.
     pub guarantee: Option<Guarantee>,
+    /// Whether the gate may hold everything back where nothing stands out. `None`: `search.gate`.
+    pub gate: Option<bool>,
     /// Another mode than the configuration's.
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.
@@ -126,6 +128,13 @@ impl SearchRequest {
     #[must_use]
     pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
         self.guarantee = Some(guarantee);
+        self
+    }
+
+    /// Lets the gate hold everything back where nothing stands out, or never: `gate(false)` shows what comes nearest.
+    #[must_use]
+    pub fn gate(mut self, gate: bool) -> Self {
+        self.gate = Some(gate);
         self
     }
 

@@ -24,6 +24,7 @@ impl Searcher<'_> {
             similarity: single(ranked.candidate.similarity),
             bm25: single(ranked.candidate.bm25),
             coverage: single(ranked.candidate.coverage),
+            required: single(ranked.candidate.required),
             score: single(pool.values().get(at).copied()),
             probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),
         };

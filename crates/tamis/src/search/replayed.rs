@@ -158,6 +158,7 @@ fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evi
         background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
         reference: grounds.reference,
         usual: grounds.prior.usual_evidence,
+        required: best(&mut candidates.iter().map(|candidate| candidate.required)),
     }
 }
 
@@ -174,6 +175,7 @@ mod tests {
             coverage: Some(if bm25 > 0.0 { 1.0 } else { 0.0 }),
             score: Some(score),
             probability: None,
+            required: None,
         };
         RecordedSearch {
             mode: "hybrid".into(),

@@ -10,6 +10,7 @@ use super::gather::{Phrased, merge};
 use super::query::SearchRequest;
 use super::question::Question;
 use super::relevance_prior::RelevancePrior;
+use super::required::look_for;
 use super::rerank::Rerank;
 use super::searcher::Searcher;
 use super::shared::gather_within;
@@ -119,6 +120,7 @@ impl<'a> Searcher<'a> {
             gathered.phrased = phrased;
         }
         let passages = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
+        look_for(&question.required, &mut gathered.candidates, &passages);
         clock.lap("gather");
 
         let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
@@ -188,7 +190,7 @@ impl<'a> Searcher<'a> {
         let model = retrieved.model.as_deref().map(Embedder::model);
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(model)).transpose()?;
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
-        let Question { hint, names, now_ns, scope, memory, gate, .. } = &retrieved.question;
+        let Question { hint, names, now_ns, scope, memory, gate, waived_gate, .. } = &retrieved.question;
         let fusions = self.fusions(rule, model, *memory)?;
         let rerank = Rerank::new(&self.index.config.rank, *hint, *now_ns, rule);
         let rerank = if *memory { rerank.unaged() } else { rerank };
@@ -212,7 +214,10 @@ impl<'a> Searcher<'a> {
         let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: cut, probabilities, pool, coverage_drop, evidence } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool, coverage_drop, evidence } = decision;
+        if let Some(gate) = waived_gate {
+            cut.explain_waived(&gate.judge(&decide::known(&retrieved.gathered, grounds.reference, None)));
+        }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
