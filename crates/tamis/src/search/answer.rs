@@ -121,6 +121,19 @@ impl CutReport {
         }
     }
 
+    /// Adds how many candidates fell short of the similarity of their language, where nothing else was found.
+    pub(super) fn explain_short(&mut self, short: usize) {
+        if short == 0 {
+            return;
+        }
+        self.diagnostics.insert("below_language_threshold".into(), short.into());
+        if self.keep == 0 {
+            let reason = self.reason.trim_end_matches('.');
+            let them = if short == 1 { "1 code passage is" } else { &format!("{short} code passages are") };
+            self.reason = format!("{reason}; {them} less similar than the language's threshold demands");
+        }
+    }
+
     /// Returns `true` if the gate refused everything. [`SearchRequest::gate`](super::SearchRequest::gate) turns it off.
     pub fn is_refused(&self) -> bool {
         self.method == "gate"

@@ -94,7 +94,7 @@ impl Searcher<'_> {
             return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
         };
         // Before what is not proposed is left out: that nothing stands out is said of all that there is.
-        let known = decide::known(&retrieved.gathered, models::reference(&model), None);
+        let known = decide::known(&retrieved.gathered, &HashSet::new(), models::reference(&model), None);
         let verdict = self.index.config.gate.judge(&known);
         let (mut listed, proposed) = listed(&mut retrieved, passages, query);
         clock.lap("rank");
@@ -106,12 +106,7 @@ impl Searcher<'_> {
         let decided = Decided {
             mode: retrieved.mode,
             scoring: ScoringKey::new(ScoringKind::Evidence, fusion).with("proposed", query.candidates),
-            rerank: Rerank::new(
-                &self.index.config.rank,
-                None,
-                retrieved.question.now_ns,
-                &*self.index.config.search.cut,
-            ),
+            rerank: Rerank::none(&self.index.config.rank),
             probabilities,
             pool,
             // What is asked of evidence says nothing of what is asked of everything else.
@@ -253,7 +248,7 @@ fn listed(
     ranked.retain(|ranked| seen.insert(ranked.passage.document));
     retrieved.gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
     let values = ranked.iter().map(|ranked| ranked.score).collect();
-    let listed = Listed { ranked, values, background, admitted: None, source_tables: Vec::new() };
+    let listed = Listed { ranked, values, background, admitted: None, source_tables: Vec::new(), short: HashSet::new() };
     (listed, if by_words { places } else { HashMap::new() })
 }
 

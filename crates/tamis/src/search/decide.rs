@@ -8,9 +8,11 @@ use super::gather::Phrased;
 use super::rank_factors::lowered;
 use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
+use super::thresholds::Thresholds;
 use crate::Error;
 use crate::config::RankFactors;
-use std::collections::HashMap;
+use crate::collections::CODE;
+use std::collections::{HashMap, HashSet};
 use tamis_cut::{
     Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop,
 };
@@ -54,10 +56,36 @@ pub(super) struct Steps<'a> {
     pub rank_factors: &'a RankFactors,
     /// The names that the query can mean.
     pub names: &'a QueryNames,
-    pub rerank: Rerank,
+    pub rerank: &'a Rerank,
     pub decay: SearchDecay<'a>,
     /// The tables of collections that have one of their own, for a rule that reads them.
     pub tables: &'a [(&'static str, TopScore)],
+    /// The thresholds of languages, for a rule that heeds those that were measured.
+    pub measured: Option<&'a Thresholds>,
+}
+
+impl Steps<'_> {
+    /// The similarity that a code passage needs if nothing else speaks for it; `None` where nothing was measured.
+    fn needed(&self, passage: &StoredPassage) -> Option<f64> {
+        self.measured.filter(|_| passage.collection == CODE)?.measured(self.rerank.language_of(passage))
+    }
+}
+
+/// Which candidates have nothing to speak for them, under any phrasing, but a similarity below the one that their language needs.
+fn falls_short(gathered: &Gathered, passages: &[StoredPassage], steps: &Steps<'_>) -> Vec<bool> {
+    let of_phrasings = |passage: PassageId| {
+        let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
+        phrased.filter(move |candidate| candidate.passage == passage)
+    };
+    let falls_short = |(candidate, passage): (&Candidate, &StoredPassage)| {
+        let Some(needed) = steps.needed(passage) else { return false };
+        let speaks = |candidate: &Candidate| {
+            candidate.coverage.is_some_and(|coverage| coverage > 0.0)
+                || candidate.similarity.is_none_or(|similarity| similarity >= needed)
+        };
+        !speaks(candidate) && !of_phrasings(candidate.passage).any(speaks)
+    };
+    gathered.candidates.iter().zip(passages).map(falls_short).collect()
 }
 
 /// The pool in its order, with the values that the rule reads.
@@ -72,6 +100,8 @@ pub(super) struct Listed {
     pub admitted: Option<Admitted>,
     /// The candidates of collections with a table of their own. Those that reach their line are before the others.
     pub source_tables: Vec<SourceTable>,
+    /// The candidates that fall short of the threshold of their language.
+    pub short: HashSet<PassageId>,
 }
 
 /// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the rank factors make of each
@@ -96,13 +126,25 @@ pub(super) fn list(
     if steps.decay.before_cut() {
         values.iter_mut().zip(&decay).for_each(|(value, &factor)| *value = Decay::apply(*value, factor));
     }
+    // What falls short is as good as a passage that has nothing to do with the query.
+    let falls_short = falls_short(gathered, &passages, steps);
+    let unrelated = fused.background.unwrap_or(0.0);
+    let lower = |scores: &mut Vec<f64>| {
+        let short = scores.iter_mut().zip(&falls_short).filter(|(_, short)| **short);
+        short.for_each(|(score, _)| *score = score.min(unrelated));
+    };
+    lower(&mut values);
     let scores = match ordering {
         // Ranks carry no decay: values order candidates that decay.
         _ if !gathered.phrased.is_empty() && !steps.decay.is_on() => {
             weighed(Fused::ranks(gathered, &adjustments, ordering))
         }
         same if same == cut => values.clone(),
-        other => weighed(Fused::of(gathered, &adjustments, other).values),
+        other => {
+            let mut scores = weighed(Fused::of(gathered, &adjustments, other).values);
+            lower(&mut scores);
+            scores
+        }
     };
     let mut order = order(&values);
     // Equal reciprocal ranks, and those without any, stand by their values.
@@ -123,6 +165,8 @@ pub(super) fn list(
     if let Some(admissions) = admissions {
         order.sort_by_key(|&position| admissions[position] == Admission::Refused);
     }
+    let short = gathered.candidates.iter().zip(falls_short).filter(|(_, short)| *short);
+    let short = short.map(|(candidate, _)| candidate.passage).collect();
     let mut passages: Vec<Option<StoredPassage>> = passages.into_iter().map(Some).collect();
     let ranked = order.into_iter().filter_map(|position| {
         Some(Ranked {
@@ -133,7 +177,7 @@ pub(super) fn list(
             score: scores[position],
         })
     });
-    Listed { ranked: ranked.collect(), values, background: fused.background, admitted, source_tables }
+    Listed { ranked: ranked.collect(), values, background: fused.background, admitted, source_tables, short }
 }
 
 /// The values of the collections that have a table of their own; puts those candidates first in `order` that reach the line of
@@ -269,7 +313,7 @@ pub(super) fn decide(
     gathered: &Gathered,
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
-    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, .. } = listed;
+    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, ref short } = listed;
     let &Grounds { gate, reference, prior } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
@@ -278,21 +322,29 @@ pub(super) fn decide(
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
-    let known = known(gathered, reference, prior.usual_evidence);
+    let known = known(gathered, short, reference, prior.usual_evidence);
     let cut = match gate {
         Some(gate) => gate.cut(&known, rule, &pool),
         None => rule.cut(&pool),
     };
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
-    let report = CutReport::from(cut);
+    let mut report = CutReport::from(cut);
+    report.explain_short(short.len());
     let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
     Ok(Decision { report, probabilities, pool, coverage_drop: coverage_drop(&coverages), evidence: known.sum() })
 }
 
-/// What is known of the best candidates in absolute terms, of whatever phrasing.
-pub(super) fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tamis_cut::Evidence {
+/// What is known of the best candidates in absolute terms, of whatever phrasing. Those that fall short of the threshold of their
+/// language speak for nothing.
+pub(super) fn known(
+    gathered: &Gathered,
+    short: &HashSet<PassageId>,
+    reference: Option<f64>,
+    usual: Option<f64>,
+) -> tamis_cut::Evidence {
     let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
-    let candidates: Vec<&Candidate> = gathered.candidates.iter().chain(phrased).collect();
+    let all = gathered.candidates.iter().chain(phrased);
+    let candidates: Vec<&Candidate> = all.filter(|candidate| !short.contains(&candidate.passage)).collect();
     let best = |score: fn(&Candidate) -> Option<f64>| {
         candidates.iter().filter_map(|candidate| score(candidate)).filter(|value| value.is_finite()).reduce(f64::max)
     };

@@ -69,16 +69,16 @@ pub(super) fn entries(
     now_ns: i64,
 ) -> Vec<PoolEntry> {
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
-    let date = |passage: &StoredPassage| match rerank.by_age() {
-        true => Rerank::date(passage),
-        false => decay.date(passage),
+    let age = |passage: &StoredPassage| match rerank.by_age() {
+        true => rerank.age_days(passage),
+        false => decay.date(passage).map(days),
     };
     let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
         kept: at < keep,
         rank: None,
         namespace: hit.passage.namespace.clone(),
         distance_factor: hit.adjustment.factor,
-        age_days: date(&hit.passage).map(days),
+        age_days: age(&hit.passage),
         decay: hit.decay,
         path: hit.passage.path.clone(),
         start_line: hit.passage.start_line,

@@ -190,14 +190,21 @@ impl<'a> Searcher<'a> {
         let model = retrieved.model.as_deref().map(Embedder::model);
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(model)).transpose()?;
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
+        let measured = rule.heeds_measured_thresholds().then(|| self.thresholds(model)).transpose()?;
         let Question { hint, names, now_ns, scope, memory, gate, waived_gate, .. } = &retrieved.question;
         let fusions = self.fusions(rule, model, *memory)?;
-        let rerank = Rerank::new(&self.index.config.rank, *hint, *now_ns, rule);
-        let rerank = if *memory { rerank.unaged() } else { rerank };
+        let rerank = self.rerank(*hint, *now_ns, *memory, rule)?;
         let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
-        let steps =
-            Steps { fusions, rank_factors: &self.index.config.rank_factors, names, rerank, decay, tables: &tables };
+        let steps = Steps {
+            fusions,
+            rank_factors: &self.index.config.rank_factors,
+            names,
+            rerank: &rerank,
+            decay,
+            tables: &tables,
+            measured: measured.as_ref(),
+        };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -216,13 +223,13 @@ impl<'a> Searcher<'a> {
         clock.lap("cut");
         let decide::Decision { report: mut cut, probabilities, pool, coverage_drop, evidence } = decision;
         if let Some(gate) = waived_gate {
-            cut.explain_waived(&gate.judge(&decide::known(&retrieved.gathered, grounds.reference, None)));
+            cut.explain_waived(&gate.judge(&decide::known(&retrieved.gathered, &listed.short, grounds.reference, None)));
         }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
-        let warning = thresholds.and_then(|thresholds| thresholds.warning);
+        let warning = thresholds.or(measured).and_then(|thresholds| thresholds.warning);
         let ranked = listed.ranked;
         Ok(Decided {
             ranked,

@@ -112,7 +112,7 @@ impl Candidates<'_> {
     /// Returns the gate's evidence.
     pub fn evidence(&self) -> tamis_cut::Evidence {
         let reference = self.retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
-        known(&self.retrieved.gathered, reference, None)
+        known(&self.retrieved.gathered, &HashSet::new(), reference, None)
     }
 
     /// Orders and cuts the candidates as a search with this rule would, its gate included.

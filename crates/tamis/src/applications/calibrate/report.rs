@@ -44,6 +44,8 @@ pub struct CalibrateReport {
     pub interrupted: bool,
     /// The configuration file that holds the thresholds now.
     pub config_file: Option<PathBuf>,
+    /// What the thresholds change in answers under the configured cut.
+    pub effect: String,
     /// What the user should know.
     pub warnings: Vec<String>,
 }

@@ -39,7 +39,7 @@ pub struct Troubleshooting {
     pub searched: u64,
     /// Every issue that a leg proposed, best first: kept or not, and its figures.
     pub considered: Vec<Considered>,
-    /// How the floor cut the proposed issues.
+    /// How the cut or the floor ended the proposed issues.
     pub cut: CutReport,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
@@ -69,9 +69,9 @@ pub enum Fallback {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TroubleshootingLimits {
-    /// What an issue had to stand up to: `similarity` or `cut`.
+    /// What an issue had to stand up to: `cut` or `floor`.
     pub keep_by: String,
-    /// Least similarity of an issue.
+    /// Least similarity of an issue, which `auto` has chosen where none was set.
     pub similarity_threshold: f64,
     /// Most issues.
     pub max_results: usize,
