@@ -175,7 +175,9 @@ fn quoted(text: &str) -> Option<RequiredTerm> {
     let text = text.trim();
     let own = Some(text).filter(|text| !text.contains(char::is_whitespace)).and_then(term);
     let parts: Vec<String> = words(text).map(squashed).collect();
-    own.or_else(|| (!parts.is_empty()).then(|| RequiredTerm { kind: RequiredKind::Phrase, text: text.to_owned(), parts }))
+    own.or_else(|| {
+        (!parts.is_empty()).then(|| RequiredTerm { kind: RequiredKind::Phrase, text: text.to_owned(), parts })
+    })
 }
 
 /// The term that a word of the query is, if it is one.
@@ -214,16 +216,16 @@ fn is_number(name: &str) -> bool {
 /// Returns `true` for the spelling of a name in code: an underscore, an inner capital, `::`; but not for `and/or` or `node.js`.
 fn is_spelled_as_name(name: &str) -> bool {
     // `_private` is a name, and `_this_` is a word with emphasis.
-    let underscored = |part: &str| part.trim_matches('_').contains('_') || part.starts_with('_') && !part.ends_with('_');
+    let underscored =
+        |part: &str| part.trim_matches('_').contains('_') || part.starts_with('_') && !part.ends_with('_');
     let is_spelled = |part: &str| underscored(part) || part.starts_with("__") || has_inner_capital(part);
     is_qualified(name) && (name.contains("::") || name.split(SEPARATORS).any(is_spelled))
 }
 
 /// Returns `true` for one identifier, or several with separators between them.
 fn is_qualified(name: &str) -> bool {
-    let is_identifier = |part: &str| {
-        part.chars().all(|c| c.is_alphanumeric() || c == '_') && part.chars().any(char::is_alphabetic)
-    };
+    let is_identifier =
+        |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_') && part.chars().any(char::is_alphabetic);
     name.split(SEPARATORS).filter(|part| !part.is_empty()).all(is_identifier)
 }
 
@@ -263,9 +265,9 @@ fn holds_identifier(text: &str, identifier: &str) -> bool {
         let starts = std::iter::once(0).chain(token.match_indices('-').map(|(at, _)| at + 1));
         let ends = token.match_indices('-').map(|(at, _)| at).chain(std::iter::once(token.len()));
         let ends: Vec<usize> = ends.take(MOST_HYPHENS).collect();
-        starts.take(MOST_HYPHENS).any(|start| {
-            ends.iter().filter(|&&end| end > start).any(|&end| is_same(&token[start..end], identifier))
-        })
+        starts
+            .take(MOST_HYPHENS)
+            .any(|start| ends.iter().filter(|&&end| end > start).any(|&end| is_same(&token[start..end], identifier)))
     })
 }
 
@@ -334,7 +336,8 @@ mod tests {
 
     #[test]
     fn an_identifier_is_found_in_any_style_and_not_inside_a_longer_one() {
-        for text in ["let retry_limit = 3;", "RetryLimit", "pass --retry-limit N", "RETRY_LIMIT-based", "(retryLimit)"] {
+        for text in ["let retry_limit = 3;", "RetryLimit", "pass --retry-limit N", "RETRY_LIMIT-based", "(retryLimit)"]
+        {
             assert_eq!(share("retryLimit", text), Some(1.0), "{text}");
         }
         for text in ["retryLimits", "max_retry_limit", "the limit of a retry", "retry limit", ""] {

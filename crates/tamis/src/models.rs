@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tamis_store::Background;
 use tamis_embed::{EmbedError, Embedder, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
+use tamis_store::Background;
 
 /// The models of a configuration.
 pub struct Models {
@@ -298,9 +298,8 @@ const REFERENCE_DEVIATIONS: f64 = 4.5;
 
 /// The similarity below which an issue and a trouble are on different subjects under a model; 0 where nothing is known of it.
 pub(crate) fn least_similarity(model: &ModelInfo, background: Option<&Background>) -> f64 {
-    let spread = |background: &Background| {
-        f64::from(background.mean) + REFERENCE_DEVIATIONS * f64::from(background.deviation)
-    };
+    let spread =
+        |background: &Background| f64::from(background.mean) + REFERENCE_DEVIATIONS * f64::from(background.deviation);
     let reference = reference(model).or(background.map(spread)).filter(|reference| reference.is_finite());
     (LEAST_SHARE * reference.unwrap_or(0.0)).clamp(0.0, 1.0)
 }

@@ -163,8 +163,7 @@ fn trap_the_floor_is_a_similarity_and_not_a_distance() {
 fn trap_what_only_words_found_is_held_to_its_real_similarity() {
     // One candidate a leg: words find the issue with the rare ones, vectors find the other.
     let tree = notes_tree();
-    let index =
-        tree.open(&[("triage.troubleshooting.candidates", "1"), ("triage.troubleshooting.keep_by", "floor")]);
+    let index = tree.open(&[("triage.troubleshooting.candidates", "1"), ("triage.troubleshooting.keep_by", "floor")]);
     let fruit = "Apples, pears and plums are harvested in autumn by hand and kept in a cool cellar.";
     put(
         &index,
@@ -302,7 +301,8 @@ fn the_wiki_answers_where_no_issue_does_and_says_what_found_it() {
 fn trap_each_query_to_the_wiki_has_a_gate_of_its_own() {
     let tree = notes_tree();
     let index = tree.open(&[]);
-    let pages = [&PAGES[..], &[("Failures", "KRAKEN_OVERRUN: the queue of the loader is full; make it longer.")]].concat();
+    let pages =
+        [&PAGES[..], &[("Failures", "KRAKEN_OVERRUN: the queue of the loader is full; make it longer.")]].concat();
     wiki(&index, &pages);
     let body = "Yesterday evening my colleague and I came back from lunch, sat down, drank some tea with lemon, watched birds \
                 outside and wondered about holidays in the mountains, about skiing, snow, cheese and good weather. Then a \

@@ -248,7 +248,8 @@ fn listed(
     ranked.retain(|ranked| seen.insert(ranked.passage.document));
     retrieved.gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
     let values = ranked.iter().map(|ranked| ranked.score).collect();
-    let listed = Listed { ranked, values, background, admitted: None, source_tables: Vec::new(), short: HashSet::new() };
+    let listed =
+        Listed { ranked, values, background, admitted: None, source_tables: Vec::new(), short: HashSet::new() };
     (listed, if by_words { places } else { HashMap::new() })
 }
 

@@ -10,8 +10,8 @@ use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::thresholds::Thresholds;
 use crate::Error;
-use crate::config::RankFactors;
 use crate::collections::CODE;
+use crate::config::RankFactors;
 use std::collections::{HashMap, HashSet};
 use tamis_cut::{
     Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop,

@@ -85,9 +85,8 @@ impl Searcher<'_> {
             tables: &self.source_tables(rule)?,
             measured: None,
         };
-        let threshold = |passage: &StoredPassage| {
-            thresholds.as_ref().map(|thresholds| thresholds.of(rerank.language_of(passage)))
-        };
+        let threshold =
+            |passage: &StoredPassage| thresholds.as_ref().map(|thresholds| thresholds.of(rerank.language_of(passage)));
         let mut listed = decide::list(&gathered, passages, rule, &steps, threshold);
         let grounds = Grounds { gate: None, reference: None, prior: Default::default() };
         let decision = decide::decide(rule, &grounds, &gathered, &mut listed)?;

@@ -95,9 +95,10 @@ impl Rerank {
     pub fn of(&self, passage: &StoredPassage) -> Adjustment {
         let language = self.hint.map_or(1.0, |_| self.config.language.factor(self.language(passage)));
         let severe = passage.severity.as_deref().is_some_and(|severity| SEVERE.contains(&severity));
-        let recency = self.ages.as_ref().map_or(1.0, |ages| {
-            self.config.recency.factor(Self::date(passage), ages.from(&passage.namespace), severe)
-        });
+        let recency = self
+            .ages
+            .as_ref()
+            .map_or(1.0, |ages| self.config.recency.factor(Self::date(passage), ages.from(&passage.namespace), severe));
         Adjustment::of(language, recency)
     }
 

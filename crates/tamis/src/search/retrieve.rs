@@ -223,7 +223,12 @@ impl<'a> Searcher<'a> {
         clock.lap("cut");
         let decide::Decision { report: mut cut, probabilities, pool, coverage_drop, evidence } = decision;
         if let Some(gate) = waived_gate {
-            cut.explain_waived(&gate.judge(&decide::known(&retrieved.gathered, &listed.short, grounds.reference, None)));
+            cut.explain_waived(&gate.judge(&decide::known(
+                &retrieved.gathered,
+                &listed.short,
+                grounds.reference,
+                None,
+            )));
         }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =

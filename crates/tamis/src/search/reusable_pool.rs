@@ -133,7 +133,16 @@ impl Candidates<'_> {
             coverage: ranked.candidate.coverage,
         };
         let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered { passages, cut, probabilities, normalized_scores, coverage_drop, evidence, background, microseconds })
+        Ok(Ordered {
+            passages,
+            cut,
+            probabilities,
+            normalized_scores,
+            coverage_drop,
+            evidence,
+            background,
+            microseconds,
+        })
     }
 }
 

@@ -125,7 +125,8 @@ fn trap_a_quiet_year_empties_no_answer() {
     assert!(answer.cut.keep > 0, "{}", answer.cut.reason);
     assert_eq!(factor(&answer, "client/fetch.py"), 1.0, "the newest document is new");
     assert!((factor(&answer, "client/fetch.ts") - 1.5).abs() < 1e-9, "90 days older than the newest");
-    let age = |path: &str| answer.pool.iter().flatten().find(|entry| entry.path == path).and_then(|entry| entry.age_days);
+    let age =
+        |path: &str| answer.pool.iter().flatten().find(|entry| entry.path == path).and_then(|entry| entry.age_days);
     assert_eq!((age("client/fetch.py"), age("client/fetch.ts")), (Some(0.0), Some(90.0)));
 
     let today = tree.open(&[&settings[..], &[("rank.recency_from", "today"), ("cut.max_gap.ceiling", "0.4")]].concat());

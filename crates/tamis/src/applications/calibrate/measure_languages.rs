@@ -207,7 +207,9 @@ impl Calibrator<'_> {
                  threshold; what words find stays as it is"
             )
         } else if rule.reads_thresholds() {
-            format!("cut {name}: a passage must be as similar to the query as its language's threshold, or match in words")
+            format!(
+                "cut {name}: a passage must be as similar to the query as its language's threshold, or match in words"
+            )
         } else {
             format!("cut {name}: nothing changes; the cuts auto and language read thresholds")
         }

@@ -328,13 +328,17 @@ fn cut(judged: &[Considered], within: &FoundPages, least: f64) -> CutReport {
         (0, 0, _) => within.cut.reason.clone(),
         (0, pages, Some((similarity, number))) if similarity < least => {
             let (similarity, floor) = apart(similarity, least);
-            format!("{} relevant, but the nearest, #{number}, has similarity {similarity}, below {floor}", issues(pages))
+            format!(
+                "{} relevant, but the nearest, #{number}, has similarity {similarity}, below {floor}",
+                issues(pages)
+            )
         }
         (0, pages, None) => format!("{} relevant, and no similarity is known to compare any of them by", issues(pages)),
         (0, pages, _) => format!("{} relevant, and none of them is near enough to be proposed", issues(pages)),
         (keep, pages, _) => format!("{} relevant ({}); {keep} given", issues(pages), within.cut.method),
     };
-    let mut cut = CutReport { keep, reason, candidates: judged.len(), dropped: judged.len() - keep, ..within.cut.clone() };
+    let mut cut =
+        CutReport { keep, reason, candidates: judged.len(), dropped: judged.len() - keep, ..within.cut.clone() };
     cut.diagnostics.insert(METHOD.to_owned(), least.into());
     cut
 }
@@ -373,8 +377,7 @@ fn floor(found: &FoundIssues, judged: &[Considered], floor: f64, rrf_k: f64) -> 
         candidates: judged.len(),
         dropped: judged.len() - keep,
         dropped_non_finite: 0,
-        diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(rrf_k))]
-            .into(),
+        diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(rrf_k))].into(),
     }
 }
 
