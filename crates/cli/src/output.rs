@@ -1,7 +1,7 @@
-//! Results go to standard output, everything else to standard error, with colour where it is wanted.
+//! Results go to standard output, everything else to standard error, in colour if wanted.
 //!
-//! Nothing that a printer quotes can steer the terminal or hide on it. Only [`Output::exact`] gives programs the very bytes,
-//! and never to a terminal.
+//! Nothing that a printer quotes can control the terminal or hide on it. Only [`Output::exact`] gives programs the
+//! exact bytes, and never to a terminal.
 
 use crate::args::{ColorWhen, Global};
 use crate::page::{self, Page};
@@ -35,12 +35,12 @@ impl Output {
         Output { color, quiet: global.quiet, verbose: global.verbose, pages: !global.no_pager }
     }
 
-    /// Standard output for people. A pager shows what is longer than the screen.
+    /// Standard output for people. A pager shows text longer than the screen.
     pub fn paged(&self) -> Sheet {
         Sheet { pages: self.pages, ..self.styled() }
     }
 
-    /// Standard output for people, never through a pager: for commands that do something and then say what they did.
+    /// Standard output for people, never through a pager: for commands that do something and then report it.
     pub fn styled(&self) -> Sheet {
         Sheet { text: Vec::new(), color: self.color, screen: screen(), fits: true, pages: false }
     }
@@ -129,7 +129,7 @@ impl Output {
     }
 }
 
-/// Text for people, collected until it is flushed: then its length is known, and with it whether it needs a pager.
+/// Text for people, collected until it is flushed: its length then decides if it needs a pager.
 #[derive(Debug)]
 pub struct Sheet {
     text: Vec<u8>,

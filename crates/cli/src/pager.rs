@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 /// The variables that name a pager, the strongest first.
 const VARIABLES: [&str; 2] = ["TAMIS_PAGER", "PAGER"];
 
-/// The pager where neither variable is set: it ends at once with little text, shows colours, and leaves the text behind.
+/// The default pager: it ends at once with little text, shows colours, and leaves the text behind.
 const DEFAULT: &str = "less -FRX";
 
-/// The program and its arguments; `None` where the user wants no pager.
+/// The program and its arguments; `None` if the user wants no pager.
 fn command(variable: impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
     let named = VARIABLES.into_iter().find_map(&variable).unwrap_or_else(|| DEFAULT.to_owned());
     let words = shlex::split(&named).unwrap_or_default();
@@ -20,18 +20,18 @@ fn command(variable: impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
     }
 }
 
-/// Shows the text and waits until the user has read it. Returns false where nothing was shown: no pager is wanted, or it
+/// Shows the text and waits until the user has read it. Returns `false` if nothing was shown: no pager is wanted, or it
 /// cannot be started.
 ///
 /// # Errors
-/// The pager ended in a way that the system cannot tell.
+/// The pager's exit status cannot be determined.
 pub fn show(text: &[u8]) -> io::Result<bool> {
     let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     command(variable).map_or(Ok(false), |words| run(&words, text))
 }
 
 fn run(words: &[String], text: &[u8]) -> io::Result<bool> {
-    // The program is run as it is named: no shell reads the variable.
+    // The program is run directly: no shell reads the variable.
     let mut pager = Command::new(&words[0]);
     pager.args(&words[1..]).stdin(Stdio::piped());
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {

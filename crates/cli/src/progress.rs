@@ -17,7 +17,7 @@ const SPINNER: &str = "{spinner} {msg}{done}";
 /// A stage of known length.
 const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {rate:>9}  {left:>9}";
 
-/// The same where the terminal is too narrow for a bar.
+/// The same if the terminal is too narrow for a bar.
 const NARROW: &str = "{wide_msg} {human_pos}/{human_len}";
 
 /// Columns that a bar needs beside its name and figures.
@@ -167,7 +167,7 @@ fn rate(per_second: f64) -> String {
     }
 }
 
-/// The time left; empty before there is a rate to tell it by, and within the last second.
+/// The time left; empty before a rate is known, and within the last second.
 fn left(time: Duration, per_second: f64) -> String {
     let known = per_second.is_finite() && per_second > 0.0 && time >= Duration::from_secs(1);
     if known { format!("{:#} left", HumanDuration(time)) } else { String::new() }

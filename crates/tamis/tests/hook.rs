@@ -1,4 +1,4 @@
-//! Lines in the hooks of real repositories: put in, kept beside what is there, taken out byte for byte.
+//! Lines in the hooks of real repositories: added, kept beside existing lines, removed byte for byte.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 use tamis::hook::{HOOKS, HookReport, HookState, install, remove};
 use tempfile::TempDir;
 
-/// Runs git in a directory, away from what the machine configures.
+/// Runs git in a directory, isolated from the machine's configuration.
 fn git(directory: &Path, arguments: &[&str]) {
     let mut command = Command::new("git");
     command.current_dir(directory).args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);

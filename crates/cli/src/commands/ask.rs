@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::Write;
 use tamis::{Answer, Freshness, Index, SearchRequest};
 
-/// An index with the request that it was asked and its answer.
+/// An index, with a request to it and the answer.
 pub struct Answered {
     /// The index.
     pub index: Index,
@@ -58,8 +58,8 @@ pub fn settings(arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
 
 /// Brings the index up to date and asks it. `None`: the user stopped it.
 ///
-/// # Errors
-/// A flag or setting that is not allowed, no index to search, or an index or model that fails.
+/// Brings the index up to date and asks it. `None`: the user stopped it. A flag or setting that is not allowed, no
+/// index to search, or an index or model that fails.
 pub fn ask(
     mut request: SearchRequest,
     settings: Vec<FlagSetting>,
@@ -79,7 +79,7 @@ pub fn ask(
         *path = directory.index_glob(path);
     }
     if form.files {
-        // The limit counts files here, and several passages of one file can be relevant.
+        // The limit counts files here, and several results can be of one file.
         request.limit = Some(1000);
     }
     let answer = index.search_with(&request, &freshness, &())?;
@@ -112,7 +112,10 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
     }
     let directory = WorkingDirectory::of(index);
     let mut answer = answer.clone();
-    answer.results.iter_mut().for_each(|hit| hit.path = directory.display_path(&hit.namespace, &hit.path));
+    for hit in &mut answer.results {
+        hit.path = directory.display_path(&hit.namespace, &hit.path);
+        hit.copies.iter_mut().for_each(|copy| copy.path = directory.display_path(&copy.namespace, &copy.path));
+    }
     let pool = answer.pool.iter_mut().flatten();
     pool.for_each(|entry| entry.path = directory.display_path(&entry.namespace, &entry.path));
     if let Some(nearest) = &mut answer.nearest {

@@ -4,17 +4,12 @@
 use crate::usage_record::RecordedCandidate;
 
 /// Number of columns, in the order of [`columns`].
-const COLUMNS: usize = 6;
+const COLUMNS: usize = 7;
 
 fn columns(candidate: &RecordedCandidate) -> [Option<f32>; COLUMNS] {
-    [
-        candidate.similarity,
-        candidate.bm25,
-        candidate.coverage,
-        candidate.score,
-        candidate.probability,
-        candidate.required,
-    ]
+    let RecordedCandidate { similarity, bm25, coverage, score, probability, entry, required, .. } = *candidate;
+    // A place is far below the integers that single precision leaves out.
+    [similarity, bm25, coverage, score, probability, entry.map(|place| place as f32), required]
 }
 
 /// The blob of these candidates.
@@ -31,7 +26,7 @@ pub(super) fn encode(candidates: &[RecordedCandidate]) -> Vec<u8> {
     blob
 }
 
-/// The candidates with these identifiers; `None` where the blob does not fit them.
+/// The candidates with these identifiers; `None` if the blob does not fit them.
 pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedCandidate>> {
     let (&mask, bytes) = blob.split_first()?;
     let count = passages.len();
@@ -51,6 +46,7 @@ pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedC
                 2 => candidate.coverage = value,
                 3 => candidate.score = value,
                 4 => candidate.probability = value,
+                5 => candidate.entry = value.map(|place| place as u32),
                 _ => candidate.required = value,
             }
         }
@@ -65,14 +61,16 @@ mod tests {
 
     fn candidate() -> impl Strategy<Value = RecordedCandidate> {
         let figure = || prop::option::of(-1e6f32..1e6);
-        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), figure()).prop_map(
-            |(passage, similarity, bm25, coverage, score, probability, required)| RecordedCandidate {
+        let entry = prop::option::of(0u32..4000);
+        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), entry, figure()).prop_map(
+            |(passage, similarity, bm25, coverage, score, probability, entry, required)| RecordedCandidate {
                 passage,
                 similarity,
                 bm25,
                 coverage,
                 score,
                 probability,
+                entry,
                 required,
             },
         )
@@ -86,7 +84,7 @@ mod tests {
         #[test]
         fn what_is_encoded_comes_back(candidates in prop::collection::vec(candidate(), 0..40)) {
             let blob = encode(&candidates);
-            prop_assert!(blob.len() <= 1 + 24 * candidates.len());
+            prop_assert!(blob.len() <= 1 + 28 * candidates.len());
             prop_assert_eq!(decode(passages(&candidates), &blob), Some(candidates));
         }
 

@@ -1,42 +1,43 @@
-//! Search by page: the kept passages, grouped by their document.
+//! Search by page: the kept entries with their passages, by document.
 
 use super::answer::CutReport;
 use super::query::SearchRequest;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tamis_store::{DocumentId, StoredPassage};
 
-/// A document of which the cut kept something.
+/// A document with kept passages.
 pub(crate) struct FoundPage {
-    /// Its passages that are relevant, best first; one at least.
+    /// Its relevant passages, best first; at least one.
     pub passages: Vec<StoredPassage>,
-    /// The best similarity of those; `None` where nothing was compared.
+    /// Their best similarity; `None` if nothing was compared.
     pub similarity: Option<f64>,
 }
 
 /// The pages of a search.
 pub(crate) struct FoundPages {
-    /// Best first.
+    /// The pages, best first.
     pub pages: Vec<FoundPage>,
-    /// The number of passages that are relevant, and why.
+    /// The number of relevant passages, and the reason.
     pub cut: CutReport,
-    /// The reason why another model, or fewer legs, answered.
+    /// The reason why a different model, or fewer legs, answered.
     pub fallback_reason: Option<String>,
 }
 
 impl Searcher<'_> {
-    /// The pages of what a search keeps, in its order: gate and cut are those of every search.
+    /// Returns the pages of a search's kept passages, in their order. Gate and cut are those of every search.
     pub(crate) fn pages(&self, request: &SearchRequest, clock: &mut Stopwatch) -> Result<FoundPages, Error> {
         request.check()?;
         let asked = request.asked(&self.index.config)?;
         let (retrieved, passages) =
             self.retrieve(request, &self.filter(request), self.index.config.search.pool, clock)?;
         let decided = self.decide(&retrieved, passages, asked.rule(), None, clock)?;
+        let kept: HashSet<usize> = (0..decided.cut.keep).chain(decided.further().into_iter().flatten()).collect();
         let mut places: HashMap<DocumentId, usize> = HashMap::new();
         let mut pages: Vec<FoundPage> = Vec::new();
-        for ranked in decided.ranked.into_iter().take(decided.cut.keep) {
+        for (_, ranked) in decided.ranked.into_iter().enumerate().filter(|(at, _)| kept.contains(at)) {
             let similarity = ranked.candidate.similarity;
             let place = *places.entry(ranked.passage.document).or_insert(pages.len());
             match pages.get_mut(place) {

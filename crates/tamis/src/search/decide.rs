@@ -3,10 +3,10 @@
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::decay::SearchDecay;
+use super::entries::Entry;
 use super::gather::Gathered;
 use super::gather::Phrased;
 use super::rank_factors::lowered;
-use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::thresholds::Thresholds;
 use crate::Error;
@@ -14,7 +14,7 @@ use crate::collections::CODE;
 use crate::config::RankFactors;
 use std::collections::{HashMap, HashSet};
 use tamis_cut::{
-    Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop,
+    Admission, Admitted, Background, Gate, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
 use tamis_rank::{
     Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
@@ -22,8 +22,8 @@ use tamis_rank::{
 };
 use tamis_store::{PassageId, StoredPassage};
 
-/// What orders the pool under a rule, and what gives the values that the rule reads. They differ for reciprocal ranks
-/// alone, which carry no evidence of relevance: those order, and the rule reads the convex values.
+/// The fusion that orders the pool under a rule, and the one whose values the rule reads. They differ only for reciprocal ranks,
+/// which carry no evidence of relevance: those order, and the rule reads the convex values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fusions {
     pub order: Fusion,
@@ -31,7 +31,7 @@ pub(super) struct Fusions {
 }
 
 impl Fusions {
-    /// The search's own fusion, or the one that the rule's scale is defined by. `weight` is the semantic leg's share.
+    /// Returns the search's own fusion, or the one that the rule's scale requires. `weight` is the semantic leg's share.
     pub fn new(rule: &dyn Rule, configured: Fusion, weight: f64) -> Self {
         let both = |fusion| Fusions { order: fusion, cut: fusion };
         match (rule.scale(), configured) {
@@ -42,7 +42,7 @@ impl Fusions {
         }
     }
 
-    /// The weighted fusion of memories, `weight` the semantic leg's share, or the one that the rule's scale is defined by.
+    /// Returns the weighted fusion of memories, or the one that the rule's scale requires. `weight` is the semantic leg's share.
     pub fn of_memories(rule: &dyn Rule, weight: f64) -> Self {
         let weight = if rule.scale() == Scale::Similarity { 1.0 } else { weight };
         let fusion = Fusion::Weighted { weight };
@@ -50,7 +50,7 @@ impl Fusions {
     }
 }
 
-/// What a list is made by, besides the candidates.
+/// The inputs of a list besides the candidates.
 pub(super) struct Steps<'a> {
     pub fusions: Fusions,
     pub rank_factors: &'a RankFactors,
@@ -58,7 +58,7 @@ pub(super) struct Steps<'a> {
     pub names: &'a QueryNames,
     pub rerank: &'a Rerank,
     pub decay: SearchDecay<'a>,
-    /// The tables of collections that have one of their own, for a rule that reads them.
+    /// The tables of collections with parameters of their own, for a rule that reads them.
     pub tables: &'a [(&'static str, TopScore)],
     /// The thresholds of languages, for a rule that heeds those that were measured.
     pub measured: Option<&'a Thresholds>,
@@ -88,25 +88,28 @@ fn falls_short(gathered: &Gathered, passages: &[StoredPassage], steps: &Steps<'_
     gathered.candidates.iter().zip(passages).map(falls_short).collect()
 }
 
-/// The pool in its order, with the values that the rule reads.
+/// The pool in order, with the values that the rule reads.
 pub(super) struct Listed {
-    /// Best first; those that the rule has admitted before the others, where it admits by raw scores.
+    /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others. If entries are
+    /// counted, the best passage of each comes before all other passages.
     pub ranked: Vec<Ranked>,
+    /// The entries, in the order of their best passages; `None` if passages are counted.
+    pub entries: Option<Vec<Entry>>,
     /// The values that the rule reads, descending.
     pub values: Vec<f64>,
-    /// What the value is for a passage that has nothing to do with the query.
+    /// The value of a passage that has nothing to do with the query.
     pub background: Option<f64>,
-    /// How many of the first were admitted, and by what, where the rule admits by raw scores.
+    /// The number of admitted candidates and the test, if the rule admits by raw scores.
     pub admitted: Option<Admitted>,
-    /// The candidates of collections with a table of their own. Those that reach their line are before the others.
+    /// The candidates of collections with a table of their own. Those above their threshold come before the others.
     pub source_tables: Vec<SourceTable>,
     /// The candidates that fall short of the threshold of their language.
     pub short: HashSet<PassageId>,
 }
 
-/// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the rank factors make of each
-/// passage, best first; equals by passage. `passages` are those of the candidates, in their order; `threshold` gives the
-/// similarity that each must have for a rule that asks for one.
+/// Orders the pool, best first, by the fused raw scores. Language and age adjust the scores and the rank factors lower them; ties
+/// are ordered by passage. `passages` are those of the candidates, in their order. `threshold` gives the similarity that each
+/// needs under a rule with thresholds.
 pub(super) fn list(
     gathered: &Gathered,
     passages: Vec<StoredPassage>,
@@ -126,38 +129,35 @@ pub(super) fn list(
     if steps.decay.before_cut() {
         values.iter_mut().zip(&decay).for_each(|(value, &factor)| *value = Decay::apply(*value, factor));
     }
-    // What falls short is as good as a passage that has nothing to do with the query.
+    // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
     let falls_short = falls_short(gathered, &passages, steps);
-    let unrelated = fused.background.unwrap_or(0.0);
-    let lower = |scores: &mut Vec<f64>| {
+    let lower = |scores: &mut [f64], most: f64| {
         let short = scores.iter_mut().zip(&falls_short).filter(|(_, short)| **short);
-        short.for_each(|(score, _)| *score = score.min(unrelated));
+        short.for_each(|(score, _)| *score = score.min(most));
     };
-    lower(&mut values);
-    let scores = match ordering {
-        // Ranks carry no decay: values order candidates that decay.
+    lower(&mut values, fused.background.unwrap_or(0.0));
+    let mut scores = match ordering {
+        // Ranks carry no decay, so candidates that decay are ordered by values.
         _ if !gathered.phrased.is_empty() && !steps.decay.is_on() => {
             weighed(Fused::ranks(gathered, &adjustments, ordering))
         }
         same if same == cut => values.clone(),
-        other => {
-            let mut scores = weighed(Fused::of(gathered, &adjustments, other).values);
-            lower(&mut scores);
-            scores
-        }
+        other => weighed(Fused::of(gathered, &adjustments, other).values),
     };
+    if ordering != cut || !gathered.phrased.is_empty() {
+        lower(&mut scores, 0.0);
+    }
     let mut order = order(&values);
-    // Equal reciprocal ranks, and those without any, stand by their values.
+    // Candidates with equal or missing reciprocal ranks are ordered by their values.
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
     order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
     let source_tables = by_source(rule, steps.tables, &passages, &values, &mut order);
-    values.sort_by(|a, b| b.total_cmp(a));
 
     let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
         let Candidate { similarity, coverage, .. } = *candidate;
         rule.admits(&RawScores { similarity, coverage, threshold: threshold(passage) })
     };
-    // `None` at the first candidate: the rule looks at the list.
+    // `None` at the first candidate means that the rule reads the list.
     let admissions: Option<Vec<Admission>> = gathered.candidates.iter().zip(&passages).map(admission).collect();
     let admissions = admissions.filter(|admissions| !admissions.is_empty());
     let admitted = admissions.as_ref().map(|admissions| admissions.iter().copied().collect());
@@ -175,13 +175,16 @@ pub(super) fn list(
             adjustment: adjustments[position],
             decay: decay[position],
             score: scores[position],
+            value: values[position],
         })
     });
-    Listed { ranked: ranked.collect(), values, background: fused.background, admitted, source_tables, short }
+    let ranked: Vec<Ranked> = ranked.collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    Listed { ranked, entries: None, values, background: fused.background, admitted, source_tables, short }
 }
 
-/// The values of the collections that have a table of their own; puts those candidates first in `order` that reach the line of
-/// their collection at the best value of all. Without such collections nothing is done.
+/// Returns the values of the collections with a table of their own. Candidates above their collection's threshold, given the best
+/// value of all, move to the front of `order`. Without such collections nothing changes.
 fn by_source(
     rule: &dyn Rule,
     tables: &[(&'static str, TopScore)],
@@ -212,14 +215,15 @@ fn by_source(
     held
 }
 
-/// One value a candidate, in the candidates' order, and the same of a passage that has nothing to do with the query.
+/// The value of each candidate, in the candidates' order, and that of a passage that has nothing to do with the query.
 struct Fused {
     values: Vec<f64>,
     background: Option<f64>,
 }
 
 impl Fused {
-    /// What a cut reads: the fused raw scores; of several phrasings the best, each times its weight.
+    /// Returns the values that a cut reads: the fused raw scores. With several phrasings it takes the best score, each times its
+    /// phrasing's weight.
     fn of(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Self {
         if gathered.phrased.is_empty() {
             let evidence =
@@ -236,18 +240,18 @@ impl Fused {
         }
     }
 
-    /// What several phrasings order by.
+    /// Returns the merged ranks of several phrasings.
     fn ranks(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Vec<f64> {
         merged_ranks(&fuse_phrasings(&phrasings(gathered, adjustments), fusion), gathered.candidates.len())
     }
 }
 
-/// Each phrasing with its candidates by their position among all.
+/// Returns each phrasing with its candidates by their position among all.
 fn phrasings(gathered: &Gathered, adjustments: &[Adjustment]) -> Vec<Phrasing> {
     let positions: HashMap<PassageId, usize> =
         gathered.candidates.iter().enumerate().map(|(position, candidate)| (candidate.passage, position)).collect();
     let phrasing = |phrased: &Phrased| {
-        // A passage that is gone by now has no place any more.
+        // A passage that is gone has no position.
         let found = phrased.candidates.iter().filter_map(|candidate| {
             let position = *positions.get(&candidate.passage)?;
             Some((position, candidate.evidence(adjustments[position])))
@@ -263,35 +267,34 @@ fn phrasings(gathered: &Gathered, adjustments: &[Adjustment]) -> Vec<Phrasing> {
     gathered.phrased.iter().map(phrasing).collect()
 }
 
-/// What was decided, and what of the query is worth remembering.
+/// A decision, with the values of the query that are worth recording.
 pub(super) struct Decision {
     pub report: CutReport,
-    /// The probability of relevance of each ranked candidate, where the rule gives one.
+    /// The probability of relevance of each ranked candidate, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// How far the first candidate stands out of the next ones.
-    pub coverage_drop: Option<f64>,
-    /// The gate's evidence, where both legs took part.
+    /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
 }
 
-/// What a decision goes by besides the rule and the candidates.
+/// The inputs of a decision besides the rule and the candidates.
 pub(super) struct Grounds<'a> {
     pub gate: Option<&'a Gate>,
-    /// The similarity of a passage on a query's subject under the model.
+    /// The typical similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub prior: RelevancePrior,
+    /// The model of where relevance ends.
+    pub relevance: Relevance,
 }
 
-/// The pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (of `count`
-/// passages), what was admitted, the relevance prior.
+/// Returns the pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (from
+/// `count` passages), the admitted candidates, and the model of where relevance ends.
 pub(super) fn pool(
     values: Vec<f64>,
     background: Option<f64>,
     count: u64,
     admitted: Option<Admitted>,
-    prior: &RelevancePrior,
+    relevance: Relevance,
 ) -> Result<Pool, Error> {
     let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
     if let Some(mean) = background {
@@ -303,7 +306,7 @@ pub(super) fn pool(
     if let Some(admitted) = admitted {
         pool = pool.with_admitted(admitted);
     }
-    Ok(pool.with_relevance(prior.relevance))
+    Ok(pool.with_relevance(relevance))
 }
 
 /// Decides how many of the listed candidates are relevant.
@@ -313,16 +316,17 @@ pub(super) fn decide(
     gathered: &Gathered,
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
-    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, ref short } = listed;
-    let &Grounds { gate, reference, prior } = grounds;
+    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, ref short, .. } = listed;
+    let &Grounds { gate, reference, relevance } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-    let mut pool = pool(values, background, count, admitted, &prior)?.with_source_tables(std::mem::take(source_tables));
+    let mut pool =
+        pool(values, background, count, admitted, relevance)?.with_source_tables(std::mem::take(source_tables));
     if rule.reads_sizes() {
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
-    let known = known(gathered, short, reference, prior.usual_evidence);
+    let known = known(gathered, short, reference);
     let cut = match gate {
         Some(gate) => gate.cut(&known, rule, &pool),
         None => rule.cut(&pool),
@@ -330,18 +334,12 @@ pub(super) fn decide(
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
     let mut report = CutReport::from(cut);
     report.explain_short(short.len());
-    let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
-    Ok(Decision { report, probabilities, pool, coverage_drop: coverage_drop(&coverages), evidence: known.sum() })
+    Ok(Decision { report, probabilities, pool, evidence: known.sum() })
 }
 
-/// What is known of the best candidates in absolute terms, of whatever phrasing. Those that fall short of the threshold of their
-/// language speak for nothing.
-pub(super) fn known(
-    gathered: &Gathered,
-    short: &HashSet<PassageId>,
-    reference: Option<f64>,
-    usual: Option<f64>,
-) -> tamis_cut::Evidence {
+/// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their
+/// language give none.
+pub(super) fn known(gathered: &Gathered, short: &HashSet<PassageId>, reference: Option<f64>) -> tamis_cut::Evidence {
     let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
     let all = gathered.candidates.iter().chain(phrased);
     let candidates: Vec<&Candidate> = all.filter(|candidate| !short.contains(&candidate.passage)).collect();
@@ -358,7 +356,6 @@ pub(super) fn known(
         best_similarity: best(|candidate| candidate.similarity),
         background,
         reference,
-        usual,
         required: best(|candidate| candidate.required),
     }
 }

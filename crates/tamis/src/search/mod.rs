@@ -1,7 +1,7 @@
-//! A query's way: query → gather → complete → fuse → rerank → cut → arrange → limit → present → record.
+//! The search pipeline: query → gather → complete → fuse → rerank → cut → arrange → limit → present → record.
 //!
-//! [`Searcher`] carries every step. Nothing here knows an application: those ask the searcher for passages, issues, pages
-//! or records, and add what is theirs.
+//! [`Searcher`] performs every step. This module knows no application: applications ask the searcher for passages, issues, pages
+//! or records, and add their own part.
 
 mod aim;
 mod answer;
@@ -13,6 +13,7 @@ mod by_record;
 mod candidate;
 mod decay;
 mod decide;
+mod entries;
 mod fitted_prior;
 mod gather;
 mod guarantee;
@@ -28,7 +29,6 @@ mod query;
 mod question;
 mod rank_factors;
 mod record;
-mod relevance_prior;
 mod replayed;
 mod required;
 mod rerank;
@@ -39,23 +39,22 @@ mod searcher;
 mod shared;
 mod snippet;
 mod stopwatch;
+mod text_kind;
 mod thresholds;
 mod tuned_rule;
 mod variants;
 
 pub use crate::error::AimError;
 pub use aim::Aim;
-pub use answer::{Answer, CutReport, Hit, IndexReport, Nearest, PoolEntry};
+pub use answer::{Answer, Copy, CutReport, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry};
 pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, IssuesServed};
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
-pub(crate) use fitted_prior::PAST_QUERIES;
-pub(crate) use judged_queries::IMPORTED_JUDGEMENTS;
+pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub use metadata::MetadataFilter;
 pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};
-pub(crate) use relevance_prior::RelevancePrior;
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
 pub(crate) use reusable_pool::{Candidates, Ordered, OrderedPassage};
 pub(crate) use scope::Scope;

@@ -1,4 +1,4 @@
-//! The record of a search, which feedback, guarantees and replays read.
+//! The record of a search, for feedback, guarantees and replays.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
@@ -10,23 +10,30 @@ use super::searcher::Searcher;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
-/// Where a search came from that does not say it.
+/// The entry point of a search that does not name one.
 const ENTRY_POINT: &str = "library";
 
 impl Searcher<'_> {
-    /// The search as it is taken down, but for its identifier and time.
+    /// Returns the record of a search, without its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
         let Decided { ranked, cut, mode, scoring, pool, .. } = decided;
         let background = retrieved.gathered.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
+        let entries = decided.entry_places();
+        let counted = decided.counted();
         let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
             passage: ranked.passage.id.clone(),
             similarity: single(ranked.candidate.similarity),
             bm25: single(ranked.candidate.bm25),
             coverage: single(ranked.candidate.coverage),
             required: single(ranked.candidate.required),
-            score: single(pool.values().get(at).copied()),
+            // A value that is not finite was not read.
+            score: single(match at < counted {
+                true => pool.values().get(at).copied(),
+                false => Some(ranked.value).filter(|value| value.is_finite()),
+            }),
             probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),
+            entry: Some(entries[at]),
         };
         let semantic = retrieved.gathered.semantic.as_ref();
         RecordedSearch {
@@ -46,13 +53,13 @@ impl Searcher<'_> {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            coverage_drop: decided.coverage_drop,
+            coverage_drop: None,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
         }
     }
 
-    /// Takes the search down under its cut, and how it was served, unless that fails, and returns its identifier.
+    /// Records a search with its cut and its quality figures, and returns its identifier; `None` if recording fails.
     pub(super) fn record(
         &self,
         search: RecordedSearch,
@@ -70,7 +77,7 @@ impl Searcher<'_> {
         self.index.usage.record(search, quality)
     }
 
-    /// The key of the scores: everything except the query that changes them or the depth of the pool.
+    /// Returns the key of the scores: every setting that changes them or the depth of the pool.
     pub(super) fn scoring(
         &self,
         fusion: Fusion,

@@ -1,4 +1,4 @@
-//! Language and age: what moves a candidate besides the query.
+//! Language and age: the adjustments of a candidate besides the query.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
@@ -11,17 +11,17 @@ use tamis_rank::{Adjustment, LanguageMatch};
 use tamis_store::StoredPassage;
 use tamis_text::{Language, Relation};
 
-/// What the candidates of one search are moved by.
+/// The adjustments of the candidates of one search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rerank {
     /// The language to prefer.
     pub hint: Option<&'static str>,
-    /// What ages are counted from; `None`: age moves nothing.
+    /// The reference times for ages; `None`: age changes nothing.
     ages: Option<Ages>,
     config: RankConfig,
 }
 
-/// What ages are counted from.
+/// The reference times for ages.
 #[derive(Clone, Debug, PartialEq)]
 struct Ages {
     now_ns: i64,
@@ -30,18 +30,18 @@ struct Ages {
 }
 
 impl Ages {
-    /// The time that the age of a namespace's passages is counted from. A date in the future is no such time.
+    /// Returns the time that the ages of a namespace's passages are counted from, which is never in the future.
     fn from(&self, namespace: &str) -> i64 {
         self.newest.get(namespace).map_or(self.now_ns, |&newest| newest.min(self.now_ns))
     }
 }
 
-/// Severities of which more is left after a long time.
+/// The severities that keep more of their value over time.
 const SEVERE: [&str; 2] = ["critical", "major"];
 
 impl Searcher<'_> {
-    /// What moves the candidates of a search under `rule`. Memories decay by other settings, so `memory` leaves age out
-    /// unless it is to move every search.
+    /// Returns the adjustments of a search under `rule`. Memories decay by other settings, so `memory` leaves age out unless
+    /// it is on for every search.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -72,12 +72,12 @@ impl Rerank {
         Rerank { hint: None, ages: None, config: *config }
     }
 
-    /// A passage's language: as it is stored, else by its path.
+    /// Returns a passage's language: the stored one, or else that of its path.
     pub fn language_of<'p>(&self, passage: &'p StoredPassage) -> Option<&'p str> {
         passage.language.as_deref().or_else(|| Language::of(&passage.path, "").map(|found| found.name))
     }
 
-    /// How a passage's language stands to the hinted one.
+    /// Returns the relation of a passage's language to the hinted one.
     pub fn language(&self, passage: &StoredPassage) -> LanguageMatch {
         match self.hint.and_then(|hint| Some(Language::relation(hint, self.language_of(passage)?))) {
             Some(Relation::Same) => LanguageMatch::Same,
@@ -86,12 +86,12 @@ impl Rerank {
         }
     }
 
-    /// The date that a passage's age is counted by: of its last commit where that is known, else of its file.
+    /// Returns the date that a passage's age is counted from: its last commit if known, or else the file's last change.
     fn date(passage: &StoredPassage) -> Option<i64> {
         passage.dated_ns.or(Some(passage.modified_ns).filter(|&modified| modified > 0))
     }
 
-    /// What moves a passage.
+    /// Returns the adjustment of a passage.
     pub fn of(&self, passage: &StoredPassage) -> Adjustment {
         let language = self.hint.map_or(1.0, |_| self.config.language.factor(self.language(passage)));
         let severe = passage.severity.as_deref().is_some_and(|severity| SEVERE.contains(&severity));
@@ -102,7 +102,7 @@ impl Rerank {
         Adjustment::of(language, recency)
     }
 
-    /// Returns `true` if age moves candidates.
+    /// Returns `true` if age adjusts candidates.
     pub fn by_age(&self) -> bool {
         self.ages.is_some()
     }
@@ -113,7 +113,7 @@ impl Rerank {
         Some(((from as f64 - Self::date(passage)? as f64) / 86_400e9).max(0.0))
     }
 
-    /// Adds to the reason of an empty cut that age alone put the nearest candidate beyond it.
+    /// Adds a note to the reason of an empty cut if age alone put the nearest candidate beyond it.
     pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
         let distances = ranked.iter().filter_map(|ranked| {
             let similarity = ranked.candidate.similarity?;
@@ -132,7 +132,7 @@ impl Rerank {
         }
     }
 
-    /// Its settings in a scoring key, by name.
+    /// Returns its settings for a scoring key, by name.
     pub fn scoring(&self) -> impl Iterator<Item = (&'static str, String)> {
         let RankConfig { language, recency, .. } = self.config;
         let by_language = self.hint.map(|_| ("language", format!("{} {}", language.same, language.related)));

@@ -62,7 +62,7 @@ impl Issue {
     }
 }
 
-/// None for times that a count of nanoseconds does not reach: before 1677 and after 2262.
+/// `None` for times outside the range of a nanosecond count: before 1677 and after 2262.
 fn nanoseconds(at: Timestamp) -> Option<i64> {
     i64::try_from(at.as_nanosecond()).ok()
 }
@@ -125,7 +125,7 @@ impl<'i> Division<'i> {
             place: None,
         };
         if clean.is_blank() {
-            // The title is all there is to find it by.
+            // The title is the only text to find it by.
             let line = if text.trim().is_empty() { Line::Own } else { Line::Form };
             let title = self.rendering.text.lines().next().filter(|_| self.heading.is_some()).unwrap_or_default();
             self.divide(&clean::whole(title, line), 0, &common);
@@ -186,7 +186,7 @@ impl<'i> Division<'i> {
     }
 }
 
-/// The text of a piece, without the empty lines that are left where something was taken out.
+/// The text of a piece, without the empty lines that removed text leaves.
 fn text(clean: &Clean, lines: &Lines<'_>, piece: &Piece) -> String {
     let out = |row: usize| clean.lines.get(row) == Some(&Line::Out);
     if piece.part.is_some() || !(piece.first..=piece.last).any(out) {

@@ -1,31 +1,29 @@
-//! How much `auto` learns from judged queries: the figure after so many of them, on queries that were not among them.
+//! Learning curve of `auto`: its figures after a number of judged queries, on the other queries.
 
 use super::cache;
 use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use crate::search::PAST_QUERIES;
-use crate::search::RelevancePrior;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::Path;
-use tamis_cut::{Auto, Background, Fixed, JudgedPool, Pool, Profile, Relevance, Rule};
+use tamis_cut::{Auto, Background, Fixed, JudgedPool, Pool, Relevance, Rule};
 use tamis_eval::{QueryKind, Table, prefix};
 
-/// What to measure.
+/// The settings of a learning curve.
 #[derive(Clone, Debug)]
 pub struct Learning {
-    /// Numbers of judged queries. Draws are nested: the first ten of a draw of twenty are its draw of ten.
+    /// Numbers of judged queries. Draws are nested: a draw of ten is the first ten of the draw of twenty.
     pub judged: Vec<usize>,
-    /// How often queries are drawn, 1 or more.
+    /// The number of draws, 1 or more.
     pub draws: usize,
     /// Seed of the draws.
     pub seed: u64,
     /// As [`Measurement::own_id`](super::Measurement::own_id).
     pub own_id: Option<OwnId>,
-    /// Only so many answerable queries, the first ones. `None`: all.
+    /// Restricts the measurement to the first so many answerable queries. `None`: all.
     pub limit: Option<usize>,
 }
 
@@ -35,13 +33,13 @@ pub struct Learning {
 pub struct LearningCurve {
     /// Name of the collection.
     pub collection: String,
-    /// Its answerable queries.
+    /// The number of its answerable queries.
     pub queries: usize,
-    /// One point for each number of judged queries that leaves others to be tested on.
+    /// One point for each number of judged queries that leaves others to test on.
     pub points: Vec<LearningPoint>,
 }
 
-/// The figures after so many judged queries, on the queries that were not judged, averaged over the draws.
+/// The figures after a number of judged queries, on the queries that were not judged, averaged over the draws.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LearningPoint {
@@ -49,15 +47,15 @@ pub struct LearningPoint {
     pub judged: usize,
     /// Mean F1 as a share of the mean best F1.
     pub relative_f1: f64,
-    /// The same, of the same queries, without any judgement.
+    /// The same figure for the same queries, without any judgement.
     pub without: f64,
-    /// Standard error of the difference over the draws; the draws share queries, so it is a little too small.
+    /// Standard error of the difference over the draws. It is slightly too small, since draws share queries.
     pub error: f64,
     /// Mean level of the fitted relevance.
     pub level: f64,
 }
 
-/// What is known of one answerable query.
+/// The candidates and judgements of one answerable query.
 struct Known {
     normalized_scores: Vec<f64>,
     /// The document of each candidate, as a number within the query.
@@ -65,11 +63,12 @@ struct Known {
     relevant: Vec<bool>,
     judged_relevant: usize,
     best_f1: f64,
-    coverage_drop: Option<f64>,
+    relevance: Relevance,
 }
 
-/// Measures how the cut `auto` learns on a collection: judged queries are drawn at random, and it decides on all others,
-/// with the collection's profile from its other queries in both cases. The gate plays no part.
+/// Measures the learning of the cut `auto` on a collection. Judged queries are drawn at random, and `auto` decides on
+/// all others, with and without the judgements. In both cases the collection's profile comes from its other queries.
+/// The gate is not involved.
 ///
 /// # Errors
 /// An index or model that fails, or an observer that stops it.
@@ -95,15 +94,15 @@ pub fn learning_curve(
     });
     let known: Vec<Known> = known.collect::<Result<_, _>>()?;
 
-    let past = known.iter().take(PAST_QUERIES).map(|known| (known.coverage_drop, None));
-    let prior = RelevancePrior::from(&Profile::of(past)).relevance;
+    // Searches learn from those of the same kind of text; a test collection is of one.
+    let prior = known.first().map(|known| known.relevance).unwrap_or_default();
     let draws: Vec<Vec<usize>> = (0..learning.draws.max(1)).map(|draw| drawn(&queries, learning.seed, draw)).collect();
     let sizes: Vec<usize> = learning.judged.iter().copied().filter(|&size| size < known.len()).collect();
     let points = sizes.par_iter().map(|&size| point(&known, &draws, size, prior)).collect();
     Ok(LearningCurve { collection: test.name.clone(), queries: known.len(), points })
 }
 
-/// The queries in an order drawn at random: by a hash that a seed and the draw belong to.
+/// The queries in random order: by a hash of the seed and the draw.
 fn drawn(queries: &[&TestQuery], seed: u64, draw: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
     order.sort_by_cached_key(|&at| *blake3::hash(format!("{seed} {draw} {}", queries[at].id).as_bytes()).as_bytes());
@@ -141,7 +140,7 @@ fn point(known: &[Known], draws: &[Vec<usize>], size: usize, prior: Relevance) -
 impl Known {
     fn of(index: &Index, query: &TestQuery, without: Option<&str>) -> Result<Self, EvaluationError> {
         let candidates = index.searcher().candidates(&query.text, index.config().search.pool, without)?;
-        let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
+        let ordered = candidates.decide(&Fixed::default(), None)?;
         let mut names: Vec<&str> = Vec::new();
         let mut documents = Vec::with_capacity(ordered.passages.len());
         for passage in &ordered.passages {
@@ -149,6 +148,13 @@ impl Known {
             documents.push(known.unwrap_or(names.len()));
             if known.is_none() {
                 names.push(&passage.document);
+            }
+        }
+        // Documents that only repeat what stands under others are no candidates of their own.
+        let repeated = ordered.passages.iter().chain(&ordered.others).map(|passage| passage.document.as_str());
+        for document in repeated {
+            if !names.contains(&document) {
+                names.push(document);
             }
         }
         let is_relevant = |name: &str| query.judged.get(name).is_some_and(|&grade| grade > 0);
@@ -163,7 +169,7 @@ impl Known {
             relevant,
             judged_relevant,
             best_f1,
-            coverage_drop: ordered.coverage_drop,
+            relevance: candidates.relevance(),
         })
     }
 
@@ -171,10 +177,11 @@ impl Known {
         JudgedPool {
             normalized_scores: self.normalized_scores.clone(),
             relevant: self.relevant.iter().map(|&relevant| Some(relevant)).collect(),
+            ..JudgedPool::default()
         }
     }
 
-    /// F1, in documents, of what `auto` keeps. A pool whose best does not stand out keeps nothing.
+    /// F1, in documents, of the cut by `auto`. A pool whose best does not stand out keeps nothing.
     fn f1(&self, relevance: Relevance) -> f64 {
         let scale = Background { mean: 0.0, deviation: 0.0, count: 0 };
         let pool = Pool::scores(self.normalized_scores.iter().copied()).and_then(|pool| pool.with_background(scale));
@@ -190,9 +197,10 @@ impl Known {
     }
 }
 
-/// The curves as a table, with their mean over the collections that have all points.
+/// Renders the curves as a table, with their mean over the collections that have all points.
 pub fn learning_table(curves: &[LearningCurve], judged: &[usize]) -> Table {
-    // The queries that are left differ from point to point, so each figure comes with what the same ones have without.
+    // The remaining queries differ from point to point, so each figure comes with the same queries' figure without
+    // judgements.
     let cell = |value: Option<(f64, f64)>| match value {
         Some((with, without)) => format!("{with:.3} ({:+.3})", with - without).replace('-', "−"),
         None => "–".to_owned(),
@@ -240,7 +248,7 @@ mod tests {
             normalized_scores,
             judged_relevant: relevant,
             best_f1: 1.0,
-            coverage_drop: None,
+            relevance: Relevance::default(),
         }
     }
 

@@ -67,13 +67,13 @@ impl Writer {
             cell.push_str(begin);
             return;
         }
-        // Lines that begin with a space are shown as they are.
+        // Lines that begin with a space are shown verbatim.
         let literal = line.len() > begin.len();
         let text = if literal { finished(line) } else { tidied(&finished(line)) };
         self.push(text);
     }
 
-    /// Reads a line of a table, and returns whether it was one.
+    /// Reads a line of a table. Returns `true` if it was one.
     fn table(&mut self, line: &str) -> bool {
         if let Some(rest) = line.strip_prefix("|}") {
             self.flush();
