@@ -75,6 +75,12 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns true if candidates that only their meaning speaks for must reach the similarity that was measured or set for
+    /// their language. What falls short is presented to the rule as a passage that has nothing to do with the query.
+    fn heeds_measured_thresholds(&self) -> bool {
+        false
+    }
+
     /// Returns true if it applies tables of their own to the candidates of some sources ([`Pool::with_source_tables`]).
     fn reads_sources(&self) -> bool {
         false

@@ -22,6 +22,7 @@
 //! - [`Adjustment`] moves raw scores by language and age, before fusion.
 //! - [`RolePrior`] and [`DefinitionPrior`] rank down text that tends to hide the answer: tests, copies, uses of a name.
 //! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
+//! - [`RequiredTerms`] finds the identifiers, quotations and numbers of a query, which an answer must hold.
 //! - [`entries`] groups passages into what a person counts as one result, and [`near_copies`] finds texts that repeat others.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
@@ -36,6 +37,7 @@ mod entries;
 mod fusion;
 mod near_copies;
 mod phrasings;
+mod required;
 mod role;
 
 pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch, Recency};
@@ -46,4 +48,5 @@ pub use entries::{Entry, entries, entry_value};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
+pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
 pub use role::RolePrior;

@@ -297,7 +297,8 @@ impl Found {
     /// The sentence about the cut, and the identifier of the search.
     pub fn tail(&self) -> String {
         let query = self.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
-        format!("{}{query}\n", self.cut.sentence)
+        let see = if self.cut.method == "gate" { " Set no_gate to see the nearest." } else { "" };
+        format!("{}{see}{query}\n", self.cut.sentence)
     }
 
     /// Fingerprint of the results.

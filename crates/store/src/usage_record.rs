@@ -93,6 +93,8 @@ pub struct RecordedCandidate {
     pub probability: Option<f32>,
     /// Position of the best passage of its entry among the candidates; `None` in records older than entries.
     pub entry: Option<u32>,
+    /// Share of the terms that an answer must hold, 0 to 1; `None` where the query has none.
+    pub required: Option<f32>,
 }
 
 /// A judgement of a passage for a search.

@@ -1,5 +1,8 @@
 //! The names of the built-in collections.
 
+/// Source code.
+pub(crate) const CODE: &str = "code";
+
 /// Issues and pull requests.
 pub(crate) const ISSUES: &str = "issues";
 

@@ -102,6 +102,52 @@ fn a_calibration_is_what_later_searches_are_held_against() {
     assert_eq!(held(&open(directory.path(), &[]), "static", "rust").0, rust, "from the index alone");
 }
 
+/// A calibration changed no default answer, and did not say so.
+#[test]
+fn trap_a_calibration_changes_the_default_answer() {
+    let (directory, index) = indexed(&both());
+    let ask = |settings: &[(&str, &str)], query: &str| {
+        let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY", "off")], settings].concat();
+        let index = open(directory.path(), &settings);
+        index.search(tamis::SearchRequest::new(query).explain()).expect("answered")
+    };
+    // No word of it is in the sources, and the model sees a likeness.
+    let query = "stove";
+    let before = ask(&[], query);
+    let pool = before.pool.as_ref().expect("explained");
+    assert!(before.cut.keep > 0 && pool.iter().all(|entry| entry.coverage == Some(0.0)), "{:?}", before.cut);
+    let nearest = pool.iter().filter_map(|entry| entry.similarity).reduce(f64::max).expect("compared");
+
+    let report = calibrate(&index, &CalibrateRequest::default());
+    assert!(report.effect.starts_with("cut auto: a code passage that shares no word"), "{}", report.effect);
+    let least = report.languages.iter().filter_map(|language| Some(language.measured?.threshold)).fold(1.0, f64::min);
+    assert!(nearest < least, "the query must lie below the thresholds: {nearest} and {least}");
+    let after = ask(&[], query);
+    assert_eq!(after.cut.keep, 0, "{:?}", after.cut);
+    assert!(after.cut.reason.contains("less similar than the language's threshold demands"), "{}", after.cut.reason);
+    let short = after.cut.diagnostics["below_language_threshold"].as_u64().expect("counted");
+    assert_eq!(short as usize, after.pool.as_ref().expect("explained").len());
+
+    // What words find needs no similarity, a manual value goes before a calibrated one, and another cut does not ask.
+    let words = ask(&[], "oven");
+    assert!(words.cut.keep > 0 && words.results.iter().all(|hit| hit.path.contains("oven")), "{:?}", words.cut);
+    let manual = [("TAMIS_SEARCH_THRESHOLDS_RUST", "0.01")];
+    assert!(ask(&manual, query).results.iter().all(|hit| hit.language.as_deref() == Some("rust")));
+    assert!(ask(&manual, query).cut.keep > 0);
+    let other = ask(&[("TAMIS_SEARCH_CUT", "background")], query);
+    assert!(other.cut.keep > 0 && !other.cut.diagnostics.contains_key("below_language_threshold"), "{:?}", other.cut);
+}
+
+#[test]
+fn what_a_calibration_changes_depends_on_the_cut() {
+    let (directory, _) = indexed(&both());
+    for (cut, start) in [("language", "cut language: a passage must be"), ("otsu", "cut otsu: nothing changes")] {
+        let index = open(directory.path(), &[("TAMIS_SEARCH_CUT", cut)]);
+        let report = calibrate(&index, &CalibrateRequest { dry_run: true, ..CalibrateRequest::default() });
+        assert!(report.effect.starts_with(start), "{}", report.effect);
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_thresholds_whatever_the_order_in_the_store() {
     let files = both();

@@ -292,3 +292,46 @@ fn many_threads_of_a_pool_can_search_with_the_transformer_at_once() {
     let kept: Vec<usize> = (0..24).into_par_iter().map(|_| ask(&index, "what does the harbour do").cut.keep).collect();
     assert!(kept.iter().all(|&keep| keep == kept[0]), "{kept:?}");
 }
+
+/// The gate learns which share of the query's identifiers, quotations and numbers the best candidate holds, and a replay too.
+#[test]
+fn the_terms_that_an_answer_must_hold_are_looked_for() {
+    let mut files = notes();
+    files.push((
+        "reset.rs".into(),
+        "impl BestMatch {\n    /// Forgets every match of the bread.\n    pub fn reset(&mut self) {}\n}\n".into(),
+    ));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let tree = Tree::new(&files);
+    let index = tree.open(&[]);
+    refresh(&index);
+    for (query, share) in [
+        ("bestMatch.reset", Some(1.0)),
+        ("bread for bestMatch.reset \"forty minutes\"", Some(0.5)),
+        ("bread at 220 degrees", Some(1.0)),
+        ("bread at 240 degrees on a stone", Some(0.0)),
+        ("bake the bread", None),
+    ] {
+        let answer = ask(&index, query);
+        let figure = |name: &str| answer.cut.diagnostics.get(name).and_then(|value| value.as_f64());
+        assert_eq!(figure("gate_required").or(figure("required")), share, "{query}: {:?}", answer.cut);
+    }
+}
+
+#[test]
+fn a_caller_can_waive_the_gate() {
+    let tree = notes_tree();
+    let query = "quantum chromodynamics lattice";
+    for gate in ["true", "false"] {
+        let index = tree.open(&[("search.gate", gate)]);
+        refresh(&index);
+        let open = search(&index, SearchRequest::new(query).gate(false));
+        assert!(
+            open.cut.keep > 0 && open.cut.reason.contains("the gate is off and would have refused"),
+            "{:?}",
+            open.cut
+        );
+        let shut = search(&index, SearchRequest::new(query).gate(true));
+        assert!(shut.results.is_empty() && shut.cut.is_refused(), "{:?}", shut.cut);
+    }
+}

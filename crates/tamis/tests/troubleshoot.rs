@@ -62,12 +62,14 @@ fn a_solved_issue_comes_with_its_thread_and_its_citation() {
 
 #[test]
 fn nothing_like_it_is_an_empty_answer_with_its_reason() {
-    let (_tree, index) = index(&[]);
-    let found = ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
-    assert!(found.is_empty() && found.sources.is_empty() && found.markdown().is_empty());
-    assert_eq!(found.fallback, Fallback::NoWiki);
-    assert!(found.reason.contains("below 0.65") && found.reason.contains("no wiki"), "{}", found.reason);
-    assert!(found.considered.iter().all(|one| !one.kept && one.reason.is_some()));
+    for (keep_by, why) in [("cut", "nothing close enough"), ("floor", "below 0.65")] {
+        let (_tree, index) = index(&[("triage.troubleshooting.keep_by", keep_by)]);
+        let found = ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
+        assert!(found.is_empty() && found.sources.is_empty() && found.markdown().is_empty());
+        assert_eq!(found.fallback, Fallback::NoWiki);
+        assert!(found.reason.contains(why) && found.reason.contains("no wiki"), "{}", found.reason);
+        assert!(found.considered.iter().all(|one| !one.kept && one.reason.is_some()));
+    }
 }
 
 #[test]
@@ -112,12 +114,13 @@ fn the_issue_asked_about_is_no_answer() {
 }
 
 #[test]
-fn the_cut_of_every_search_can_take_the_place_of_the_floor() {
-    let (_tree, index) = index(&[("triage.troubleshooting.keep_by", "cut")]);
+fn the_cut_of_every_search_takes_the_place_of_the_floor() {
+    let (_tree, index) = index(&[]);
     let found = ask(&index, "The application shows the login page", "");
     assert_eq!(numbers(&found), [1], "{}", found.reason);
     assert!(found.matches[0].similarity < 0.65, "the floor would not let it pass: {}", found.matches[0].similarity);
     assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
+    assert_eq!(found.limits.similarity_threshold, 0.425, "calibrated for the model");
     assert!(ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?").is_empty());
     let of_itself = index.troubleshooting().answer(&TroubleshootRequest::new(Trouble::Issue(1))).expect("answered");
     assert!(of_itself.considered.iter().all(|one| one.number != 1));
@@ -125,9 +128,25 @@ fn the_cut_of_every_search_can_take_the_place_of_the_floor() {
 }
 
 #[test]
+fn under_the_cut_the_floor_still_holds_and_the_most_similar_issues_are_given() {
+    let tree = notes_tree();
+    let index = tree.open(&[("triage.troubleshooting.max_results", "1")]);
+    // The words of the trouble stand in the first issue more often, and the second is the trouble itself.
+    let repeated = "Login token update. ".repeat(6);
+    put(&index, &[closed(1, "Login token", &repeated), closed(2, TITLE, BODY), closed(3, "Pale colours", "Too pale.")]);
+    let found = ask(&index, TITLE, BODY);
+    assert_eq!(numbers(&found), [2], "{}", found.reason);
+    let similarities: Vec<f64> = found.considered.iter().filter_map(|one| one.similarity).collect();
+    assert!(similarities.is_sorted_by(|a, b| a >= b), "{similarities:?}");
+    let high = TroubleshootRequest { similarity_threshold: Some(1.0), ..TroubleshootRequest::text("Login token", "") };
+    let none = index.troubleshooting().answer(&high).expect("answered");
+    assert!(none.matches.is_empty() && none.reason.contains("below 1.00"), "{}", none.reason);
+}
+
+#[test]
 fn trap_the_floor_is_a_similarity_and_not_a_distance() {
     // A distance of up to 0.65 would let in a similarity of a third; a similarity of 0.65 does not.
-    let (_tree, index) = index(&[]);
+    let (_tree, index) = index(&[("triage.troubleshooting.keep_by", "floor")]);
     let found = ask(&index, "The application shows the login page", "");
     let similarity =
         found.considered.iter().find(|one| one.number == 1).and_then(|one| one.similarity).expect("compared");
@@ -144,7 +163,7 @@ fn trap_the_floor_is_a_similarity_and_not_a_distance() {
 fn trap_what_only_words_found_is_held_to_its_real_similarity() {
     // One candidate a leg: words find the issue with the rare ones, vectors find the other.
     let tree = notes_tree();
-    let index = tree.open(&[("triage.troubleshooting.candidates", "1")]);
+    let index = tree.open(&[("triage.troubleshooting.candidates", "1"), ("triage.troubleshooting.keep_by", "floor")]);
     let fruit = "Apples, pears and plums are harvested in autumn by hand and kept in a cool cellar.";
     put(
         &index,
@@ -275,6 +294,22 @@ fn the_wiki_answers_where_no_issue_does_and_says_what_found_it() {
     let off_topic = ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
     assert!(off_topic.is_empty() && off_topic.fallback == Fallback::Wiki, "{off_topic:?}");
     assert!(off_topic.reason.contains("nothing in the wiki either"), "{}", off_topic.reason);
+}
+
+/// A page that the keywords find was refused because of the rest of the text.
+#[test]
+fn trap_each_query_to_the_wiki_has_a_gate_of_its_own() {
+    let tree = notes_tree();
+    let index = tree.open(&[]);
+    let pages =
+        [&PAGES[..], &[("Failures", "KRAKEN_OVERRUN: the queue of the loader is full; make it longer.")]].concat();
+    wiki(&index, &pages);
+    let body = "Yesterday evening my colleague and I came back from lunch, sat down, drank some tea with lemon, watched birds \
+                outside and wondered about holidays in the mountains, about skiing, snow, cheese and good weather. Then a \
+                grey window showed KRAKEN_OVERRUN and went away again before anybody could take a photograph of it.";
+    let found = ask(&index, "KRAKEN_OVERRUN", body);
+    assert_eq!(found.sources, ["[Wiki: Failures]"], "{}", found.reason);
+    assert_eq!(found.wiki[0].found_by, tamis::troubleshoot::WikiFound::Keywords);
 }
 
 #[test]

@@ -11,7 +11,7 @@ Examples:
   curl … | jq -c '.hits.hits[]' | tamis cut --score _score
   my-vector-search \"query\" | tamis cut --score distance --method max_gap
   jq -c '.data.Get.Page[]' answer.json | tamis cut --score _additional.distance --method autocut:jumps=2
-  tamis cut --method auto --background-sample random.csv --want all < hybrid.csv
+  tamis cut --background-sample random.csv --want all < hybrid.csv
 
 The input is JSON Lines, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with
 a score must come best first. Lines without one are ordered by their similarity and bm25, fused. A malformed line stops
@@ -23,7 +23,7 @@ Exit status: 0 kept some lines, 1 kept none, 2 an error.";
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", methods::help()))]
 pub struct CutArguments {
     /// Choose where relevance ends (--help lists the methods)
-    #[arg(short, long, value_name = "METHOD[:PARAM=VALUE,…]", default_value = "background", value_parser = cut)]
+    #[arg(short, long, value_name = "METHOD[:PARAM=VALUE,…]", default_value = "auto", value_parser = cut)]
     pub method: Box<dyn Rule>,
     /// Read the score from this field, with dots leading into objects; higher is better, except in a field called distance
     /// [default: score, else similarity and bm25]

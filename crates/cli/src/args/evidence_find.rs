@@ -21,7 +21,7 @@ pub struct EvidenceRankArguments {
     /// Rank only fragments with an edge to a claim of this task; repeat or separate with commas
     #[arg(long = "task", value_name = "ID", value_delimiter = ',')]
     pub tasks: Vec<String>,
-    /// Choose where relevance ends: METHOD or METHOD:PARAM=VALUE,… [default: evidence.cut, kneedle]
+    /// Choose where relevance ends: METHOD or METHOD:PARAM=VALUE,… [default: evidence.cut, auto]
     #[arg(long, value_name = "CUT")]
     pub cut: Option<String>,
     /// Show at most N fragments; never changes what is relevant [default: all]

@@ -45,6 +45,9 @@ pub struct QueryArguments {
     pub cut: Option<String>,
     #[command(flatten)]
     pub goal: CutGoalArguments,
+    /// Show what comes nearest even if nothing seems to be on topic
+    #[arg(long, help_heading = "Cut", hide_short_help = true)]
+    pub no_gate: bool,
 
     #[command(flatten)]
     pub output: OutputArguments,

@@ -29,11 +29,11 @@ pub struct TroubleshootArguments {
     #[arg(long, value_name = "N")]
     pub issue: Option<u64>,
 
-    /// Keep solved issues by similarity (the floor of --threshold) or by cut (the gate and cut of every search)
-    /// [default: triage.troubleshooting.keep_by, similarity]
+    /// Keep solved issues by cut (the gate and cut of every search, above a low --threshold) or by floor (--threshold alone)
+    /// [default: triage.troubleshooting.keep_by, cut]
     #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(tamis::config::KeepBy::NAMES), hide_possible_values = true)]
     pub keep_by: Option<String>,
-    /// Keep solved issues of at least this similarity, 0 to 1 [default: triage.troubleshooting.similarity_threshold, 0.65]
+    /// Keep solved issues of at least this similarity, 0 to 1 [default: triage.troubleshooting.similarity_threshold, by the model; with floor 0.65]
     #[arg(long, value_name = "SIMILARITY", allow_negative_numbers = true)]
     pub threshold: Option<String>,
     /// Keep at most N solved issues, 1 to 10 [default: triage.troubleshooting.max_results, 3]

@@ -33,6 +33,7 @@ pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> 
         metadata: arguments.metadata.filter(),
         explain: arguments.output.explain,
         aim: arguments.goal.aim(),
+        gate: arguments.no_gate.then_some(false),
         entry_point: Some("cli".into()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
         ..new(arguments.query.join(" "))

@@ -142,10 +142,13 @@ pub fn summary(answer: &Answer) -> String {
         ..nearest.clone()
     });
     let sentence = answer.cut.sentence(answer.shown(), nearest.as_ref());
-    let sentence = visible(&sentence);
+    let mut sentence = visible(&sentence).into_owned();
+    if nearest.is_some() && answer.cut.is_refused() {
+        sentence.push_str(" See it with --no-gate.");
+    }
     match &answer.query_id {
         Some(id) => format!("{sentence} [query {id}]"),
-        None => sentence.into_owned(),
+        None => sentence,
     }
 }
 
@@ -263,6 +266,9 @@ mod tests {
             summary(&answer),
             "Nothing close enough: the next one is much weaker. Nearest: heat␛[2Jing.md, “Boiler” (weak match). [query 7k2m9qrt]"
         );
+        assert!(!summary(&answer).contains("--no-gate"), "the gate did not decide");
+        answer.cut.method = "gate".into();
+        assert!(summary(&answer).contains("(weak match). See it with --no-gate. [query"), "{}", summary(&answer));
         answer.index.passages = 0;
         assert!(summary(&answer).contains("filters"));
     }

@@ -28,13 +28,15 @@ pub fn calibrated(out: &mut dyn Page, report: &CalibrateReport) -> io::Result<()
     let written = report.languages.iter().filter(|language| language.written).count();
     let model = label(&report.model);
     match &report.config_file {
-        _ if report.dry_run => writeln!(out, "\nmeasured with {model}; nothing was written"),
-        _ if written == 0 => writeln!(out, "\nmeasured with {model}; no threshold was written"),
+        _ if report.dry_run => writeln!(out, "\nmeasured with {model}; nothing was written")?,
+        _ if written == 0 => return writeln!(out, "\nmeasured with {model}; no threshold was written"),
         Some(file) => {
-            writeln!(out, "\nmeasured with {model}; written to the index and {}", label(&file.to_string_lossy()))
+            writeln!(out, "\nmeasured with {model}; written to the index and {}", label(&file.to_string_lossy()))?;
         }
-        None => writeln!(out, "\nmeasured with {model}; written to the index"),
+        None => writeln!(out, "\nmeasured with {model}; written to the index")?,
     }
+    let when = if report.dry_run { "once written, under the" } else { "from now on, under the" };
+    writeln!(out, "{when} {}", report.effect)
 }
 
 /// A threshold with two decimals, or four where these differ.
@@ -108,6 +110,7 @@ mod tests {
             dry_run: false,
             interrupted: false,
             config_file: Some("/here/.tamis/config.toml".into()),
+            effect: "cut auto: something changes".into(),
             warnings: Vec::new(),
         }
     }
@@ -140,6 +143,7 @@ mod tests {
          rust         0.4107    3,120  500 + 500       0.810  0.72 manual    your own 0.72 stays in effect
 
         measured with static-256-v1; written to the index and /here/.tamis/config.toml
+        from now on, under the cut auto: something changes
         ");
     }
 
@@ -154,7 +158,8 @@ mod tests {
         let dry = CalibrateReport { dry_run: true, ..found.clone() };
         let shown = plain(|out| calibrated(out, &dry));
         assert!(
-            shown.contains("0.4107 calibrated") && shown.ends_with("static-256-v1; nothing was written\n"),
+            shown.contains("0.4107 calibrated")
+                && shown.ends_with("nothing was written\nonce written, under the cut auto: something changes\n"),
             "{shown}"
         );
         let shown = plain(|out| calibrated(out, &found));

@@ -57,8 +57,10 @@ fn one_malformed_line_is_named_and_nothing_is_written() {
 fn nothing_kept_is_status_1_and_so_is_nothing_given() {
     let (code, out, err) = filtered(&["--background", "0.95"], SCORES);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(err.contains("Nothing close enough: "), "{err}");
+    assert!(err.contains("Nothing close enough."), "{err}");
     assert_eq!(filtered(&[], "").0, 1);
+    let (code, _, err) = filtered(&["--method", "background", "--background", "0.95"], SCORES);
+    assert!(code == 1 && err.contains("Nothing close enough: "), "{err}");
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn a_limit_shortens_and_figures_explain() {
     assert_eq!((code, out.lines().count()), (0, 1));
     assert!(err.contains("Kept 4 of 5, the first 1 shown: ") && err.contains("method = fixed"), "{err}");
     let (_, _, err) = filtered(&["--explain"], SCORES);
-    assert!(err.contains("background = estimated"), "{err}");
+    assert!(err.contains("method = auto") && err.contains("background = estimated"), "the default: {err}");
 }
 
 #[test]

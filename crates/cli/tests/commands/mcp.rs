@@ -187,7 +187,11 @@ fn search_gives_what_is_relevant_and_says_why_it_stops() {
 
     let (data, text) = client.good("search", json!({ "query": "zeppelin hydrogen accounting", "paths": ["src/**"] }));
     assert_eq!(data["results"], json!([]), "{text}");
-    assert!(text.starts_with("Nothing close enough"), "{text}");
+    assert!(text.starts_with("Nothing close enough") && text.contains("Set no_gate to see the nearest."), "{text}");
+    let asked = json!({ "query": "zeppelin hydrogen accounting", "paths": ["src/**"], "no_gate": true });
+    let (data, text) = client.good("search", asked);
+    assert_ne!(data["results"], json!([]), "{text}");
+    assert!(text.contains("the gate is off and would have refused all"), "{text}");
     let (_, text) = client.good("search", json!({ "query": "bread", "collections": ["wiki"] }));
     assert!(text.contains("no indexed passage passes the filters"), "{text}");
     let (data, _) = client.good("search", json!({ "query": "login bad token", "state": "closed", "want": "one" }));

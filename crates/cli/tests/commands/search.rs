@@ -38,6 +38,26 @@ fn nothing_found_is_status_1_and_one_clear_line() {
 }
 
 #[test]
+fn what_the_gate_refuses_is_named_and_shown_on_request() {
+    let tree = Tree::indexed();
+    let query = "who won the football world cup of zeppelins";
+    let (code, out, err) = run(tree.tamis(&["search", query]));
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains(" Nearest: ") && out.contains(" (weak match). See it with --no-gate."), "{out}");
+    let (code, shown, err) = run(tree.tamis(&["search", "--no-gate", query]));
+    assert_eq!(code, 0, "{err}");
+    let summary = shown.lines().last().expect("a summary");
+    assert!(summary.contains("the gate is off and would have refused all"), "{summary}");
+    let answer = tree.json(&["search", "--json", "--no-gate", query]);
+    assert_eq!(answer["cut"]["diagnostics"]["gate"], "off", "{answer}");
+    let refused = tree.json(&["search", "--json", query]);
+    assert_eq!(refused["nearest"]["path"], answer["results"][0]["path"], "what was named is what is shown");
+    // On topic the gate changes nothing, and so nothing is said of it.
+    let (_, on_topic, _) = run(tree.tamis(&["search", "--no-gate", OVEN]));
+    assert!(!on_topic.contains("the gate is off"), "{on_topic}");
+}
+
+#[test]
 fn the_json_answer_has_every_field_of_the_contract() {
     let tree = Tree::indexed();
     let answer = tree.json(&["search", "--json", OVEN]);

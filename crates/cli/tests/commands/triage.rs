@@ -51,13 +51,17 @@ fn silence_is_a_status_of_its_own_with_its_reason() {
     let off_topic = ["troubleshoot", "--title", "Quarterly harvest of seaweed", "--body", "How much kelp is there?"];
     let (code, out, _) = run(tree.tamis(&off_topic));
     assert_eq!(code, 1);
+    assert!(out.starts_with("Nothing similar was solved: nothing close enough"), "{out}");
+    let (code, by_floor, _) = run(tree.tamis(&[&off_topic[..], &["--keep-by", "floor"]].concat()));
+    assert_eq!(code, 1);
     assert!(
-        out.starts_with("Nothing similar was solved: the nearest solved issue, #") && out.contains("below 0.65"),
-        "{out}"
+        by_floor.starts_with("Nothing similar was solved: the nearest solved issue, #")
+            && by_floor.contains("below 0.65"),
+        "{by_floor}"
     );
     let (code, out, error) = run(tree.tamis(&[&off_topic[..], &["--markdown"]].concat()));
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(error.contains("below 0.65"), "{error}");
+    assert!(error.contains("nothing close enough"), "{error}");
     let found = tree.json(&[&off_topic[..], &["--json"]].concat());
     assert_eq!((&found["matches"], &found["wiki"], &found["fallback"]), (&json!([]), &json!([]), &json!("no_wiki")));
 }

@@ -206,7 +206,9 @@ fn a_sample_drawn_at_random_is_the_background_and_asks_whether_anything_stands_o
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("Nothing close enough in words or meaning."), "{err}");
     assert_eq!(cut(&[&auto[..], &["--no-gate"]].concat(), &hybrid(0.14))["method"], "auto");
-    assert_ne!(cut(&["--background-sample", &sample], &hybrid(0.14))["method"], "gate", "auto alone asks");
+    assert_eq!(cut(&["--background-sample", &sample], &hybrid(0.14))["method"], "gate", "auto is the default");
+    let other = ["--method", "background", "--background-sample", &sample];
+    assert_ne!(cut(&other, &hybrid(0.14))["method"], "gate", "auto alone asks");
 }
 
 #[test]
@@ -254,7 +256,7 @@ fn the_word_and_the_aims_work_on_other_results_too() {
         let keep = |want: &str| cut(&["--method", method, "--want", want], &list)["keep"].as_u64().expect("a number");
         assert!(keep("one") < keep("all"), "{method}");
     }
-    let set = cut(&["--want", "one"], &list);
+    let set = cut(&["--method", "background", "--want", "one"], &list);
     assert!(reason_of(&set).ends_with("; wanted: one (lambda=0.95)"), "{set}");
     assert_eq!(set["diagnostics"]["want"], "one");
     let costly: String = list.lines().map(|score| format!("{{\"score\":{score},\"tokens\":100}}\n")).collect();
@@ -269,7 +271,11 @@ fn what_cannot_be_done_is_refused_with_the_way_out() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let sample = random(&directory, "similarity\n0.1\n0.2\n");
     for (arguments, input, message) in [
-        (&["--target-recall", "0.9"][..], "1\n", "--target-recall: cut background has no such aim; use --method auto"),
+        (
+            &["--method", "background", "--target-recall", "0.9"][..],
+            "1\n",
+            "--target-recall: cut background has no such aim; use --method auto",
+        ),
         (&["--method", "auto", "--strictness", "0"], "1\n", "--strictness must be a number from 0.1 to 10 and is 0"),
         (
             &["--method", "auto", "--budget-tokens", "9"],

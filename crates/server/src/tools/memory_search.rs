@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
+    /// Return the nearest memories even when none seems to be on topic.
+    #[serde(default)]
+    no_gate: bool,
     /// Only memories since then, such as 2026-01-31, 7d or yesterday (default: any time).
     since: Option<String>,
     /// Only memories before then, in the same forms (default: any time).
@@ -47,6 +50,7 @@ impl Tool for MemorySearch {
         let at = |name: &str, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();
         let request = SearchRequest {
             limit: arguments.limit,
+            gate: arguments.no_gate.then_some(false),
             metadata: MetadataFilter {
                 authors: arguments.author.into_iter().collect(),
                 topics: arguments.topic.into_iter().collect(),

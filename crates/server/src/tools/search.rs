@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// The number of results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the
     /// query).
     want: Option<Want>,
+    /// Return the nearest results even when none seems to be on topic.
+    #[serde(default)]
+    no_gate: bool,
     /// Kinds of text to search: code, docs, wiki, issues, notes, sessions, evidence (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
@@ -80,6 +83,7 @@ impl Tool for Search {
             limit: arguments.limit,
             passages: arguments.passages,
             want: arguments.want.map(Want::meant),
+            gate: arguments.no_gate.then_some(false),
             collections: arguments.collections,
             languages: languages(&arguments.languages)?,
             paths: arguments.paths,

@@ -44,6 +44,10 @@ impl Documents for EmbeddedStore {
         self.database.origins()
     }
 
+    fn newest_dates(&self) -> Result<Vec<(String, i64)>> {
+        self.database.newest_dates()
+    }
+
     fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>> {
         self.database.passages(ids)
     }

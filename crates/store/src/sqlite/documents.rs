@@ -120,6 +120,14 @@ impl Database {
         };
         self.read(|connection| Ok(all(connection, sql, [], origin)?))
     }
+
+    /// Returns the date of the newest document of each namespace.
+    pub(crate) fn newest_dates(&self) -> Result<Vec<(String, i64)>> {
+        // A file that git does not know has only the time when it was written, which in an old checkout is that of today.
+        let sql = "SELECT namespace, coalesce(max(dated_ns), max(nullif(modified_ns, 0))) AS newest \
+             FROM documents GROUP BY namespace HAVING newest IS NOT NULL ORDER BY namespace";
+        self.read(|connection| Ok(all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?))
+    }
 }
 
 fn document(row: &Row<'_>) -> rusqlite::Result<DocumentState> {

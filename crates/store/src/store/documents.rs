@@ -31,6 +31,10 @@ pub trait Documents: Send + Sync {
     /// Returns the origins of imported documents and evidence, by namespace, collection and name.
     fn origins(&self) -> Result<Vec<Origin>>;
 
+    /// Returns the date of the newest document of each namespace, in nanoseconds since 1970, by namespace. Documents with a date
+    /// of their own decide; where a namespace has none, the times of modification do. A namespace without either is left out.
+    fn newest_dates(&self) -> Result<Vec<(String, i64)>>;
+
     /// Returns passages in the order given, without those that are gone. A passage that was replaced or deleted after the
     /// last [`publish`](super::Maintenance::publish) is still returned, because the lexical leg still finds it.
     fn passages(&self, ids: &[PassageId]) -> Result<Vec<StoredPassage>>;

@@ -4,12 +4,12 @@
 use crate::usage_record::RecordedCandidate;
 
 /// Number of columns, in the order of [`columns`].
-const COLUMNS: usize = 6;
+const COLUMNS: usize = 7;
 
 fn columns(candidate: &RecordedCandidate) -> [Option<f32>; COLUMNS] {
-    let RecordedCandidate { similarity, bm25, coverage, score, probability, entry, .. } = *candidate;
+    let RecordedCandidate { similarity, bm25, coverage, score, probability, entry, required, .. } = *candidate;
     // A place is far below the integers that single precision leaves out.
-    [similarity, bm25, coverage, score, probability, entry.map(|place| place as f32)]
+    [similarity, bm25, coverage, score, probability, entry.map(|place| place as f32), required]
 }
 
 /// The blob of these candidates.
@@ -46,7 +46,8 @@ pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedC
                 2 => candidate.coverage = value,
                 3 => candidate.score = value,
                 4 => candidate.probability = value,
-                _ => candidate.entry = value.map(|place| place as u32),
+                5 => candidate.entry = value.map(|place| place as u32),
+                _ => candidate.required = value,
             }
         }
     }
@@ -61,8 +62,8 @@ mod tests {
     fn candidate() -> impl Strategy<Value = RecordedCandidate> {
         let figure = || prop::option::of(-1e6f32..1e6);
         let entry = prop::option::of(0u32..4000);
-        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), entry).prop_map(
-            |(passage, similarity, bm25, coverage, score, probability, entry)| RecordedCandidate {
+        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), entry, figure()).prop_map(
+            |(passage, similarity, bm25, coverage, score, probability, entry, required)| RecordedCandidate {
                 passage,
                 similarity,
                 bm25,
@@ -70,6 +71,7 @@ mod tests {
                 score,
                 probability,
                 entry,
+                required,
             },
         )
     }
@@ -82,7 +84,7 @@ mod tests {
         #[test]
         fn what_is_encoded_comes_back(candidates in prop::collection::vec(candidate(), 0..40)) {
             let blob = encode(&candidates);
-            prop_assert!(blob.len() <= 1 + 24 * candidates.len());
+            prop_assert!(blob.len() <= 1 + 28 * candidates.len());
             prop_assert_eq!(decode(passages(&candidates), &blob), Some(candidates));
         }
 

@@ -14,6 +14,7 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         score: Some(1.0 - 0.02 * at as f32),
         probability: None,
         entry: None,
+        required: None,
     };
     RecordedSearch {
         id: id.to_owned(),

@@ -152,6 +152,23 @@ fn the_date_is_the_passages_own_else_its_documents_else_its_files() {
 }
 
 #[test]
+fn the_newest_date_of_a_namespace_is_a_documents_own_else_a_files() {
+    let directory = temporary();
+    let store = filled(directory.path(), dated());
+    // A file without a date of its own was written later, at 50.
+    let elsewhere = |path: &str, modified: i64| NewDocument {
+        namespace: "there".into(),
+        modified_ns: modified * DAY,
+        ..prose(path, &["needle"])
+    };
+    store.apply(&[Change::Put(elsewhere("c.md", 50)), Change::Put(elsewhere("d.md", 7))]).unwrap();
+    let expected = |there: i64| vec![("here".to_owned(), 40 * DAY), ("there".to_owned(), there * DAY)];
+    assert_eq!(store.newest_dates().unwrap(), expected(50));
+    store.set_dates("there", &[("d.md".into(), 9 * DAY)]).unwrap();
+    assert_eq!(store.newest_dates().unwrap(), expected(9), "a date of its own decides");
+}
+
+#[test]
 fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
     let directory = temporary();
     let store = filled(directory.path(), dated());

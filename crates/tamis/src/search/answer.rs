@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use tamis_cut::Cut;
+use tamis_cut::{Cut, Verdict};
 
 /// The result of a search, with its cut and the reason for it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -174,6 +174,33 @@ pub struct CutReport {
 }
 
 impl CutReport {
+    /// Adds to the reason what the gate would have decided, which was turned off.
+    pub(super) fn explain_waived(&mut self, verdict: &Verdict) {
+        if self.keep > 0 && verdict.empty {
+            let reason = self.reason.trim_end_matches('.');
+            self.reason = format!("{reason}; the gate is off and would have refused all ({})", verdict.reason);
+            self.diagnostics.insert("gate".into(), "off".into());
+        }
+    }
+
+    /// Adds how many candidates fell short of the similarity of their language, where nothing else was found.
+    pub(super) fn explain_short(&mut self, short: usize) {
+        if short == 0 {
+            return;
+        }
+        self.diagnostics.insert("below_language_threshold".into(), short.into());
+        if self.keep == 0 {
+            let reason = self.reason.trim_end_matches('.');
+            let them = if short == 1 { "1 code passage is" } else { &format!("{short} code passages are") };
+            self.reason = format!("{reason}; {them} less similar than the language's threshold demands");
+        }
+    }
+
+    /// Returns `true` if the gate refused everything. [`SearchRequest::gate`](super::SearchRequest::gate) turns it off.
+    pub fn is_refused(&self) -> bool {
+        self.method == "gate"
+    }
+
     /// Returns the cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
     /// its `nearest` candidate too.
     pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {

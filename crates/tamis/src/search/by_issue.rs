@@ -11,6 +11,7 @@ use super::stopwatch::Stopwatch;
 use crate::Error;
 use crate::collections::ISSUES;
 use crate::config::Mode;
+use crate::models;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use tamis_cut::Pool;
@@ -85,6 +86,14 @@ impl FoundIssues {
     pub fn background(&self) -> Option<(f64, usize)> {
         let count = self.retrieved.gathered.semantic.as_ref()?.count;
         Some((self.retrieved.gathered.background().similarity?, count as usize))
+    }
+
+    /// Returns the least similarity of two texts on one subject under the model that compared; 0 if nothing is known of the
+    /// model.
+    pub fn least_similarity(&self) -> f64 {
+        let background = self.retrieved.gathered.semantic.as_ref();
+        let model = self.retrieved.model.as_ref().map(|model| model.model());
+        model.map_or(0.0, |model| models::least_similarity(model, background))
     }
 
     /// Returns the model that compared.
@@ -234,12 +243,7 @@ impl Searcher<'_> {
             cut: cut.clone(),
             mode: found.retrieved.mode,
             scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: served.rrf_k }),
-            rerank: Rerank::new(
-                &self.index.config.rank,
-                None,
-                found.retrieved.question.now_ns,
-                &*self.index.config.search.cut,
-            ),
+            rerank: Rerank::none(&self.index.config.rank),
             probabilities: None,
             pool: Pool::scores(values).ok()?,
             order: None,

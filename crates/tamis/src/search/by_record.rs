@@ -94,7 +94,7 @@ impl Searcher<'_> {
             return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
         };
         // This comes before unproposed records are left out, since the gate judges the whole collection.
-        let known = decide::known(&retrieved.gathered, models::reference(&model));
+        let known = decide::known(&retrieved.gathered, &HashSet::new(), models::reference(&model));
         let verdict = self.index.config.gate.judge(&known);
         let (mut listed, proposed) = listed(&mut retrieved, passages, query);
         clock.lap("rank");
@@ -106,12 +106,7 @@ impl Searcher<'_> {
         let decided = Decided {
             mode: retrieved.mode,
             scoring: ScoringKey::new(ScoringKind::Evidence, fusion).with("proposed", query.candidates),
-            rerank: Rerank::new(
-                &self.index.config.rank,
-                None,
-                retrieved.question.now_ns,
-                &*self.index.config.search.cut,
-            ),
+            rerank: Rerank::none(&self.index.config.rank),
             probabilities,
             pool,
             order: None,
@@ -256,7 +251,15 @@ fn listed(
     ranked.retain(|ranked| seen.insert(ranked.passage.document));
     retrieved.gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
     let values = ranked.iter().map(|ranked| ranked.score).collect();
-    let listed = Listed { ranked, entries: None, values, background, admitted: None, source_tables: Vec::new() };
+    let listed = Listed {
+        ranked,
+        entries: None,
+        values,
+        background,
+        admitted: None,
+        source_tables: Vec::new(),
+        short: HashSet::new(),
+    };
     (listed, if by_words { places } else { HashMap::new() })
 }
 

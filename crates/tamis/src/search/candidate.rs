@@ -13,11 +13,13 @@ pub(super) struct Candidate {
     pub bm25: Option<f64>,
     /// Share of the query's IDF mass that matches.
     pub coverage: Option<f64>,
+    /// Share of the query's required terms that it holds; `None` where the query has none.
+    pub required: Option<f64>,
 }
 
 impl Candidate {
     pub fn new(passage: PassageId) -> Self {
-        Candidate { passage, similarity: None, bm25: None, coverage: None }
+        Candidate { passage, similarity: None, bm25: None, coverage: None, required: None }
     }
 
     /// Returns the raw scores, adjusted by language and age.

@@ -8,9 +8,11 @@ use super::gather::Gathered;
 use super::gather::Phrased;
 use super::rank_factors::lowered;
 use super::rerank::Rerank;
+use super::thresholds::Thresholds;
 use crate::Error;
+use crate::collections::CODE;
 use crate::config::RankFactors;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tamis_cut::{
     Admission, Admitted, Background, Gate, Judgements, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
@@ -54,10 +56,36 @@ pub(super) struct Steps<'a> {
     pub rank_factors: &'a RankFactors,
     /// The names that the query can mean.
     pub names: &'a QueryNames,
-    pub rerank: Rerank,
+    pub rerank: &'a Rerank,
     pub decay: SearchDecay<'a>,
     /// The tables of collections with parameters of their own, for a rule that reads them.
     pub tables: &'a [(&'static str, TopScore)],
+    /// The thresholds of languages, for a rule that heeds those that were measured.
+    pub measured: Option<&'a Thresholds>,
+}
+
+impl Steps<'_> {
+    /// The similarity that a code passage needs if nothing else speaks for it; `None` where nothing was measured.
+    fn needed(&self, passage: &StoredPassage) -> Option<f64> {
+        self.measured.filter(|_| passage.collection == CODE)?.measured(self.rerank.language_of(passage))
+    }
+}
+
+/// Which candidates have nothing to speak for them, under any phrasing, but a similarity below the one that their language needs.
+fn falls_short(gathered: &Gathered, passages: &[StoredPassage], steps: &Steps<'_>) -> Vec<bool> {
+    let of_phrasings = |passage: PassageId| {
+        let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
+        phrased.filter(move |candidate| candidate.passage == passage)
+    };
+    let falls_short = |(candidate, passage): (&Candidate, &StoredPassage)| {
+        let Some(needed) = steps.needed(passage) else { return false };
+        let speaks = |candidate: &Candidate| {
+            candidate.coverage.is_some_and(|coverage| coverage > 0.0)
+                || candidate.similarity.is_none_or(|similarity| similarity >= needed)
+        };
+        !speaks(candidate) && !of_phrasings(candidate.passage).any(speaks)
+    };
+    gathered.candidates.iter().zip(passages).map(falls_short).collect()
 }
 
 /// The pool in order, with the values that the rule reads.
@@ -75,6 +103,8 @@ pub(super) struct Listed {
     pub admitted: Option<Admitted>,
     /// The candidates of collections with a table of their own. Those above their threshold come before the others.
     pub source_tables: Vec<SourceTable>,
+    /// The candidates that fall short of the threshold of their language.
+    pub short: HashSet<PassageId>,
 }
 
 impl Listed {
@@ -119,7 +149,14 @@ pub(super) fn list(
     if steps.decay.before_cut() {
         values.iter_mut().zip(&decay).for_each(|(value, &factor)| *value = Decay::apply(*value, factor));
     }
-    let scores = match ordering {
+    // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
+    let falls_short = falls_short(gathered, &passages, steps);
+    let lower = |scores: &mut [f64], most: f64| {
+        let short = scores.iter_mut().zip(&falls_short).filter(|(_, short)| **short);
+        short.for_each(|(score, _)| *score = score.min(most));
+    };
+    lower(&mut values, fused.background.unwrap_or(0.0));
+    let mut scores = match ordering {
         // Ranks carry no decay, so candidates that decay are ordered by values.
         _ if !gathered.phrased.is_empty() && !steps.decay.is_on() => {
             weighed(Fused::ranks(gathered, &adjustments, ordering))
@@ -127,6 +164,9 @@ pub(super) fn list(
         same if same == cut => values.clone(),
         other => weighed(Fused::of(gathered, &adjustments, other).values),
     };
+    if ordering != cut || !gathered.phrased.is_empty() {
+        lower(&mut scores, 0.0);
+    }
     let mut order = order(&values);
     // Candidates with equal or missing reciprocal ranks are ordered by their values.
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
@@ -145,6 +185,8 @@ pub(super) fn list(
     if let Some(admissions) = admissions {
         order.sort_by_key(|&position| admissions[position] == Admission::Refused);
     }
+    let short = gathered.candidates.iter().zip(falls_short).filter(|(_, short)| *short);
+    let short = short.map(|(candidate, _)| candidate.passage).collect();
     let mut passages: Vec<Option<StoredPassage>> = passages.into_iter().map(Some).collect();
     let ranked = order.into_iter().filter_map(|position| {
         Some(Ranked {
@@ -158,7 +200,7 @@ pub(super) fn list(
     });
     let ranked: Vec<Ranked> = ranked.collect();
     values.sort_by(|a, b| b.total_cmp(a));
-    Listed { ranked, entries: None, values, background: fused.background, admitted, source_tables }
+    Listed { ranked, entries: None, values, background: fused.background, admitted, source_tables, short }
 }
 
 /// Returns the values of the collections with a table of their own. Candidates above their collection's threshold, given the best
@@ -298,7 +340,7 @@ pub(super) fn decide(
     gathered: &Gathered,
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
-    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, .. } = listed;
+    let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, ref short, .. } = listed;
     let &Grounds { gate, reference, relevance, ref judgements } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
@@ -311,21 +353,24 @@ pub(super) fn decide(
     if let Some(judgements) = judgements {
         pool = pool.with_judgements(judgements.clone());
     }
-    let known = known(gathered, reference);
+    let known = known(gathered, short, reference);
     let cut = match gate {
         Some(gate) => gate.cut(&known, rule, &pool),
         None => rule.cut(&pool),
     };
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
     let order = cut.order.clone();
-    let report = CutReport::from(cut);
+    let mut report = CutReport::from(cut);
+    report.explain_short(short.len());
     Ok(Decision { report, probabilities, pool, order, evidence: known.sum() })
 }
 
-/// Returns the absolute evidence of the best candidates, over all phrasings.
-pub(super) fn known(gathered: &Gathered, reference: Option<f64>) -> tamis_cut::Evidence {
+/// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their
+/// language give none.
+pub(super) fn known(gathered: &Gathered, short: &HashSet<PassageId>, reference: Option<f64>) -> tamis_cut::Evidence {
     let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
-    let candidates: Vec<&Candidate> = gathered.candidates.iter().chain(phrased).collect();
+    let all = gathered.candidates.iter().chain(phrased);
+    let candidates: Vec<&Candidate> = all.filter(|candidate| !short.contains(&candidate.passage)).collect();
     let best = |score: fn(&Candidate) -> Option<f64>| {
         candidates.iter().filter_map(|candidate| score(candidate)).filter(|value| value.is_finite()).reduce(f64::max)
     };
@@ -339,6 +384,6 @@ pub(super) fn known(gathered: &Gathered, reference: Option<f64>) -> tamis_cut::E
         best_similarity: best(|candidate| candidate.similarity),
         background,
         reference,
-        ..tamis_cut::Evidence::default()
+        required: best(|candidate| candidate.required),
     }
 }

@@ -31,6 +31,7 @@ mod question;
 mod rank_factors;
 mod record;
 mod replayed;
+mod required;
 mod rerank;
 mod retrieve;
 mod reusable_pool;

@@ -7,7 +7,6 @@ use super::decide::{self, Grounds, Steps};
 use super::gather::Gathered;
 use super::metadata::MetadataFilter;
 use super::query::SearchRequest;
-use super::rerank::Rerank;
 use super::retrieve::fetch;
 use super::scope::Scope;
 use super::searcher::Searcher;
@@ -76,17 +75,18 @@ impl Searcher<'_> {
         let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(Some(&info))).transpose()?;
         let names = QueryNames::default();
+        let rerank = self.rerank(None, now_ns, false, rule)?;
         let steps = Steps {
             fusions: self.fusions(rule, Some(&info), false)?,
             rank_factors: &self.index.config.rank_factors,
             names: &names,
-            rerank: Rerank::new(&self.index.config.rank, None, now_ns, rule),
+            rerank: &rerank,
             decay: SearchDecay::NONE,
             tables: &self.source_tables(rule)?,
+            measured: None,
         };
-        let threshold = |passage: &StoredPassage| {
-            thresholds.as_ref().map(|thresholds| thresholds.of(steps.rerank.language_of(passage)))
-        };
+        let threshold =
+            |passage: &StoredPassage| thresholds.as_ref().map(|thresholds| thresholds.of(rerank.language_of(passage)));
         let mut listed = decide::list(&gathered, passages, rule, &steps, threshold);
         let grounds = Grounds { gate: None, reference: None, relevance: Default::default(), judgements: None };
         let decision = decide::decide(rule, &grounds, &gathered, &mut listed)?;

@@ -7,7 +7,6 @@ use super::decay::SearchDecay;
 use super::entries::{self, Entry};
 use super::metadata;
 use super::question::Question;
-use super::rerank::Rerank;
 use super::retrieve::Decided;
 use super::snippet::{self, Snippet};
 use std::collections::HashSet;
@@ -150,9 +149,9 @@ pub(super) fn pool_entries(
 ) -> Vec<PoolEntry> {
     let Decided { ranked, rerank, entries, .. } = decided;
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
-    let date = |passage: &StoredPassage| match rerank.by_age() {
-        true => Rerank::date(passage),
-        false => decay.date(passage),
+    let age = |passage: &StoredPassage| match rerank.by_age() {
+        true => rerank.age_days(passage),
+        false => decay.date(passage).map(days),
     };
     let of = |at: usize| entries.as_ref().and_then(|entries| entries.get(at));
     let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
@@ -160,7 +159,7 @@ pub(super) fn pool_entries(
         rank: None,
         namespace: hit.passage.namespace.clone(),
         distance_factor: hit.adjustment.factor,
-        age_days: date(&hit.passage).map(days),
+        age_days: age(&hit.passage),
         decay: hit.decay,
         path: hit.passage.path.clone(),
         start_line: hit.passage.start_line,

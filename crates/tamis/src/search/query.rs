@@ -39,6 +39,8 @@ pub struct SearchRequest {
     /// A promise that the cut must keep, calibrated on judged queries. It replaces the cut's own choice and the gate. `None`:
     /// `search.guarantee`.
     pub guarantee: Option<Guarantee>,
+    /// Whether the gate may refuse everything if nothing stands out. `None`: `search.gate`.
+    pub gate: Option<bool>,
     /// The legs to use. `None`: `search.mode`.
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.
@@ -136,6 +138,13 @@ impl SearchRequest {
     #[must_use]
     pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
         self.guarantee = Some(guarantee);
+        self
+    }
+
+    /// Lets the gate hold everything back where nothing stands out, or never: `gate(false)` shows what comes nearest.
+    #[must_use]
+    pub fn gate(mut self, gate: bool) -> Self {
+        self.gate = Some(gate);
         self
     }
 

@@ -7,7 +7,7 @@ use super::searcher::Searcher;
 use crate::Error;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_cut::Gate;
-use tamis_rank::QueryNames;
+use tamis_rank::{QueryNames, RequiredTerms};
 use tamis_text::Language;
 
 /// A question with all open choices made.
@@ -17,6 +17,8 @@ pub(super) struct Question {
     pub text: String,
     /// The names that the query can mean.
     pub names: QueryNames,
+    /// The terms that an answer must hold.
+    pub required: RequiredTerms,
     /// Other phrasings with their weights.
     pub variants: Vec<(String, f64)>,
     /// The language to prefer, by canonical name.
@@ -29,6 +31,8 @@ pub(super) struct Question {
     pub memory: bool,
     /// The gate, if the search has one.
     pub gate: Option<Gate>,
+    /// The gate, where the user has turned it off. It decides nothing, and the reason says what it would have refused.
+    pub waived_gate: Option<Gate>,
 }
 
 impl Searcher<'_> {
@@ -40,24 +44,31 @@ impl Searcher<'_> {
         let parsed = Parsed::of(&request.query);
         let weighed =
             |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.index.config)?));
+        let (gate, waived_gate) = self.gates(request);
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
         Ok(Question {
             hint: request.hint(&parsed),
             names: QueryNames::of(&parsed.text),
+            required: RequiredTerms::of(&parsed.text),
             text: parsed.text,
             variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
             scope: self.scope(request)?,
             now_ns: request.now_ns.unwrap_or_else(clock),
             memory: request.memory,
-            gate: self.gate(request),
+            gate,
+            waived_gate,
         })
     }
 
-    fn gate(&self, request: &SearchRequest) -> Option<Gate> {
+    /// The gate that decides, or the one that the user has turned off.
+    fn gates(&self, request: &SearchRequest) -> (Option<Gate>, Option<Gate>) {
         let config = &self.index.config;
+        if request.is_uncut(config) {
+            return (None, None);
+        }
         let own = config.memory.min_evidence.filter(|_| request.memory);
         let gate = Gate { min_evidence: own.unwrap_or(config.gate.min_evidence), ..config.gate.clone() };
-        (config.search.gate && !request.is_uncut(config)).then_some(gate)
+        if request.gate.unwrap_or(config.search.gate) { (Some(gate), None) } else { (None, Some(gate)) }
     }
 }
 

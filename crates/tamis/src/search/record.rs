@@ -26,6 +26,7 @@ impl Searcher<'_> {
             similarity: single(ranked.candidate.similarity),
             bm25: single(ranked.candidate.bm25),
             coverage: single(ranked.candidate.coverage),
+            required: single(ranked.candidate.required),
             // A value that is not finite was not read.
             score: single(match at < counted {
                 true => pool.values().get(decided.order.as_ref().map_or(at, |order| order[at])).copied(),

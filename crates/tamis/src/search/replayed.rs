@@ -187,7 +187,7 @@ fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evi
         best_similarity: best(&mut candidates.iter().map(|candidate| candidate.similarity)),
         background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
         reference: grounds.reference,
-        ..tamis_cut::Evidence::default()
+        required: best(&mut candidates.iter().map(|candidate| candidate.required)),
     }
 }
 
@@ -205,6 +205,7 @@ mod tests {
             score: Some(score),
             probability: None,
             entry: None,
+            required: None,
         };
         RecordedSearch {
             mode: "hybrid".into(),

@@ -2,39 +2,74 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
-use crate::config::{RankConfig, RecencyUse};
+use super::searcher::Searcher;
+use crate::Error;
+use crate::config::{RankConfig, RecencyFrom, RecencyUse};
+use std::collections::BTreeMap;
 use tamis_cut::Rule;
 use tamis_rank::{Adjustment, LanguageMatch};
 use tamis_store::StoredPassage;
 use tamis_text::{Language, Relation};
 
 /// The adjustments of the candidates of one search.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rerank {
     /// The language to prefer.
     pub hint: Option<&'static str>,
-    /// The reference time for ages; `None`: age changes nothing.
-    now_ns: Option<i64>,
+    /// The reference times for ages; `None`: age changes nothing.
+    ages: Option<Ages>,
     config: RankConfig,
+}
+
+/// The reference times for ages.
+#[derive(Clone, Debug, PartialEq)]
+struct Ages {
+    now_ns: i64,
+    /// The date of the newest document of each namespace; empty: ages are counted from the present.
+    newest: BTreeMap<String, i64>,
+}
+
+impl Ages {
+    /// Returns the time that the ages of a namespace's passages are counted from, which is never in the future.
+    fn from(&self, namespace: &str) -> i64 {
+        self.newest.get(namespace).map_or(self.now_ns, |&newest| newest.min(self.now_ns))
+    }
 }
 
 /// The severities that keep more of their value over time.
 const SEVERE: [&str; 2] = ["critical", "major"];
 
-impl Rerank {
-    /// Returns the same without age, unless it is on for every search.
-    pub fn unaged(self) -> Self {
-        Rerank { now_ns: self.now_ns.filter(|_| self.config.use_recency == RecencyUse::On), ..self }
-    }
-
-    /// Returns the adjustments of a search under `rule`.
-    pub fn new(config: &RankConfig, hint: Option<&'static str>, now_ns: i64, rule: &dyn Rule) -> Self {
+impl Searcher<'_> {
+    /// Returns the adjustments of a search under `rule`. Memories decay by other settings, so `memory` leaves age out unless
+    /// it is on for every search.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn rerank(
+        &self,
+        hint: Option<&'static str>,
+        now_ns: i64,
+        memory: bool,
+        rule: &dyn Rule,
+    ) -> Result<Rerank, Error> {
+        let config = self.index.config.rank;
         let aged = match config.use_recency {
             RecencyUse::On => true,
             RecencyUse::Off => false,
-            RecencyUse::Auto => rule.reads_aged_distances(),
+            RecencyUse::Auto => rule.reads_aged_distances() && !memory,
         };
-        Rerank { hint, now_ns: aged.then_some(now_ns), config: *config }
+        let newest = match config.recency_from {
+            RecencyFrom::Newest if aged => self.index.store.newest_dates()?.into_iter().collect(),
+            _ => BTreeMap::new(),
+        };
+        Ok(Rerank { hint, ages: aged.then_some(Ages { now_ns, newest }), config })
+    }
+}
+
+impl Rerank {
+    /// Nothing moves.
+    pub fn none(config: &RankConfig) -> Self {
+        Rerank { hint: None, ages: None, config: *config }
     }
 
     /// Returns a passage's language: the stored one, or else that of its path.
@@ -52,7 +87,7 @@ impl Rerank {
     }
 
     /// Returns the date that a passage's age is counted from: its last commit if known, or else the file's last change.
-    pub fn date(passage: &StoredPassage) -> Option<i64> {
+    fn date(passage: &StoredPassage) -> Option<i64> {
         passage.dated_ns.or(Some(passage.modified_ns).filter(|&modified| modified > 0))
     }
 
@@ -60,13 +95,22 @@ impl Rerank {
     pub fn of(&self, passage: &StoredPassage) -> Adjustment {
         let language = self.hint.map_or(1.0, |_| self.config.language.factor(self.language(passage)));
         let severe = passage.severity.as_deref().is_some_and(|severity| SEVERE.contains(&severity));
-        let recency = self.now_ns.map_or(1.0, |now| self.config.recency.factor(Self::date(passage), now, severe));
+        let recency = self
+            .ages
+            .as_ref()
+            .map_or(1.0, |ages| self.config.recency.factor(Self::date(passage), ages.from(&passage.namespace), severe));
         Adjustment::of(language, recency)
     }
 
     /// Returns `true` if age adjusts candidates.
     pub fn by_age(&self) -> bool {
-        self.now_ns.is_some()
+        self.ages.is_some()
+    }
+
+    /// The age of a passage in days, as it moves the passage; `None` where age moves nothing or there is no date.
+    pub fn age_days(&self, passage: &StoredPassage) -> Option<f64> {
+        let from = self.ages.as_ref()?.from(&passage.namespace);
+        Some(((from as f64 - Self::date(passage)? as f64) / 86_400e9).max(0.0))
     }
 
     /// Adds a note to the reason of an empty cut if age alone put the nearest candidate beyond it.
@@ -92,8 +136,9 @@ impl Rerank {
     pub fn scoring(&self) -> impl Iterator<Item = (&'static str, String)> {
         let RankConfig { language, recency, .. } = self.config;
         let by_language = self.hint.map(|_| ("language", format!("{} {}", language.same, language.related)));
-        let age = || format!("{} {} {}", recency.half_life_days, recency.floor, recency.severe_floor);
-        let by_age = self.now_ns.map(|_| ("recency", age()));
+        let from = if self.config.recency_from == RecencyFrom::Newest { " newest" } else { "" };
+        let age = || format!("{} {} {}{from}", recency.half_life_days, recency.floor, recency.severe_floor);
+        let by_age = self.ages.as_ref().map(|_| ("recency", age()));
         [by_language, by_age].into_iter().flatten()
     }
 }

@@ -10,6 +10,7 @@ use super::gather::{Gathered, Leg, LegError, LegQueries, SemanticQuery, complete
 use super::gather::{Phrased, merge};
 use super::query::SearchRequest;
 use super::question::Question;
+use super::required::look_for;
 use super::rerank::Rerank;
 use super::searcher::Searcher;
 use super::shared::gather_within;
@@ -128,6 +129,7 @@ impl<'a> Searcher<'a> {
             gathered.phrased = phrased;
         }
         let passages = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
+        look_for(&question.required, &mut gathered.candidates, &passages);
         clock.lap("gather");
 
         let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
@@ -208,14 +210,21 @@ impl<'a> Searcher<'a> {
         let model = retrieved.model.as_deref().map(Embedder::model);
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(model)).transpose()?;
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
-        let Question { hint, names, now_ns, scope, memory, gate, .. } = &retrieved.question;
+        let measured = rule.heeds_measured_thresholds().then(|| self.thresholds(model)).transpose()?;
+        let Question { hint, names, now_ns, scope, memory, gate, waived_gate, .. } = &retrieved.question;
         let fusions = self.fusions(rule, model, *memory)?;
-        let rerank = Rerank::new(&self.index.config.rank, *hint, *now_ns, rule);
-        let rerank = if *memory { rerank.unaged() } else { rerank };
+        let rerank = self.rerank(*hint, *now_ns, *memory, rule)?;
         let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
-        let steps =
-            Steps { fusions, rank_factors: &self.index.config.rank_factors, names, rerank, decay, tables: &tables };
+        let steps = Steps {
+            fusions,
+            rank_factors: &self.index.config.rank_factors,
+            names,
+            rerank: &rerank,
+            decay,
+            tables: &tables,
+            measured: measured.as_ref(),
+        };
         let threshold = |passage: &StoredPassage| {
             let language = hint.or_else(|| rerank.language_of(passage));
             thresholds.as_ref().map(|thresholds| thresholds.of(language))
@@ -251,6 +260,10 @@ impl<'a> Searcher<'a> {
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
         let decide::Decision { report: mut cut, probabilities, pool, order, evidence } = decision;
+        if let Some(gate) = waived_gate {
+            let known = decide::known(&retrieved.gathered, &listed.short, grounds.reference);
+            cut.explain_waived(&gate.judge(&known));
+        }
         if let Some(order) = &order {
             listed.reorder(order);
         }
@@ -261,7 +274,7 @@ impl<'a> Searcher<'a> {
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
-        let warning = joined(thresholds.and_then(|thresholds| thresholds.warning), unjudged);
+        let warning = joined(thresholds.or(measured).and_then(|thresholds| thresholds.warning), unjudged);
         let Listed { ranked, entries, .. } = listed;
         entries::explain(&mut cut, &ranked, entries.as_deref());
         Ok(Decided {

@@ -118,7 +118,7 @@ impl Candidates<'_> {
     /// Returns the gate's evidence.
     pub fn evidence(&self) -> tamis_cut::Evidence {
         let reference = self.retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
-        known(&self.retrieved.gathered, reference)
+        known(&self.retrieved.gathered, &HashSet::new(), reference)
     }
 
     /// Returns the built-in model of where relevance ends for the kind of text that was found.

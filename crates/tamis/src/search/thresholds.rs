@@ -60,6 +60,12 @@ impl Thresholds {
         own.map(|&(threshold, _)| threshold)
     }
 
+    /// Returns the threshold of a language if somebody has set or measured it.
+    pub(crate) fn measured(&self, language: Option<&str>) -> Option<f64> {
+        let &(threshold, source) = self.by_language.get(threshold_language(language?))?;
+        (source != ThresholdSource::BuiltIn).then_some(threshold)
+    }
+
     /// Uses the default of a rule that has one, since a caller can give the cut a default other than the configuration's.
     pub(crate) fn with_default_of(mut self, rule: &dyn Rule) -> Self {
         let given = rule.settings().into_iter().find(|(name, _)| *name == "default");
@@ -259,6 +265,8 @@ mod tests {
             assert_eq!(thresholds.entry(language), (threshold, source), "{language}");
         }
         assert_eq!(thresholds.of(Some("tsx")), 0.65);
+        let measured = ["rust", "python", "tsx", "ruby"].map(|language| thresholds.measured(Some(language)));
+        assert_eq!(measured, [Some(0.72), Some(0.4), None, None]);
         assert_eq!(thresholds.own(Some("ruby")), None);
         assert_eq!(thresholds.of(None), 0.65);
     }

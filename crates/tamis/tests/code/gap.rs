@@ -107,10 +107,43 @@ fn age_moves_passages_away_by_the_cut_that_is_defined_so() {
     assert!((factor(&other, "client/fetch.py") - 1.5).abs() < 1e-9, "half-life and floor are settings");
 }
 
+/// Ages counted from today: a repository that was quiet for a year answered 3 of 10 questions.
+#[test]
+fn trap_a_quiet_year_empties_no_answer() {
+    let tree = tree();
+    refresh(&tree.open(&[]));
+    let now = 20_000 * DAY_NS;
+    let settings = [("search.gate", "false"), ("search.cut", "max_gap")];
+    let index = tree.open(&settings);
+    let documents = index.contents().documents(index.namespace()).expect("read");
+    let old: Vec<(String, i64)> = documents.into_iter().map(|one| (one.path, now - 500 * DAY_NS)).collect();
+    support::store(&index).set_dates(index.namespace(), &old).expect("dated");
+    let newest = [("client/fetch.py".to_owned(), now - 410 * DAY_NS)];
+    support::store(&index).set_dates(index.namespace(), &newest).expect("dated");
+
+    let answer = explained(&index, QUESTION, Some(now));
+    assert!(answer.cut.keep > 0, "{}", answer.cut.reason);
+    assert_eq!(factor(&answer, "client/fetch.py"), 1.0, "the newest document is new");
+    assert!((factor(&answer, "client/fetch.ts") - 1.5).abs() < 1e-9, "90 days older than the newest");
+    let age =
+        |path: &str| answer.pool.iter().flatten().find(|entry| entry.path == path).and_then(|entry| entry.age_days);
+    assert_eq!((age("client/fetch.py"), age("client/fetch.ts")), (Some(0.0), Some(90.0)));
+
+    let today = tree.open(&[&settings[..], &[("rank.recency_from", "today"), ("cut.max_gap.ceiling", "0.4")]].concat());
+    let exact = explained(&today, QUESTION, Some(now));
+    assert!((factor(&exact, "client/fetch.py") - 1.85).abs() < 1e-9, "as specified");
+    assert_eq!(exact.cut.keep, 0, "{}", exact.cut.reason);
+}
+
 #[test]
 fn where_all_is_old_the_answer_says_that_age_did_it() {
     let tree = tree();
-    let index = tree.open(&[("search.gate", "false"), ("search.cut", "max_gap"), ("cut.max_gap.ceiling", "0.4")]);
+    let index = tree.open(&[
+        ("search.gate", "false"),
+        ("search.cut", "max_gap"),
+        ("cut.max_gap.ceiling", "0.4"),
+        ("rank.recency_from", "today"),
+    ]);
     refresh(&index);
     let far = i64::MAX / 2;
     let answer = explained(&index, QUESTION, Some(far));

@@ -57,18 +57,41 @@ fn trap_words_propose_and_have_no_part_in_the_order() {
 }
 
 #[test]
-fn kneedle_ends_the_list_and_a_limit_only_shortens_it() {
+fn auto_ends_the_list_and_a_limit_only_shortens_it() {
     let (_tree, index) = strokes().index(&[]);
     let found = rank(&index, RankRequest::new("c1"));
-    assert_eq!(found.cut.method, "kneedle");
-    assert!(found.fragments.len() >= 3 && found.fragments[0].id == "trial", "{:?}", found.cut);
+    assert_eq!(found.cut.method, "auto");
+    assert!(!found.fragments.is_empty() && found.fragments[0].id == "trial", "{:?}", found.cut);
     assert!(found.stands_out, "{}", found.stands_out_reason);
     assert_eq!(found.cut.keep, found.fragments.len());
-    let two = rank(&index, RankRequest { limit: Some(2), ..RankRequest::new("c1") });
-    assert_eq!(two.fragments[..], found.fragments[..2], "a prefix");
+    let (_tree, all) = strokes().index(&[("cut.auto.want", "all")]);
+    let all = rank(&all, RankRequest::new("c1"));
+    assert!(all.fragments.len() > 1 && all.fragments.len() >= found.fragments.len(), "{:?}", all.cut);
+    let (_tree, strict) = strokes().index(&[("cut.auto.want", "one")]);
+    assert_eq!(rank(&strict, RankRequest::new("c1")).fragments.len(), 1, "from the configuration to the result");
+}
+
+#[test]
+fn kneedle_can_be_chosen_in_both_of_its_forms() {
+    let kneedle = |more: &[(&str, &str)]| {
+        let settings = [&[("evidence.cut", "kneedle")], more].concat();
+        let (_tree, index) = strokes().index(&settings);
+        let whole = rank(&index, RankRequest::new("c1"));
+        let two = rank(&index, RankRequest { limit: Some(2), ..RankRequest::new("c1") });
+        (whole, two)
+    };
+    let (found, two) = kneedle(&[]);
+    assert_eq!(found.cut.method, "kneedle");
+    assert!(found.fragments.len() >= 3 && found.fragments[0].id == "trial", "{:?}", found.cut);
+    assert_eq!(two.fragments[..], found.fragments[..2], "a limit only shortens");
     assert_eq!(two.cut.keep, found.cut.keep);
-    let (_tree, one) = strokes().index(&[("cut.kneedle.min_results", "1"), ("cut.kneedle.max_results", "1")]);
-    assert_eq!(rank(&one, RankRequest::new("c1")).fragments.len(), 1, "from the configuration to the result");
+    let (first, _) = kneedle(&[("cut.kneedle.pick", "first")]);
+    let (_tree, index) = strokes().index(&[]);
+    let rule = tamis::cut::parse("kneedle:pick=first").expect("a cut");
+    let asked = rank(&index, RankRequest { cut: Some(rule), ..RankRequest::new("c1") });
+    assert_eq!((first.cut.keep, &first.cut.diagnostics), (asked.cut.keep, &asked.cut.diagnostics));
+    let (one, _) = kneedle(&[("cut.kneedle.min_results", "1"), ("cut.kneedle.max_results", "1")]);
+    assert_eq!(one.fragments.len(), 1, "from the configuration to the result");
 }
 
 #[test]
@@ -130,7 +153,7 @@ fn a_task_leaves_what_has_to_do_with_it() {
 fn a_claim_on_what_is_not_there_still_gets_its_three_and_is_told_that_nothing_stands_out() {
     let graph =
         strokes().claim("c3", "t3", "The king of Portugal taxed the apple bread of ten opera singers and the queen.");
-    let (_tree, index) = graph.index(&[]);
+    let (_tree, index) = graph.index(&[("evidence.cut", "kneedle")]);
     let found = rank(&index, RankRequest::new("c3"));
     assert!(!found.stands_out && !found.stands_out_reason.is_empty(), "{}", found.stands_out_reason);
     assert!(!found.fragments.is_empty(), "{:?}", found.cut);

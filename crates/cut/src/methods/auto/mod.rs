@@ -139,6 +139,10 @@ impl Rule for Auto {
         cut
     }
 
+    fn heeds_measured_thresholds(&self) -> bool {
+        true
+    }
+
     fn strictness(&self, want: Want) -> Option<(&'static str, Value)> {
         Some(("want", Value::from(want.name())))
     }

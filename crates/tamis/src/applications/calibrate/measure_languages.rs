@@ -44,6 +44,7 @@ impl Calibrator<'_> {
             dry_run: request.dry_run,
             interrupted: false,
             config_file: None,
+            effect: self.effect(),
             warnings: Vec::new(),
         };
         let before = self.thresholds_now(&model)?;
@@ -196,6 +197,24 @@ impl Calibrator<'_> {
             Err(error) => report.warnings.push(self.unwritten(&error)),
         }
         Ok(())
+    }
+
+    /// What thresholds change in answers under the configured cut.
+    fn effect(&self) -> String {
+        let rule = &*self.index.config.search.cut;
+        let name = rule.name();
+        if rule.heeds_measured_thresholds() {
+            format!(
+                "cut {name}: a code passage that shares no word with the query must be as similar to it as its language's \
+                 threshold; what words find stays as it is"
+            )
+        } else if rule.reads_thresholds() {
+            format!(
+                "cut {name}: a passage must be as similar to the query as its language's threshold, or match in words"
+            )
+        } else {
+            format!("cut {name}: nothing changes; the cuts auto and language read thresholds")
+        }
     }
 
     fn unwritten(&self, error: &std::io::Error) -> String {

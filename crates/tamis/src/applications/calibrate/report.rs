@@ -44,6 +44,8 @@ pub struct CalibrateReport {
     pub interrupted: bool,
     /// The configuration file that now holds the thresholds.
     pub config_file: Option<PathBuf>,
+    /// What the thresholds change in answers under the configured cut.
+    pub effect: String,
     /// Warnings for the user.
     pub warnings: Vec<String>,
 }

@@ -39,7 +39,7 @@ pub struct Troubleshooting {
     pub searched: u64,
     /// Every issue that a leg proposed, best first, with its scores and decision.
     pub considered: Vec<Considered>,
-    /// The cut of the proposed issues by the floor.
+    /// The cut of the proposed issues, or their floor.
     pub cut: CutReport,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
@@ -69,9 +69,9 @@ pub enum Fallback {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TroubleshootingLimits {
-    /// The test an issue has to pass: `similarity` or `cut`.
+    /// The test an issue has to pass: `cut` or `floor`.
     pub keep_by: String,
-    /// The least similarity of an issue.
+    /// The least similarity of an issue; the one in use where `auto` is set.
     pub similarity_threshold: f64,
     /// The most issues returned.
     pub max_results: usize,

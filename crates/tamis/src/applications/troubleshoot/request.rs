@@ -75,7 +75,7 @@ impl TroubleshootRequest {
         in_range("max_results", integer(self.max_results))?;
         in_range("total_budget_chars", integer(self.total_budget_chars))?;
         Ok(TroubleshootingConfig {
-            similarity_threshold: self.similarity_threshold.unwrap_or(config.similarity_threshold),
+            similarity_threshold: self.similarity_threshold.or(config.similarity_threshold),
             max_results: self.max_results.unwrap_or(config.max_results),
             total_budget_chars: self.total_budget_chars.unwrap_or(config.total_budget_chars),
             ..*config

@@ -1,5 +1,5 @@
-//! Answers a problem: both legs search solved issues, the floor applies, threads are assembled, and the wiki stands in
-//! if no issue is similar.
+//! Answers a problem: both legs search solved issues, the cut or the floor applies, threads are assembled, and the wiki
+//! stands in if no issue is similar.
 
 use super::Troubleshooter;
 use super::answer::{Considered, Fallback, SolvedIssue, Troubleshooting, TroubleshootingLimits};
@@ -24,6 +24,9 @@ const ENTRY_POINT: &str = "troubleshoot";
 
 /// The floor's name in cut reports.
 const METHOD: &str = "similarity_threshold";
+
+/// The floor that is specified for every model.
+const FLOOR: f64 = 0.65;
 
 impl Troubleshooter<'_> {
     /// Returns `true` if automation may answer problems without being asked (`triage.troubleshooting.enabled`).
@@ -68,7 +71,7 @@ impl Troubleshooter<'_> {
         };
         search.query = format!("{}\n\n{}", title.trim(), body.trim());
         let resolved = AttributeCondition::new("state", ["resolved"]);
-        let found = self.index.searcher().issues(
+        let mut found = self.index.searcher().issues(
             &IssueQuery {
                 request: &search,
                 filter: Filter { attributes: vec![resolved], ..Filter::default() },
@@ -78,17 +81,26 @@ impl Troubleshooter<'_> {
             },
             &mut clock,
         )?;
-        let passages = self.index.searcher().issue_similarities(&found)?;
+        let mut passages = self.index.searcher().issue_similarities(&found)?;
+        if settings.keep_by == KeepBy::Cut {
+            // The most similar issues are given, whatever the legs' ranks say.
+            passages = by_similarity(&mut found, passages);
+        }
         clock.lap("compare");
         let records = self
             .index
             .searcher()
             .issue_records(&found.issues.iter().map(|issue| issue.document).collect::<Vec<_>>())?;
         let within = match settings.keep_by {
-            KeepBy::Similarity => None,
+            KeepBy::Floor => None,
             KeepBy::Cut => Some(self.relevant_issues(&search, number, &mut clock)?),
         };
-        let judged = judged(&found, &passages, &records, &settings, within.as_ref());
+        let least = settings.similarity_threshold.unwrap_or_else(|| match settings.keep_by {
+            KeepBy::Floor => FLOOR,
+            KeepBy::Cut => found.least_similarity(),
+        });
+        let limits = Limits { least, most: settings.max_results };
+        let judged = judged(&found, &passages, &records, limits, within.as_ref());
         let kept: Vec<usize> = (0..judged.len()).filter(|&at| judged[at].kept).collect();
         let matches = self.solved(&found, &passages, records, &kept, &settings);
         clock.lap("assemble");
@@ -104,8 +116,8 @@ impl Troubleshooter<'_> {
         };
         let fallback_reason = found.fallback_reason();
         let cut = match &within {
-            None => floor(&found, &judged, &settings),
-            Some(within) => cut(&judged, within),
+            None => floor(&found, &judged, least, settings.rrf_k),
+            Some(within) => cut(&judged, within, least),
         };
         let collections = match fallback {
             Fallback::Wiki => vec![ISSUES.to_owned(), WIKI.to_owned()],
@@ -143,7 +155,7 @@ impl Troubleshooter<'_> {
             model: found.model(),
             limits: TroubleshootingLimits {
                 keep_by: settings.keep_by.word().to_owned(),
-                similarity_threshold: settings.similarity_threshold,
+                similarity_threshold: least,
                 max_results: settings.max_results,
                 total_budget_chars: settings.total_budget_chars,
             },
@@ -240,13 +252,32 @@ fn thread(issue: &Issue, passages: &IssuePassages, budget: usize, rules: ThreadR
     assemble(&issue.body, &remarks, budget, rules)
 }
 
-/// Judges each proposed issue by its actual similarity, against the floor or the cut, and keeps the first ones that
+/// Puts the most similar issues first and returns their passages in that order.
+fn by_similarity(found: &mut FoundIssues, passages: Vec<IssuePassages>) -> Vec<IssuePassages> {
+    let nearest = |passages: &IssuePassages| passages.best().unwrap_or(f64::NEG_INFINITY);
+    let mut both: Vec<_> = std::mem::take(&mut found.issues).into_iter().zip(passages).collect();
+    both.sort_by(|a, b| nearest(&b.1).total_cmp(&nearest(&a.1)));
+    let (issues, passages) = both.into_iter().unzip();
+    found.issues = issues;
+    passages
+}
+
+/// The limits besides the cut.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// The least similarity.
+    least: f64,
+    /// The most issues.
+    most: usize,
+}
+
+/// Judges each proposed issue by its actual similarity, against the floor and the cut, and keeps the first ones that
 /// pass.
 fn judged(
     found: &FoundIssues,
     passages: &[IssuePassages],
     records: &[Option<Issue>],
-    settings: &TroubleshootingConfig,
+    Limits { least, most }: Limits,
     within: Option<&FoundPages>,
 ) -> Vec<Considered> {
     let mut kept = 0;
@@ -264,11 +295,11 @@ fn judged(
                 Some(within) if !relevant(issue, within) => {
                     Some(format!("nothing of it is kept by the cut ({})", within.cut.method))
                 }
-                None if similarity < settings.similarity_threshold => {
-                    let (similarity, floor) = apart(similarity, settings.similarity_threshold);
+                _ if similarity < least => {
+                    let (similarity, floor) = apart(similarity, least);
                     Some(format!("similarity {similarity} is below {floor}"))
                 }
-                _ if kept == settings.max_results => Some(format!("{kept} are kept")),
+                _ if kept == most => Some(format!("{kept} are kept")),
                 _ => None,
             },
         };
@@ -292,23 +323,36 @@ fn issues(count: usize) -> String {
 }
 
 /// The cut of every search, applied to issues.
-fn cut(judged: &[Considered], within: &FoundPages) -> CutReport {
+fn cut(judged: &[Considered], within: &FoundPages, least: f64) -> CutReport {
     let keep = judged.iter().filter(|one| one.kept).count();
-    let reason = match (keep, within.pages.len()) {
-        (0, 0) => within.cut.reason.clone(),
-        (0, pages) => format!("{} relevant, and nothing to compare any of them by", issues(pages)),
-        (keep, pages) => format!("{} relevant ({}); {keep} given", issues(pages), within.cut.method),
+    let reason = match (keep, within.pages.len(), nearest(judged)) {
+        (0, 0, _) => within.cut.reason.clone(),
+        (0, pages, Some((similarity, number))) if similarity < least => {
+            let (similarity, floor) = apart(similarity, least);
+            format!(
+                "{} relevant, but the nearest, #{number}, has similarity {similarity}, below {floor}",
+                issues(pages)
+            )
+        }
+        (0, pages, None) => format!("{} relevant, and no similarity is known to compare any of them by", issues(pages)),
+        (0, pages, _) => format!("{} relevant, and none of them is near enough to be proposed", issues(pages)),
+        (keep, pages, _) => format!("{} relevant ({}); {keep} given", issues(pages), within.cut.method),
     };
-    CutReport { keep, reason, candidates: judged.len(), dropped: judged.len() - keep, ..within.cut.clone() }
+    let mut cut =
+        CutReport { keep, reason, candidates: judged.len(), dropped: judged.len() - keep, ..within.cut.clone() };
+    cut.diagnostics.insert(METHOD.to_owned(), least.into());
+    cut
+}
+
+/// The most similar issue, with its similarity and number.
+fn nearest(judged: &[Considered]) -> Option<(f64, u64)> {
+    judged.iter().filter_map(|one| Some((one.similarity?, one.number))).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// The floor as a cut.
-fn floor(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingConfig) -> CutReport {
+fn floor(found: &FoundIssues, judged: &[Considered], floor: f64, rrf_k: f64) -> CutReport {
     let keep = judged.iter().filter(|one| one.kept).count();
-    let floor = settings.similarity_threshold;
-    let nearest =
-        judged.iter().filter_map(|one| Some((one.similarity?, one.number))).max_by(|a, b| a.0.total_cmp(&b.0));
-    let reason = match (keep, nearest) {
+    let reason = match (keep, nearest(judged)) {
         (0, _) if found.searched() == 0 => "there is no solved issue to search".to_owned(),
         (0, None) if found.model().is_none() && !judged.is_empty() => {
             "no similarity is known without a model that covers the issues, and words alone do not say whether an issue is \
@@ -334,8 +378,7 @@ fn floor(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingC
         candidates: judged.len(),
         dropped: judged.len() - keep,
         dropped_non_finite: 0,
-        diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(settings.rrf_k))]
-            .into(),
+        diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(rrf_k))].into(),
     }
 }
 

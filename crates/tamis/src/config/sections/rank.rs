@@ -12,6 +12,8 @@ section! {
         pub language: LanguageFactors;
         /// Move older passages farther away; auto: with the cut max_gap, which is defined that way.
         pub use_recency: RecencyUse = "rank.recency", word();
+        /// The time that ages are counted from: newest, the newest document of a passage's namespace; today, the present.
+        pub recency_from: RecencyFrom = "rank.recency_from", word();
         /// Decay of relevance with age.
         pub recency: Recency;
     }
@@ -28,6 +30,18 @@ words! {
         On = "on",
         /// No search.
         Off = "off",
+    }
+}
+
+words! {
+    /// The time that ages are counted from.
+    #[derive(Default)]
+    pub enum RecencyFrom {
+        /// The date of the newest document of a passage's namespace, so that nothing ages while nothing is written.
+        #[default]
+        Newest = "newest",
+        /// The present.
+        Today = "today",
     }
 }
 

@@ -1,6 +1,6 @@
 //! `[triage]`: finding solved issues for a problem, and duplicates of an issue.
 
-use crate::config::declare::{flag, integer, number, section, word};
+use crate::config::declare::{auto_or_number, flag, integer, number, section, word};
 use crate::config::words::words;
 
 section! {
@@ -20,11 +20,13 @@ section! {
     pub struct TroubleshootingConfig {
         /// Let automation answer by itself. `tamis troubleshoot` always works.
         pub enabled: bool = "triage.troubleshooting.enabled", flag(false);
-        /// The test that a solved issue must pass: similarity, the minimum similarity_threshold; cut, the gate and the cut
-        /// of every search.
+        /// The test that a solved issue must pass: cut, the gate and the cut of every search, and a low similarity_threshold;
+        /// floor, the similarity_threshold alone.
         pub keep_by: KeepBy = "triage.troubleshooting.keep_by", word();
-        /// Minimum similarity of a solved issue to the problem.
-        pub similarity_threshold: f64 = "triage.troubleshooting.similarity_threshold", number(0.0..=1.0, 0.65);
+        /// Minimum similarity of a solved issue to the problem; auto: with the cut, what the model gives any two texts on one
+        /// subject, and with the floor 0.65.
+        pub similarity_threshold: Option<f64> =
+            "triage.troubleshooting.similarity_threshold", auto_or_number(0.0..=1.0, None);
         /// Most solved issues returned.
         pub max_results: usize = "triage.troubleshooting.max_results", integer(1..=10, 3);
         /// Characters that the threads of all issues share.
@@ -50,11 +52,11 @@ words! {
     /// The test that a solved issue must pass.
     #[derive(Default)]
     pub enum KeepBy {
-        /// A minimum similarity, the same for every problem and every model.
+        /// The gate and the cut of every search, and a low minimum similarity.
         #[default]
-        Similarity = "similarity",
-        /// The gate and the cut of every search.
         Cut = "cut",
+        /// A minimum similarity, the same for every problem and every model.
+        Floor = "floor",
     }
 }
 
@@ -83,7 +85,7 @@ section! {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, Origins};
+    use crate::config::{Config, KeepBy, Origins};
 
     fn with(key: &str, value: &str) -> Result<Config, String> {
         let flags = vec![(key.to_owned(), value.to_owned(), "--flag".to_owned())];
@@ -94,7 +96,8 @@ mod tests {
     fn the_defaults_are_those_that_are_promised() {
         let triage = Config::built_in().triage.troubleshooting;
         assert!(!triage.enabled);
-        assert_eq!((triage.similarity_threshold, triage.max_results, triage.total_budget_chars), (0.65, 3, 12_000));
+        assert_eq!((triage.keep_by, triage.similarity_threshold), (KeepBy::Cut, None));
+        assert_eq!((triage.max_results, triage.total_budget_chars), (3, 12_000));
     }
 
     #[test]
