@@ -7,6 +7,7 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::Listed;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tamis_rank::{Shingles, near_copies};
@@ -170,11 +171,11 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
     }
     let shingles = |(ranked, compared): (&Ranked, &bool)| {
         compared.then(|| match texts.get(&ranked.passage.passage) {
-            Some(text) => text.shingles.clone(),
-            None => Shingles::of(&ranked.passage.text),
+            Some(text) => Cow::Borrowed(&text.shingles),
+            None => Cow::Owned(Shingles::of(&ranked.passage.text)),
         })
     };
-    let shingles: Vec<Option<Shingles>> = ranked.iter().zip(&compared).map(shingles).collect();
+    let shingles: Vec<Option<Cow<'_, Shingles>>> = ranked.iter().zip(&compared).map(shingles).collect();
     near_copies(&shingles, may)
 }
 
