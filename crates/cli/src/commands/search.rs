@@ -52,7 +52,7 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
     })
 }
 
-/// Names the filters that leave nothing, and the values that there are.
+/// Names the filters that leave nothing, and the values in the index.
 fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArguments, output: &Output) -> Result<()> {
     let summary = index.contents().summary()?;
     if summary.passages == 0 {

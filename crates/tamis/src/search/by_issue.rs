@@ -242,7 +242,6 @@ impl Searcher<'_> {
             ),
             probabilities: None,
             pool: Pool::scores(values).ok()?,
-            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,

@@ -94,7 +94,7 @@ impl Searcher<'_> {
             return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
         };
         // This comes before unproposed records are left out, since the gate judges the whole collection.
-        let known = decide::known(&retrieved.gathered, models::reference(&model), None);
+        let known = decide::known(&retrieved.gathered, models::reference(&model));
         let verdict = self.index.config.gate.judge(&known);
         let (mut listed, proposed) = listed(&mut retrieved, passages, query);
         clock.lap("rank");
@@ -115,7 +115,6 @@ impl Searcher<'_> {
             probabilities,
             pool,
             // Queries for evidence are not comparable with other queries.
-            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,
@@ -177,11 +176,11 @@ impl Searcher<'_> {
             End::Similarity(least) => {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
-                let pool = decide::pool(take(&mut listed.values), None, 0, None, &Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool, coverage_drop: None, evidence: None });
+                let pool = decide::pool(take(&mut listed.values), None, 0, None, Default::default())?;
+                return Ok(Decision { report: cut, probabilities: None, pool, evidence: None });
             }
         };
-        let grounds = Grounds { gate, reference, prior: Default::default() };
+        let grounds = Grounds { gate, reference, relevance: Default::default() };
         decide::decide(rule, &grounds, &retrieved.gathered, listed)
     }
 

@@ -29,7 +29,6 @@ mod query;
 mod question;
 mod rank_factors;
 mod record;
-mod relevance_prior;
 mod replayed;
 mod rerank;
 mod retrieve;
@@ -39,6 +38,7 @@ mod searcher;
 mod shared;
 mod snippet;
 mod stopwatch;
+mod text_kind;
 mod thresholds;
 mod tuned_rule;
 mod variants;
@@ -50,12 +50,10 @@ pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, Is
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
-pub(crate) use fitted_prior::PAST_QUERIES;
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub use metadata::MetadataFilter;
 pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};
-pub(crate) use relevance_prior::RelevancePrior;
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
 pub(crate) use reusable_pool::{Candidates, Ordered, OrderedPassage};
 pub(crate) use scope::Scope;

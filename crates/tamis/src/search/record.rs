@@ -52,7 +52,7 @@ impl Searcher<'_> {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            coverage_drop: decided.coverage_drop,
+            coverage_drop: None,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
         }

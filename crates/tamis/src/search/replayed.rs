@@ -1,10 +1,9 @@
 //! Decides a recorded search again with another rule, from its recorded candidates, as the search itself would have.
 
 use super::decide::{Fusions, pool};
-use super::relevance_prior::RelevancePrior;
 use crate::Error;
 use std::ops::RangeInclusive;
-use tamis_cut::{Admission, Background, Gate, RawScores, Rule};
+use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
 use tamis_store::{RecordedSearch, ScoringKey, ScoringKind};
 
@@ -14,7 +13,7 @@ pub(crate) struct ReplayGrounds<'a> {
     pub configured: Configured,
     /// The typical similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub prior: RelevancePrior,
+    pub relevance: Relevance,
 }
 
 /// The fusions of the configuration.
@@ -79,7 +78,7 @@ pub(crate) fn replayed(
         order.sort_by_key(|&place| admissions[place] == Admission::Refused);
         admissions.into_iter().collect()
     });
-    let pool = pool(values, list.background, search.passages, admitted, &grounds.prior)?;
+    let pool = pool(values, list.background, search.passages, admitted, grounds.relevance)?;
     let cut = match grounds.gate {
         Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
         None => rule.cut(&pool),
@@ -188,7 +187,7 @@ fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evi
         best_similarity: best(&mut candidates.iter().map(|candidate| candidate.similarity)),
         background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
         reference: grounds.reference,
-        usual: grounds.prior.usual_evidence,
+        ..tamis_cut::Evidence::default()
     }
 }
 
@@ -225,12 +224,8 @@ mod tests {
         Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5, memory_weight: 0.7 };
 
     fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
-        let grounds = ReplayGrounds {
-            gate: None,
-            configured: CONFIGURED,
-            reference: Some(0.5),
-            prior: RelevancePrior::default(),
-        };
+        let grounds =
+            ReplayGrounds { gate: None, configured: CONFIGURED, reference: Some(0.5), relevance: Relevance::default() };
         replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
     }
 

@@ -10,11 +10,11 @@ use super::gather::{Gathered, Leg, LegError, LegQueries, SemanticQuery, complete
 use super::gather::{Phrased, merge};
 use super::query::SearchRequest;
 use super::question::Question;
-use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::searcher::Searcher;
 use super::shared::gather_within;
 use super::stopwatch::Stopwatch;
+use super::text_kind::{scoring_of, text_kind};
 use super::thresholds::Thresholds;
 use crate::Error;
 use crate::config::ConfigError;
@@ -22,7 +22,7 @@ use crate::config::Mode;
 use crate::models;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use tamis_cut::{Pool, Rule, Scale, TopScore};
+use tamis_cut::{Pool, Relevance, Rule, Scale, TextKind, TopScore};
 use tamis_embed::{Embedder, ModelInfo};
 use tamis_rank::Fusion;
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, ScoringKey, Store, StoredPassage, TextHash};
@@ -49,6 +49,8 @@ pub(super) struct Retrieved {
     pub warnings: Vec<String>,
     /// What grouping reads of texts that an evaluation drops; empty in a search.
     pub texts: KnownTexts,
+    /// The kind of most of what was found.
+    pub text_kind: TextKind,
 }
 
 /// The pool in the order of a rule, and the place where the rule ends it.
@@ -69,8 +71,7 @@ pub(super) struct Decided {
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// The lead of the first candidate over the next ones, and the gate's evidence. A collection's profile is made from both.
-    pub coverage_drop: Option<f64>,
+    /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
     /// The reason why a different rule, or fewer legs, decided.
     pub replaced: Option<String>,
@@ -140,6 +141,7 @@ impl<'a> Searcher<'a> {
             question,
             warnings,
             texts: KnownTexts::default(),
+            text_kind: text_kind(&passages),
         };
         Ok((retrieved, passages))
     }
@@ -186,13 +188,13 @@ impl<'a> Searcher<'a> {
     }
 
     /// Orders the retrieved candidates as the rule requires, and decides where they end. `passages` are those of the candidates,
-    /// in their order. `prior` is where relevance is expected to end; `None`: by the index's own past.
+    /// in their order. `relevance` says where relevance is expected to end; `None`: by the labels of the index.
     pub(super) fn decide(
         &self,
         retrieved: &Retrieved,
         passages: Vec<StoredPassage>,
         rule: &dyn Rule,
-        prior: Option<RelevancePrior>,
+        relevance: Option<Relevance>,
         clock: &mut Stopwatch,
     ) -> Result<Decided, Error> {
         let replacement = self.replacement(rule, retrieved.mode)?;
@@ -223,19 +225,19 @@ impl<'a> Searcher<'a> {
         }
         clock.lap("entries");
 
-        let mut scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
+        let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
+        let mut scoring = scoring_of(scoring, retrieved.text_kind);
         if listed.entries.is_some() {
             scoring = scoring.counting_entries();
         }
         let namespace = scope.label(&self.index.namespace);
-        let own_past =
-            || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
-        let prior = prior.unwrap_or_else(own_past);
-        clock.lap("relevance_prior");
-        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
+        let by_labels = || self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
+        let relevance = relevance.unwrap_or_else(by_labels);
+        clock.lap("relevance");
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), relevance };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: mut cut, probabilities, pool, coverage_drop, evidence } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool, evidence } = decision;
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
@@ -253,7 +255,6 @@ impl<'a> Searcher<'a> {
             rerank,
             probabilities,
             pool,
-            coverage_drop,
             evidence,
             replaced,
             warning,

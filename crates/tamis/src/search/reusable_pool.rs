@@ -7,7 +7,6 @@ use super::decide::known;
 use super::entries::{KnownText, KnownTexts};
 use super::gather::Gathered;
 use super::query::SearchRequest;
-use super::relevance_prior::RelevancePrior;
 use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
@@ -15,7 +14,7 @@ use crate::Error;
 use crate::models;
 use std::collections::HashSet;
 use std::time::Instant;
-use tamis_cut::Rule;
+use tamis_cut::{Relevance, Rule};
 use tamis_store::{PassageId, StoredPassage};
 
 /// The candidates of a query with each leg's statistics, without their texts.
@@ -36,9 +35,6 @@ pub(crate) struct Ordered {
     pub probabilities: Option<Vec<f64>>,
     /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
     pub normalized_scores: Option<Vec<f64>>,
-    /// The values that the query adds to the collection's profile.
-    pub coverage_drop: Option<f64>,
-    pub evidence: Option<f64>,
     /// The fused score of a passage that has nothing to do with the query.
     pub background: Option<f64>,
     /// The duration of the decision: ordering, gate and rule.
@@ -112,6 +108,7 @@ impl Candidates<'_> {
             question: self.retrieved.question.clone(),
             warnings: self.retrieved.warnings.clone(),
             texts: self.retrieved.texts.clone(),
+            text_kind: self.retrieved.text_kind,
             gathered,
         };
         let passages = self.passages.iter().filter(|passage| kept.contains(&passage.passage)).cloned().collect();
@@ -121,17 +118,25 @@ impl Candidates<'_> {
     /// Returns the gate's evidence.
     pub fn evidence(&self) -> tamis_cut::Evidence {
         let reference = self.retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
-        known(&self.retrieved.gathered, reference, None)
+        known(&self.retrieved.gathered, reference)
     }
 
-    /// Orders and cuts the candidates as a search with this rule would, its gate included.
-    pub fn decide(&self, rule: &dyn Rule, prior: &RelevancePrior) -> Result<Ordered, Error> {
+    /// Returns the built-in model of where relevance ends for the kind of text that was found.
+    pub fn relevance(&self) -> Relevance {
+        Relevance::of(self.retrieved.text_kind)
+    }
+
+    /// Orders and cuts the candidates as a search with this rule would, its gate included. `fitted` replaces the built-in model
+    /// of where relevance ends.
+    pub fn decide(&self, rule: &dyn Rule, fitted: Option<Relevance>) -> Result<Ordered, Error> {
+        let relevance = fitted.unwrap_or_else(|| self.relevance());
         let passages = self.passages.clone();
         let started = Instant::now();
-        let decided = self.searcher.decide(&self.retrieved, passages, rule, Some(*prior), &mut Stopwatch::start())?;
+        let decided =
+            self.searcher.decide(&self.retrieved, passages, rule, Some(relevance), &mut Stopwatch::start())?;
         let (counted, places) = (decided.counted(), decided.entry_places());
         let mut copies = decided.copied_documents();
-        let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
+        let Decided { ranked, cut, probabilities, pool, .. } = decided;
         let normalized_scores = pool.normalized_scores();
         let background = pool.background().map(|background| background.mean);
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
@@ -147,17 +152,7 @@ impl Candidates<'_> {
         };
         let mut passages: Vec<OrderedPassage> = ranked.into_iter().enumerate().map(ordered).collect();
         let others = passages.split_off(counted);
-        Ok(Ordered {
-            passages,
-            others,
-            cut,
-            probabilities,
-            normalized_scores,
-            coverage_drop,
-            evidence,
-            background,
-            microseconds,
-        })
+        Ok(Ordered { passages, others, cut, probabilities, normalized_scores, background, microseconds })
     }
 }
 
@@ -205,10 +200,8 @@ mod tests {
             for depth in [1, 5, 12, 25] {
                 let deep = index.searcher().candidates("oven by the tide", 50, None).expect("found").at_depth(depth);
                 let shallow = index.searcher().candidates("oven by the tide", depth, None).expect("found");
-                let (deep, shallow) = (
-                    deep.decide(&*rule, &Default::default()).expect("decided"),
-                    shallow.decide(&*rule, &Default::default()).expect("decided"),
-                );
+                let (deep, shallow) =
+                    (deep.decide(&*rule, None).expect("decided"), shallow.decide(&*rule, None).expect("decided"));
                 assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
                 let documents = |ordered: &super::Ordered| -> Vec<String> {
                     ordered.passages.iter().map(|passage| passage.document.clone()).collect()
@@ -227,14 +220,14 @@ mod tests {
             .searcher()
             .candidates("tide tide tide", 20, None)
             .expect("found")
-            .decide(&*rule, &Default::default())
+            .decide(&*rule, None)
             .expect("decided");
         let own = all.passages[0].document.clone();
         let rest = index
             .searcher()
             .candidates("tide tide tide", 20, Some(&own))
             .expect("found")
-            .decide(&*rule, &Default::default())
+            .decide(&*rule, None)
             .expect("decided");
         assert!(rest.passages.iter().all(|passage| passage.document != own));
         assert_eq!(rest.passages.len() + 1, all.passages.len());

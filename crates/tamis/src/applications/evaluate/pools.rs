@@ -5,7 +5,7 @@ use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use crate::search::{Candidates, RelevancePrior};
+use crate::search::Candidates;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn record(
     without: Option<&str>,
 ) -> Result<PoolRecord, EvaluationError> {
     let candidates: Candidates<'_> = index.searcher().candidates(&query.text, index.config().search.pool, without)?;
-    let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
+    let ordered = candidates.decide(&Fixed::default(), None)?;
     let grade = |document: &str| query.judged.get(document).copied().unwrap_or_default();
     let mut passages = ordered.passages;
     passages.extend(ordered.others);
