@@ -6,6 +6,7 @@
 //! filtering; Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", WWW 2007).
 
 use crate::diversity::jaccard;
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 /// The least Jaccard similarity of two near-copies. In a text of two hundred words, three may differ.
@@ -99,19 +100,19 @@ fn mixed(hash: u64) -> u64 {
 /// assert_eq!(near_copies(&texts, |_, _| true), [None, None, Some(0)]);
 /// assert_eq!(near_copies(&texts, |_, _| false), [None, None, None]);
 /// ```
-pub fn near_copies(texts: &[Option<Shingles>], may: impl Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
+pub fn near_copies<S: Borrow<Shingles>>(texts: &[Option<S>], may: impl Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
+    let texts: Vec<Option<&Shingles>> = texts.iter().map(|text| text.as_ref().map(Borrow::borrow)).collect();
     let mut originals: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut copies = vec![None; texts.len()];
     let mut alike: Vec<usize> = Vec::new();
     for (position, text) in texts.iter().enumerate() {
-        let Some(text) = text.as_ref().filter(|text| !text.0.is_empty()) else { continue };
+        let Some(text) = text.filter(|text| !text.0.is_empty()) else { continue };
         alike.clear();
         alike.extend(text.prefix().iter().filter_map(|shingle| originals.get(shingle)).flatten());
         alike.sort_unstable();
         alike.dedup();
         let is_original = |&&original: &&usize| {
-            let likeness = texts[original].as_ref().map_or(0.0, |original| original.likeness(text));
-            may(original, position) && likeness >= NEAR_COPY
+            may(original, position) && texts[original].is_some_and(|original| original.likeness(text) >= NEAR_COPY)
         };
         copies[position] = alike.iter().find(is_original).copied();
         if copies[position].is_none() {

@@ -7,10 +7,11 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::Listed;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tamis_rank::{Shingles, near_copies};
-use tamis_store::{DocumentId, PassageId, StoredPassage};
+use tamis_store::{DocumentId, PassageId, StoredPassage, TextHash};
 use tamis_text::Kind;
 
 /// The identity of an entry: passages with equal keys belong together.
@@ -134,32 +135,51 @@ pub(super) fn places(ranked: &[Ranked]) -> Vec<u32> {
 
 /// Least shares of length and of BM25, and the greatest difference of similarity, at which two texts are compared. Texts of
 /// nearly the same words score alike, and two texts that the query tells apart are not copies.
-const LENGTH: f64 = 0.8;
+const LENGTH: f64 = 0.85;
 const BM25: f64 = 0.8;
 const SIMILARITY: f64 = 0.05;
+
+/// What is known of a passage without reading its text. Small, since all pairs are looked at.
+struct Look<'p> {
+    key: EntryKey<'p>,
+    similarity: Option<f64>,
+    bm25: Option<f64>,
+    bytes: f64,
+    hash: TextHash,
+    /// True for notes and conversations: something noted or said twice was said at two times.
+    is_memory: bool,
+}
+
+impl<'p> Look<'p> {
+    fn of(ranked: &'p Ranked, key: EntryKey<'p>, texts: &KnownTexts) -> Self {
+        let Ranked { candidate, passage, .. } = ranked;
+        let bytes = texts.get(&passage.passage).map_or(passage.text.len(), |text| text.bytes);
+        Look {
+            key,
+            similarity: candidate.similarity,
+            bm25: candidate.bm25,
+            bytes: bytes as f64,
+            hash: passage.text_hash,
+            is_memory: [Kind::Note.as_str(), Kind::Turns.as_str()].contains(&passage.kind.as_str()),
+        }
+    }
+
+    /// Returns `true` if one of two passages can be a near-copy of the other.
+    fn may_repeat(&self, other: &Look<'_>) -> bool {
+        let near = |(x, y): (f64, f64)| (x - y).abs() <= SIMILARITY;
+        let share = |x: f64, y: f64, least: f64| x.min(y) >= least * x.max(y);
+        let alike = self.similarity.zip(other.similarity).is_none_or(near)
+            && share(self.bytes, other.bytes, LENGTH)
+            && self.bm25.zip(other.bm25).is_none_or(|(x, y)| share(x, y, BM25));
+        (alike || self.hash == other.hash) && !self.is_memory && !other.is_memory && self.key != other.key
+    }
+}
 
 /// Returns, for each ranked passage, the earlier passage of another entry that it is a near-copy of. A text is read only if the
 /// scores leave the question open.
 fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Option<usize>> {
-    let bytes =
-        |ranked: &Ranked| texts.get(&ranked.passage.passage).map_or(ranked.passage.text.len(), |text| text.bytes);
-    let bytes: Vec<usize> = ranked.iter().map(bytes).collect();
-    // Something noted or said twice was said at two times.
-    let memories = [Kind::Note.as_str(), Kind::Turns.as_str()];
-    let dated: Vec<bool> = ranked.iter().map(|ranked| memories.contains(&ranked.passage.kind.as_str())).collect();
-    let may = |a: usize, b: usize| {
-        let share = |x: f64, y: f64, least: f64| x.min(y) >= least * x.max(y);
-        let (one, other) = (&ranked[a].candidate, &ranked[b].candidate);
-        let near = |(x, y): (f64, f64)| (x - y).abs() <= SIMILARITY;
-        let alike = || {
-            share(bytes[a] as f64, bytes[b] as f64, LENGTH)
-                && one.similarity.zip(other.similarity).is_none_or(near)
-                && one.bm25.zip(other.bm25).is_none_or(|(x, y)| share(x, y, BM25))
-        };
-        keys[a] != keys[b]
-            && !(dated[a] || dated[b])
-            && (ranked[a].passage.text_hash == ranked[b].passage.text_hash || alike())
-    };
+    let looks: Vec<Look> = ranked.iter().zip(keys).map(|(ranked, key)| Look::of(ranked, *key, texts)).collect();
+    let may = |a: usize, b: usize| looks[a].may_repeat(&looks[b]);
     let mut compared = vec![false; ranked.len()];
     for later in 1..ranked.len() {
         for earlier in 0..later {
@@ -170,11 +190,11 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
     }
     let shingles = |(ranked, compared): (&Ranked, &bool)| {
         compared.then(|| match texts.get(&ranked.passage.passage) {
-            Some(text) => text.shingles.clone(),
-            None => Shingles::of(&ranked.passage.text),
+            Some(text) => Cow::Borrowed(&text.shingles),
+            None => Cow::Owned(Shingles::of(&ranked.passage.text)),
         })
     };
-    let shingles: Vec<Option<Shingles>> = ranked.iter().zip(&compared).map(shingles).collect();
+    let shingles: Vec<Option<Cow<'_, Shingles>>> = ranked.iter().zip(&compared).map(shingles).collect();
     near_copies(&shingles, may)
 }
 

@@ -91,9 +91,9 @@ pub(crate) fn replayed(
 /// candidates are not all of one document.
 fn counts_entries(search: &RecordedSearch, rule: &dyn Rule) -> bool {
     let entries = || search.candidates.iter().map(|candidate| candidate.entry);
+    let named = || entries().len() > 0 && entries().all(|entry| entry.is_some());
     let alone = || entries().len() > 1 && entries().all(|entry| Some(entry) == entries().next());
-    let recorded = search.scoring.counts_entries();
-    !rule.counts_passages() && entries().all(|entry| entry.is_some()) && (recorded || !alone())
+    !rule.counts_passages() && (search.scoring.counts_entries() || named() && !alone())
 }
 
 /// The candidates as a rule reads them.
