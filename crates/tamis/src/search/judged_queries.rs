@@ -1,21 +1,21 @@
-//! Judged searches grouped by query. The fitted prior and the guarantee are both made from them.
+//! Judged searches grouped by query, for the fitted prior and the guarantee.
 
 use std::collections::{BTreeMap, HashMap};
 use tamis_cut::{Background, Pool};
 use tamis_store::{JudgedSearch, RecordedSearch};
 
-/// The entry point of searches whose judgements were made elsewhere.
+/// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
 
-/// One query: its last search, and what was said of passages at any of its searches.
+/// A query: its last search, and the judgements from all of its searches.
 pub(super) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
-    /// True if a passage is relevant; the last word counts.
+    /// True if a passage is relevant; the last judgement counts.
     said: HashMap<&'a str, bool>,
 }
 
-/// The judged queries whose searches pass `comparable`, by the time of their last search, and how many searches do not.
-/// Searches of one query count as one, so that importing twice does not count twice.
+/// Returns the judged queries whose searches pass `comparable`, by the time of their last search, and the number of searches that
+/// fail. Searches of one query count as one, so importing twice does not count twice.
 pub(super) fn judged_queries(
     judged: &[JudgedSearch],
     comparable: impl Fn(&RecordedSearch) -> bool,
@@ -36,7 +36,7 @@ pub(super) fn judged_queries(
 }
 
 impl<'a> JudgedQuery<'a> {
-    /// From all judged searches of one query, the earliest first.
+    /// Creates a query from all of its judged searches, the earliest first.
     fn of(searches: &[&'a JudgedSearch]) -> Option<Self> {
         let search = &searches.last()?.search;
         let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
@@ -45,26 +45,26 @@ impl<'a> JudgedQuery<'a> {
         Some(JudgedQuery { search, said })
     }
 
-    /// What was said of the first `count` candidates, best first.
+    /// Returns the judgements of the first `count` candidates, best first.
     pub fn relevant(&self, count: usize) -> impl Iterator<Item = Option<bool>> {
         self.search.candidates.iter().take(count).map(|candidate| self.said.get(candidate.passage.as_str()).copied())
     }
 
-    /// Returns the number of passages that are not among the first `count` candidates were said to be relevant.
+    /// Returns the number of relevant passages that are not among the first `count` candidates.
     pub fn missed(&self, count: usize) -> usize {
         let relevant = self.said.values().filter(|&&relevant| relevant).count();
         relevant - self.relevant(count).flatten().filter(|&relevant| relevant).count()
     }
 }
 
-/// The normalized score of each candidate of a search, ending before the first without a score; `None` where the best does
-/// not stand out from the background. Not increasing.
+/// Returns the normalized score of each candidate of a search, ending before the first without a score. The scores do not
+/// increase. `None` if the best does not stand out from the background.
 pub(super) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
     let background = Background { mean: search.score_background?, deviation: 0.0, count: search.passages as usize };
     pool(search).ok()?.with_background(background).ok()?.normalized_scores()
 }
 
-/// The scores that a cut read at a search. What a log gives is taken as it is, also where it is out of order.
+/// Returns the scores that a cut read in a search. A log can hold them out of order; each is then lowered to the one before.
 pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
     let mut lowest = f64::INFINITY;
     let scores = search.candidates.iter().map_while(|candidate| candidate.score);

@@ -1,4 +1,4 @@
-//! Checks the names of models that a key gives.
+//! Checks the model names in a key's value.
 
 use crate::config::declare::Entry;
 use crate::config::error::{ConfigError, Source};
@@ -28,7 +28,7 @@ pub(super) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError
     }
 }
 
-/// The same for each name of a list.
+/// Checks each name of a list, as [`one`] does.
 pub(super) fn all(entry: &Entry<'_>, names: Vec<String>) -> Result<Vec<String>, ConfigError> {
     names.into_iter().map(|name| one(entry, name)).collect()
 }
