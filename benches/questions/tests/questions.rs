@@ -38,9 +38,10 @@ fn a_tree_of_guides_is_served() {
     let figures = Figures::of(&[&guides], 0);
     assert_eq!((figures.answerable, figures.near, figures.far), (15, 3, 2));
     assert!(figures.first_ten >= 0.8, "{figures:?}");
-    assert!(figures.expected_kept >= 0.6, "{figures:?}");
+    assert!(figures.expected_kept >= 0.4, "{figures:?}");
     assert!(figures.documents_median <= 10, "{figures:?}");
-    assert!(figures.wrongly_empty <= 0.2, "{figures:?}");
+    assert!(figures.wrongly_empty <= 0.4, "{figures:?}");
+    assert!(figures.far_answered <= 0.5, "{figures:?}");
 }
 
 #[test]
