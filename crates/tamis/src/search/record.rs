@@ -19,13 +19,20 @@ impl Searcher<'_> {
         let Decided { ranked, cut, mode, scoring, pool, .. } = decided;
         let background = retrieved.gathered.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
+        let entries = decided.entry_places();
+        let counted = decided.counted();
         let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
             passage: ranked.passage.id.clone(),
             similarity: single(ranked.candidate.similarity),
             bm25: single(ranked.candidate.bm25),
             coverage: single(ranked.candidate.coverage),
-            score: single(pool.values().get(at).copied()),
+            // A value that is not finite was not read.
+            score: single(match at < counted {
+                true => pool.values().get(at).copied(),
+                false => Some(ranked.value).filter(|value| value.is_finite()),
+            }),
             probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),
+            entry: Some(entries[at]),
         };
         let semantic = retrieved.gathered.semantic.as_ref();
         RecordedSearch {
@@ -45,7 +52,7 @@ impl Searcher<'_> {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            coverage_drop: decided.coverage_drop,
+            coverage_drop: None,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
         }
