@@ -279,12 +279,14 @@ impl Found {
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }
+        let cut = Cut::of(&answer.cut, answer.shown());
         warnings.extend(answer.warnings);
         if answer.index.passages == 0 {
             warnings.push("no indexed passage passes the filters; remove some of them".to_owned());
         }
         Found {
             query: name(&answer.query),
+            cut,
             query_id: answer.query_id,
             searched: answer.index.passages,
             results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
