@@ -126,7 +126,8 @@ fn trap_a_calibration_changes_the_default_answer() {
     assert_eq!(after.cut.keep, 0, "{:?}", after.cut);
     assert!(after.cut.reason.contains("less similar than the language's threshold demands"), "{}", after.cut.reason);
     let short = after.cut.diagnostics["below_language_threshold"].as_u64().expect("counted");
-    assert_eq!(short as usize, after.pool.as_ref().expect("explained").len());
+    let passages = after.pool.as_ref().expect("explained").iter().map(|entry| entry.passages).sum::<usize>();
+    assert_eq!(short as usize, passages, "all of them, and not only the best of each file");
 
     // What words find needs no similarity, a manual value goes before a calibrated one, and another cut does not ask.
     let words = ask(&[], "oven");

@@ -20,6 +20,8 @@ pub(crate) struct FoundPage {
 pub(crate) struct FoundPages {
     /// The pages, best first.
     pub pages: Vec<FoundPage>,
+    /// Documents that say the same as one of the pages. They are as relevant, though no page of their own.
+    pub copies: HashSet<DocumentId>,
     /// The number of relevant passages, and the reason.
     pub cut: CutReport,
     /// The reason why a different model, or fewer legs, answered.
@@ -35,6 +37,9 @@ impl Searcher<'_> {
             self.retrieve(request, &self.filter(request), self.index.config.search.pool, clock)?;
         let decided = self.decide(&retrieved, passages, asked.rule(), None, clock)?;
         let kept: HashSet<usize> = (0..decided.cut.keep).chain(decided.further().into_iter().flatten()).collect();
+        let entries = decided.entries.iter().flatten().take(decided.cut.keep);
+        let copies = entries.flat_map(|entry| &entry.copies).filter_map(|&(_, copy)| decided.ranked.get(copy));
+        let copies = copies.map(|ranked| ranked.passage.document).collect();
         let mut places: HashMap<DocumentId, usize> = HashMap::new();
         let mut pages: Vec<FoundPage> = Vec::new();
         for (_, ranked) in decided.ranked.into_iter().enumerate().filter(|(at, _)| kept.contains(at)) {
@@ -48,6 +53,6 @@ impl Searcher<'_> {
                 None => pages.push(FoundPage { passages: vec![ranked.passage], similarity }),
             }
         }
-        Ok(FoundPages { pages, cut: decided.cut, fallback_reason: retrieved.fallback_reason })
+        Ok(FoundPages { pages, copies, cut: decided.cut, fallback_reason: retrieved.fallback_reason })
     }
 }

@@ -117,7 +117,7 @@ impl Troubleshooter<'_> {
         let fallback_reason = found.fallback_reason();
         let cut = match &within {
             None => floor(&found, &judged, least, settings.rrf_k),
-            Some(within) => cut(&judged, within, least),
+            Some(within) => cut(&found, &judged, within, least),
         };
         let collections = match fallback {
             Fallback::Wiki => vec![ISSUES.to_owned(), WIKI.to_owned()],
@@ -282,7 +282,9 @@ fn judged(
 ) -> Vec<Considered> {
     let mut kept = 0;
     let relevant = |issue: &FoundIssue, within: &FoundPages| {
-        within.pages.iter().filter_map(|page| page.passages.first()).any(|first| first.document == issue.document)
+        let mut kept = within.pages.iter().filter_map(|page| page.passages.first());
+        // An issue that repeats a relevant one has a thread of its own.
+        kept.any(|first| first.document == issue.document) || within.copies.contains(&issue.document)
     };
     let judge = |((issue, passages), record): ((&FoundIssue, &IssuePassages), &Option<Issue>)| {
         let similarity = passages.best();
@@ -323,9 +325,10 @@ fn issues(count: usize) -> String {
 }
 
 /// The cut of every search, applied to issues.
-fn cut(judged: &[Considered], within: &FoundPages, least: f64) -> CutReport {
+fn cut(found: &FoundIssues, judged: &[Considered], within: &FoundPages, least: f64) -> CutReport {
     let keep = judged.iter().filter(|one| one.kept).count();
     let reason = match (keep, within.pages.len(), nearest(judged)) {
+        (0, 0, _) if found.searched() == 0 => "there is no solved issue to search".to_owned(),
         (0, 0, _) => within.cut.reason.clone(),
         (0, pages, Some((similarity, number))) if similarity < least => {
             let (similarity, floor) = apart(similarity, least);
