@@ -23,8 +23,7 @@ pub(crate) struct Arguments {
     /// True to list every relevant passage by itself, not under its file, issue or session. The limit still counts these.
     #[serde(default)]
     passages: bool,
-    /// The number of results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the
-    /// query).
+    /// Results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the query).
     want: Option<Want>,
     /// Kinds of text to search: code, docs, wiki, issues, notes, sessions, evidence (default: all).
     #[schemars(length(max = 20))]

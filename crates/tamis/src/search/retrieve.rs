@@ -71,6 +71,8 @@ pub(super) struct Decided {
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
+    /// The order that a judge gave the counted candidates, as positions in the pool.
+    pub order: Option<Vec<usize>>,
     /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
     /// The reason why a different rule, or fewer legs, decided.
@@ -227,6 +229,9 @@ impl<'a> Searcher<'a> {
 
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let mut scoring = scoring_of(scoring, retrieved.text_kind);
+        if let Some(judge) = self.index.judge.as_deref().filter(|_| rule.reads_relevance()) {
+            scoring = scoring.with("judge", judge.name());
+        }
         if listed.entries.is_some() {
             scoring = scoring.counting_entries();
         }
@@ -234,15 +239,29 @@ impl<'a> Searcher<'a> {
         let by_labels = || self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
         let relevance = relevance.unwrap_or_else(by_labels);
         clock.lap("relevance");
-        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), relevance };
+        let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
+        let (judgements, unjudged) = match rule.reads_relevance() {
+            true => self.judgements(&retrieved.question.text, &listed.ranked[..counted]),
+            false => (None, None),
+        };
+        clock.lap("judge");
+        let judged_by = judgements.as_ref().and(self.index.judge.as_deref()).map(|judge| judge.name().to_owned());
+        let reference = model.and_then(models::reference);
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference, relevance, judgements };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: mut cut, probabilities, pool, evidence } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool, order, evidence } = decision;
+        if let Some(order) = &order {
+            listed.reorder(order);
+        }
+        if let Some(name) = judged_by {
+            cut.diagnostics.insert("judge".into(), name.into());
+        }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
-        let warning = thresholds.and_then(|thresholds| thresholds.warning);
+        let warning = joined(thresholds.and_then(|thresholds| thresholds.warning), unjudged);
         let Listed { ranked, entries, .. } = listed;
         entries::explain(&mut cut, &ranked, entries.as_deref());
         Ok(Decided {
@@ -255,6 +274,7 @@ impl<'a> Searcher<'a> {
             rerank,
             probabilities,
             pool,
+            order,
             evidence,
             replaced,
             warning,
