@@ -23,8 +23,7 @@ pub(crate) struct Arguments {
     /// True to list every relevant passage by itself, not under its file, issue or session. The limit still counts these.
     #[serde(default)]
     passages: bool,
-    /// The number of results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the
-    /// query).
+    /// Results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the query).
     want: Option<Want>,
     /// Return the nearest results even when none seems to be on topic.
     #[serde(default)]
