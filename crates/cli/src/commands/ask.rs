@@ -10,6 +10,7 @@ use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
+use tamis::search::SearchCaller;
 use tamis::{Answer, Freshness, Index, SearchRequest};
 
 /// An index with the request that it was asked and its answer.
@@ -34,6 +35,7 @@ pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> 
         explain: arguments.output.explain,
         aim: arguments.goal.aim(),
         entry_point: Some("cli".into()),
+        caller: Some(SearchCaller::command_line()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
         ..new(arguments.query.join(" "))
     }

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod feedback;
 pub mod import;
 pub mod import_github;
+pub mod judge;
 pub mod notes;
 pub mod plot;
 pub mod related;

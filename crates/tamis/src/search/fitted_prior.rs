@@ -1,6 +1,8 @@
 //! The relevance prior of an index, from its past queries and from those that people judged.
 
-use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, judged_queries, normalized_scores};
+use super::judged_queries::{
+    IMPORTED_JUDGEMENTS, JudgedQuery, LABELLED_QUERIES, labelled_queries, normalized_scores,
+};
 use super::relevance_prior::RelevancePrior;
 use super::searcher::Searcher;
 use crate::config::Mode;
@@ -11,10 +13,12 @@ use tamis_store::{RecordedSearch, ScoringKey, UsageLog};
 /// Past queries that make the profile.
 pub(crate) const PAST_QUERIES: usize = 500;
 
-/// Number of latest judged queries to learn from.
-const JUDGED_QUERIES: usize = 200;
-
 impl Searcher<'_> {
+    /// Whether past queries and judgements move the cut.
+    pub(super) fn learns(&self) -> bool {
+        self.index.config.telemetry.record && self.index.config.search.learn
+    }
+
     /// The prior for a search. A log that cannot be read leaves the built-in one.
     pub(crate) fn relevance_prior(
         &self,
@@ -23,7 +27,7 @@ impl Searcher<'_> {
         mode: Mode,
         scoring: &ScoringKey,
     ) -> RelevancePrior {
-        if !self.index.config.telemetry.record {
+        if !self.learns() {
             return RelevancePrior::default();
         }
         let Ok(log) = self.index.usage.log() else { return RelevancePrior::default() };
@@ -44,12 +48,12 @@ impl Searcher<'_> {
         mode: Mode,
         scoring: &ScoringKey,
     ) -> Relevance {
-        let judgements = log.judgement_count().unwrap_or_default();
-        if judgements.0 == 0 {
+        let labels = log.label_version().unwrap_or_default();
+        if labels.is_empty() {
             return prior;
         }
         let key = PriorKey {
-            judgements,
+            labels,
             namespace: namespace.to_owned(),
             model: model.map(str::to_owned),
             mode: mode.to_string(),
@@ -63,24 +67,25 @@ impl Searcher<'_> {
             return *relevance;
         }
         let judged = log.judged().unwrap_or_default();
-        let (queries, _) = judged_queries(&judged, |search| {
+        let reads_openings = self.index.config.telemetry.opened;
+        let opened = if reads_openings { log.opened(LABELLED_QUERIES).unwrap_or_default() } else { Vec::new() };
+        let queries = labelled_queries(&judged, &opened, |search| {
             let RecordedSearch { mode, model, scoring, namespace, .. } = search;
             *mode == key.mode && *model == key.model && *scoring == key.scoring && *namespace == key.namespace
         });
-        let latest = queries.len().saturating_sub(JUDGED_QUERIES);
-        let pools: Vec<JudgedPool> = queries[latest..].iter().filter_map(pool).collect();
+        let pools: Vec<JudgedPool> = queries.iter().filter_map(pool).collect();
         let relevance = prior.fit(&pools);
         *fitted = Some((key, relevance));
         relevance
     }
 }
 
-/// A judged query as normalized scores with judgements; `None` where its best candidate does not stand out.
+/// A labelled query as normalized scores with judgements; `None` where its best candidate does not stand out.
 fn pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
     let normalized_scores = normalized_scores(query.search)?;
     // A collection that was judged elsewhere lists what is relevant; what it does not list is not. People say something
     // of what they looked at, and nothing of the rest.
     let unsaid = (query.search.entry_point == IMPORTED_JUDGEMENTS).then_some(false);
     let relevant = query.relevant(normalized_scores.len()).map(|relevant| relevant.or(unsaid)).collect();
-    Some(JudgedPool { normalized_scores, relevant })
+    Some(JudgedPool { normalized_scores, relevant, weight: query.weight })
 }

@@ -1,28 +1,44 @@
-//! Judged searches grouped by query. The fitted prior and the guarantee are both made from them.
+//! Searches with labels, grouped by query: what was said of their passages, and which of the shown ones were opened. The
+//! fitted prior and the guarantee are both made from them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use tamis_cut::{Background, Pool};
-use tamis_store::{JudgedSearch, RecordedSearch};
+use tamis_store::{JudgedSearch, Judgement, OpenedSearch, RecordedSearch};
 
 /// The entry point of searches whose judgements were made elsewhere.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
 
-/// One query: its last search, and what was said of passages at any of its searches.
+/// The entry point of searches that were made for a model to grade.
+pub(crate) const MODEL_JUDGEMENTS: &str = "judge";
+
+/// Number of latest labelled queries to learn from.
+pub(super) const LABELLED_QUERIES: usize = 200;
+
+/// Weight of a query that is known only by what was opened, where one that somebody judged has 1. An opened result need not
+/// answer, and one that was passed over may: its lines in the answer may have been enough. So three opened queries
+/// weigh a little less than one that was judged.
+pub(super) const OPENED_WEIGHT: f64 = 0.3;
+
+/// One query: its last search, and what is known of passages from any of its searches.
 pub(super) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
-    /// True if a passage is relevant; the last word counts.
+    /// How much it counts: 1 where somebody judged it, [`OPENED_WEIGHT`] where results were only opened.
+    pub weight: f64,
+    /// True if a passage is relevant; the last word counts, and a person's before a model's.
     said: HashMap<&'a str, bool>,
 }
 
 /// The judged queries whose searches pass `comparable`, by the time of their last search, and how many searches do not.
-/// Searches of one query count as one, so that importing twice does not count twice.
+/// Searches of one query count as one, so that importing twice does not count twice. Only judgements that `counts` lets
+/// pass are read.
 pub(super) fn judged_queries(
     judged: &[JudgedSearch],
+    counts: impl Fn(&Judgement) -> bool,
     comparable: impl Fn(&RecordedSearch) -> bool,
 ) -> (Vec<JudgedQuery<'_>>, usize) {
     let mut by_query: BTreeMap<[u8; 32], Vec<&JudgedSearch>> = BTreeMap::new();
     let mut others = 0;
-    for judged in judged {
+    for judged in judged.iter().filter(|judged| judged.judgements.iter().any(&counts)) {
         if comparable(&judged.search) {
             by_query.entry(judged.search.query_hash).or_default().push(judged);
         } else {
@@ -30,22 +46,67 @@ pub(super) fn judged_queries(
         }
     }
     let mut queries: Vec<JudgedQuery> =
-        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches)).collect();
+        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches, &counts)).collect();
     queries.sort_by_key(|query| query.search.at_ms);
     (queries, others)
 }
 
+/// The last [`LABELLED_QUERIES`] queries to learn from: those that somebody judged, and as far as there is room those of
+/// which results were opened. What was said of a query wins over what was opened.
+pub(super) fn labelled_queries<'a>(
+    judged: &'a [JudgedSearch],
+    opened: &'a [OpenedSearch],
+    comparable: impl Fn(&RecordedSearch) -> bool,
+) -> Vec<JudgedQuery<'a>> {
+    let (mut queries, _) = judged_queries(judged, |_| true, &comparable);
+    queries.drain(..queries.len().saturating_sub(LABELLED_QUERIES));
+    // A judgement speaks for its query also where it was made under other settings.
+    let said: HashSet<[u8; 32]> = judged.iter().map(|judged| judged.search.query_hash).collect();
+    let mut by_query: BTreeMap<[u8; 32], Vec<&OpenedSearch>> = BTreeMap::new();
+    for opened in opened.iter().filter(|opened| comparable(&opened.search) && !said.contains(&opened.search.query_hash)) {
+        by_query.entry(opened.search.query_hash).or_default().push(opened);
+    }
+    let mut used: Vec<JudgedQuery> =
+        by_query.into_values().filter_map(|searches| JudgedQuery::opened(&searches)).collect();
+    used.sort_by_key(|query| query.search.at_ms);
+    let room = LABELLED_QUERIES - queries.len();
+    used.drain(..used.len().saturating_sub(room));
+    queries.append(&mut used);
+    queries.sort_by_key(|query| query.search.at_ms);
+    queries
+}
+
 impl<'a> JudgedQuery<'a> {
     /// From all judged searches of one query, the earliest first.
-    fn of(searches: &[&'a JudgedSearch]) -> Option<Self> {
+    fn of(searches: &[&'a JudgedSearch], counts: impl Fn(&Judgement) -> bool) -> Option<Self> {
         let search = &searches.last()?.search;
-        let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
-        said.sort_by_key(|judgement| judgement.at_ms);
+        let mut said: Vec<_> =
+            searches.iter().flat_map(|judged| &judged.judgements).filter(|judgement| counts(judgement)).collect();
+        said.sort_by_key(|judgement| (judgement.grade.is_none(), judgement.at_ms));
         let said = said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-        Some(JudgedQuery { search, said })
+        Some(JudgedQuery { search, weight: 1.0, said })
     }
 
-    /// What was said of the first `count` candidates, best first.
+    /// From all searches of one query after which results were opened, the earliest first. An opened result is relevant. One
+    /// that was shown above the last opened one was seen and passed over, so it is not. What was shown below may not have
+    /// been seen, and what was never shown cannot have been opened: nothing is known of either.
+    fn opened(searches: &[&'a OpenedSearch]) -> Option<Self> {
+        let search = &searches.last()?.search;
+        let mut said = HashMap::new();
+        for OpenedSearch { search, opened } in searches {
+            let shown = search.shown.iter().flatten();
+            let shown: Vec<&str> =
+                shown.filter_map(|&at| Some(search.candidates.get(at as usize)?.passage.as_str())).collect();
+            let is_opened = |passage: &&str| opened.iter().any(|one| one == passage);
+            let seen = shown.iter().rposition(|passage| is_opened(&passage)).map_or(0, |last| last + 1);
+            for passage in &shown[..seen] {
+                *said.entry(*passage).or_insert(false) |= is_opened(&passage);
+            }
+        }
+        (!said.is_empty()).then_some(JudgedQuery { search, weight: OPENED_WEIGHT, said })
+    }
+
+    /// What is known of the first `count` candidates, best first.
     pub fn relevant(&self, count: usize) -> impl Iterator<Item = Option<bool>> {
         self.search.candidates.iter().take(count).map(|candidate| self.said.get(candidate.passage.as_str()).copied())
     }
@@ -72,4 +133,89 @@ pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError
         lowest = lowest.min(f64::from(score));
         lowest
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_store::{ModelGrade, RecordedCandidate};
+
+    fn search(query: u8, shown: &[u32]) -> RecordedSearch {
+        let candidate = |at: u32| RecordedCandidate { passage: format!("p{at}"), ..RecordedCandidate::default() };
+        RecordedSearch {
+            query_hash: [query; 32],
+            at_ms: i64::from(query),
+            candidates: (0..8).map(candidate).collect(),
+            shown: Some(shown.to_vec()),
+            ..RecordedSearch::default()
+        }
+    }
+
+    fn opened(query: u8, shown: &[u32], passages: &[&str]) -> OpenedSearch {
+        let opened = passages.iter().map(|&passage| passage.to_owned()).collect();
+        OpenedSearch { search: search(query, shown), opened }
+    }
+
+    fn said(query: u8, judgements: &[(&str, bool, bool)]) -> JudgedSearch {
+        let judgement = |(at, &(passage, relevant, by_model)): (usize, &(&str, bool, bool))| Judgement {
+            passage: passage.into(),
+            relevant,
+            in_pool: true,
+            at_ms: at as i64,
+            grade: by_model.then(|| ModelGrade { model: "m".into(), grade: 2, reason: "so".into() }),
+        };
+        JudgedSearch { search: search(query, &[]), judgements: judgements.iter().enumerate().map(judgement).collect() }
+    }
+
+    fn known(query: &JudgedQuery<'_>) -> Vec<Option<bool>> {
+        query.relevant(6).collect()
+    }
+
+    #[test]
+    fn what_was_passed_over_is_not_relevant_and_nothing_is_known_of_the_rest() {
+        let log = [opened(1, &[0, 1, 2, 3, 4], &["p1", "p3"])];
+        let queries = labelled_queries(&[], &log, |_| true);
+        assert_eq!(known(&queries[0]), [Some(false), Some(true), Some(false), Some(true), None, None]);
+        assert_eq!(queries[0].weight, OPENED_WEIGHT);
+        // The order in which they were shown counts, not that of the pool.
+        let log = [opened(1, &[4, 0, 2], &["p0"])];
+        assert_eq!(known(&labelled_queries(&[], &log, |_| true)[0]), [Some(true), None, None, None, Some(false), None]);
+    }
+
+    #[test]
+    fn searches_of_one_query_count_as_one_and_opened_once_is_opened() {
+        let log = [opened(1, &[0, 1, 2], &["p2"]), opened(1, &[0, 1, 2], &["p0"])];
+        let queries = labelled_queries(&[], &log, |_| true);
+        assert_eq!((queries.len(), known(&queries[0])), (1, vec![Some(true), Some(false), Some(true), None, None, None]));
+    }
+
+    #[test]
+    fn what_was_said_of_a_query_wins_over_what_was_opened() {
+        let log = [opened(1, &[0, 1], &["p1"]), opened(2, &[0], &["p0"])];
+        let judged = [said(1, &[("p0", true, false)])];
+        let queries = labelled_queries(&judged, &log, |_| true);
+        assert_eq!(queries.iter().map(|query| query.weight).collect::<Vec<_>>(), [1.0, OPENED_WEIGHT]);
+        assert_eq!(known(&queries[0])[..2], [Some(true), None]);
+        assert!(labelled_queries(&judged, &log, |_| false).is_empty());
+    }
+
+    #[test]
+    fn judged_queries_come_before_opened_ones_where_there_are_too_many() {
+        let judged: Vec<JudgedSearch> = (0..150).map(|query| said(query, &[("p0", true, false)])).collect();
+        let log: Vec<OpenedSearch> = (150..=255).map(|query| opened(query, &[0], &["p0"])).collect();
+        let queries = labelled_queries(&judged, &log, |_| true);
+        assert_eq!(queries.len(), LABELLED_QUERIES);
+        assert_eq!(queries.iter().filter(|query| query.weight == 1.0).count(), 150);
+        assert_eq!(queries.last().map(|query| query.search.at_ms), Some(255), "the latest");
+    }
+
+    #[test]
+    fn a_person_wins_over_a_model_that_came_later() {
+        let judged = [said(1, &[("p0", false, false), ("p0", true, true), ("p1", true, true)])];
+        assert_eq!(known(&labelled_queries(&judged, &[], |_| true)[0])[..2], [Some(false), Some(true)]);
+        let (by_people, _) = judged_queries(&judged, |judgement| judgement.grade.is_none(), |_| true);
+        assert_eq!(known(&by_people[0])[..2], [Some(false), None]);
+        let by_model = [said(1, &[("p0", true, true)])];
+        assert!(judged_queries(&by_model, |judgement| judgement.grade.is_none(), |_| true).0.is_empty());
+    }
 }

@@ -1,12 +1,14 @@
 //! The record of a search, which feedback, guarantees and replays read.
 
 use super::answer::CutReport;
+use super::caller::SearchCaller;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
 use super::quality_row::{Served, quality};
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
+use tamis_cut::Rule;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
@@ -34,7 +36,7 @@ impl Searcher<'_> {
             entry_point: ENTRY_POINT.to_owned(),
             namespace: retrieved.question.scope.label(&self.index.namespace),
             query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
-            query_text: self.index.config.telemetry.text.then(|| query.to_owned()),
+            query_text: self.index.config.telemetry.queries.then(|| query.to_owned()),
             mode: mode.to_string(),
             model: retrieved.model.as_ref().map(|model| model.model().id.clone()),
             method: cut.method.clone(),
@@ -48,6 +50,33 @@ impl Searcher<'_> {
             coverage_drop: decided.coverage_drop,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
+            caller: None,
+            shown: None,
+        }
+    }
+
+    /// The search with what its answer showed to a caller: candidates by their position in the pool, in the order shown.
+    pub(super) fn shown_to(
+        &self,
+        caller: Option<SearchCaller>,
+        shown: impl Iterator<Item = usize>,
+        search: RecordedSearch,
+    ) -> RecordedSearch {
+        let Some(caller) = caller.filter(|_| self.index.config.telemetry.opened()) else { return search };
+        let shown = shown.filter_map(|position| u32::try_from(position).ok()).collect();
+        RecordedSearch { caller: Some(caller.key), shown: Some(shown), ..search }
+    }
+
+    /// Says so where a rule that learns decided without.
+    pub(super) fn explain_learning(&self, rule: &dyn Rule, cut: &mut CutReport) {
+        let config = &self.index.config;
+        let off = match (config.search.learn, config.telemetry.record) {
+            (true, true) => return,
+            (false, _) => "off (search.learn)",
+            (true, false) => "off, since searches are not recorded (telemetry.record)",
+        };
+        if rule.reads_relevance() {
+            cut.diagnostics.insert("learning".into(), off.into());
         }
     }
 

@@ -4,12 +4,20 @@ use super::expectation::expectations;
 use super::relevance::{Basis, Relevance};
 
 /// One judged query: its candidates' normalized scores, best first, and their judgements.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct JudgedPool {
     /// Normalized scores ([`Pool::normalized_scores`](crate::Pool::normalized_scores)).
     pub normalized_scores: Vec<f64>,
     /// The judgement of each candidate; `None` where nobody judged it.
     pub relevant: Vec<Option<bool>>,
+    /// How much it counts, above 0: 1 for a query that somebody judged, less for weaker evidence.
+    pub weight: f64,
+}
+
+impl Default for JudgedPool {
+    fn default() -> Self {
+        JudgedPool { normalized_scores: Vec::new(), relevant: Vec::new(), weight: 1.0 }
+    }
 }
 
 /// Candidates of a query that the fit reads.
@@ -48,7 +56,7 @@ impl Relevance {
         for &level in &levels {
             for factor in SPREADS {
                 let relevance = Relevance { level, spread: self.spread * factor, ..*self };
-                let worth: f64 = judged.iter().map(|pool| pool.f1(&relevance)).sum();
+                let worth: f64 = judged.iter().map(|pool| pool.weight * pool.f1(&relevance)).sum();
                 let off = ((level - self.level) / LEVEL_DEVIATION).powi(2) + (factor.ln() / SPREAD_DEVIATION).powi(2);
                 posterior.push((LEARNING_RATE * worth - 0.5 * off, relevance));
             }
@@ -70,6 +78,7 @@ impl Relevance {
 struct Observed {
     scores: Vec<f64>,
     relevant: Vec<Option<bool>>,
+    weight: f64,
 }
 
 impl Observed {
@@ -79,7 +88,8 @@ impl Observed {
         let finite = pool.normalized_scores[..depth].iter().copied().take_while(|score| score.is_finite());
         let scores: Vec<f64> = finite.collect();
         let relevant = pool.relevant[..scores.len()].to_vec();
-        relevant.contains(&Some(true)).then_some(Observed { scores, relevant })
+        let weight = if pool.weight.is_finite() { pool.weight.max(0.0) } else { 0.0 };
+        relevant.contains(&Some(true)).then_some(Observed { scores, relevant, weight })
     }
 
     /// F1, among the judged candidates, of the cut under `relevance`.
@@ -99,14 +109,14 @@ mod tests {
 
     fn pool(scores: &[f64], relevant: &[bool]) -> JudgedPool {
         let relevant = relevant.iter().map(|&relevant| Some(relevant)).collect();
-        JudgedPool { normalized_scores: scores.to_vec(), relevant }
+        JudgedPool { normalized_scores: scores.to_vec(), relevant, weight: 1.0 }
     }
 
     #[test]
     fn without_judgements_nothing_changes() {
         let prior = Relevance::default();
         assert_eq!(prior.fit(&[]), prior);
-        assert_eq!(prior.fit(&[JudgedPool { normalized_scores: vec![1.0], relevant: vec![None] }]), prior);
+        assert_eq!(prior.fit(&[JudgedPool { normalized_scores: vec![1.0], relevant: vec![None], weight: 1.0 }]), prior);
     }
 
     #[test]
@@ -121,6 +131,15 @@ mod tests {
         assert!(one.level < prior.level && many.level < prior.level, "{one:?} {many:?}");
         assert!(many.level < one.level, "{one:?} {many:?}");
         assert!(matches!(prior.fit(&[lax]).basis, Basis::Judged(1)));
+    }
+
+    #[test]
+    fn weak_evidence_moves_the_level_less_and_none_moves_nothing() {
+        let strict = pool(&[1.0, 0.9, 0.8, 0.7, 0.6], &[true, false, false, false, false]);
+        let prior = Relevance::default();
+        let level = |weight: f64| prior.fit(&vec![JudgedPool { weight, ..strict.clone() }; 10]).level;
+        assert!(prior.level < level(0.3) && level(0.3) < level(1.0), "{} {}", level(0.3), level(1.0));
+        assert!((level(0.0) - level(f64::NAN)).abs() < 1e-12 && level(0.0) < level(0.3));
     }
 
     #[test]

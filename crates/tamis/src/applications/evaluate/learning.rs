@@ -171,6 +171,7 @@ impl Known {
         JudgedPool {
             normalized_scores: self.normalized_scores.clone(),
             relevant: self.relevant.iter().map(|&relevant| Some(relevant)).collect(),
+            weight: 1.0,
         }
     }
 

@@ -87,6 +87,7 @@ pub fn measure(
     let own = test.queries.iter().take(measurement.limit.unwrap_or(usize::MAX));
     let queries: Vec<&TestQuery> = own.chain(foreign).collect();
     observer.stage(Stage::Answer, queries.len() as u64);
+    let learns = config.search.learn && !measurement.cold;
     let mut past: VecDeque<(Option<f64>, Option<f64>)> = VecDeque::new();
     let mut answered: Vec<Option<(QueryPool, Vec<Decision>)>> = queries.iter().map(|_| None).collect();
     for block in asking_order(&queries).chunks(BLOCK) {
@@ -102,7 +103,7 @@ pub fn measure(
             .zip(&found)
             .map(|(&at, found)| {
                 let prior = RelevancePrior::from(&Profile::of(past.iter().copied()));
-                if !measurement.cold && queries[at].kind != QueryKind::Foreign {
+                if learns && queries[at].kind != QueryKind::Foreign {
                     past.push_back((found.coverage_drop, found.evidence));
                     if past.len() > PAST_QUERIES {
                         past.pop_front();

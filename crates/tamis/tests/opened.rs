@@ -1,0 +1,170 @@
+//! Opened results as weak judgements, and learning that is switched off, through the library.
+
+mod support;
+
+use support::{Tree, notes_tree, refresh, search, store};
+use tamis::feedback::{Label, Opened};
+use tamis::related::RelatedRequest;
+use tamis::search::SearchCaller;
+use tamis::telemetry::{OpenedCount, StatsRequest};
+use tamis::{Answer, Index, SearchRequest};
+use tamis_store::OpenedSearch;
+
+fn indexed(tree: &Tree, settings: &[(&str, &str)]) -> Index {
+    let index = tree.open(settings);
+    refresh(&index);
+    index
+}
+
+fn somebody() -> SearchCaller {
+    SearchCaller::session(&["test", "somebody"])
+}
+
+/// Searches as a caller, with so many results shown.
+fn ask(index: &Index, caller: SearchCaller, query: &str, shown: usize) -> Answer {
+    let request = SearchRequest {
+        caller: Some(caller),
+        limit: Some(shown),
+        cut: Some(index.config().cut("fixed:k=6").expect("a cut")),
+        ..SearchRequest::new(query)
+    };
+    search(index, request)
+}
+
+fn opened(index: &Index) -> Vec<OpenedSearch> {
+    store(index).usage().expect("a log").opened(99).expect("read")
+}
+
+#[test]
+fn what_was_shown_and_then_read_is_recorded_without_the_words() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[("search.gate", "false")]);
+    let answer = ask(&index, somebody(), "how hot must the oven be", 3);
+    let (second, third) = (&answer.results[1], &answer.results[2]);
+    // By path, by identifier, by a line, and by what is related to it; each counts once.
+    assert_eq!(index.feedback().opened(&index.get(&second.path).expect("read"), &somebody(), "test get"), 1);
+    assert_eq!(index.feedback().opened(&index.get(&second.id).expect("read"), &somebody(), "test get"), 0);
+    let line = format!("{}:{}", third.path, third.start_line);
+    assert_eq!(index.feedback().opened(&index.get(&line).expect("read"), &somebody(), "test get"), 1);
+    let related = index.related().find(&RelatedRequest::new(&answer.results[0].id)).expect("related");
+    assert_eq!(index.feedback().opened(&related, &somebody(), "test related"), 1);
+
+    let log = opened(&index);
+    assert_eq!(log.len(), 1);
+    assert_eq!(Some(&log[0].search.id), answer.query_id.as_ref());
+    assert_eq!(log[0].opened, [&second.id, &third.id, &answer.results[0].id].map(Clone::clone));
+    assert_eq!(log[0].search.query_text, None);
+    let stats = index.statistics().summarize(&StatsRequest::default()).expect("read");
+    assert_eq!(stats.opened, OpenedCount { searches: 1, passages: 3 });
+}
+
+#[test]
+fn nothing_is_known_of_what_was_not_shown_or_shown_to_somebody_else() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[("search.gate", "false")]);
+    let answer = ask(&index, somebody(), "oven", 2);
+    let hidden = ask(&index, SearchCaller::connection(), "oven", 6).results[4].id.clone();
+    let open = |id: &str, caller: &SearchCaller| index.feedback().opened(Opened::Passage(id), caller, "test get");
+    assert_eq!(open(&hidden, &somebody()), 0, "a candidate below the limit");
+    assert_eq!(open(&answer.results[0].id, &SearchCaller::session(&["test", "other"])), 0);
+    assert_eq!(open(&answer.results[0].id, &SearchCaller::command_line()), 0);
+    assert_eq!(open("ffffffffffff", &somebody()), 0);
+    // Only the beginning of this answer reached the caller.
+    index.feedback().shown_in_part(answer.query_id.as_deref().expect("recorded"), &[&answer.results[0].id]);
+    assert_eq!(open(&answer.results[1].id, &somebody()), 0);
+    assert_eq!(open(&answer.results[0].id, &somebody()), 1);
+    // A search that names no caller is credited with nothing.
+    let violin = support::ask(&index, "violin").results[0].id.clone();
+    assert_eq!(open(&violin, &somebody()), 0);
+}
+
+#[test]
+fn one_key_turns_it_off() {
+    for off in [("telemetry.opened", "off"), ("telemetry.record", "off")] {
+        let tree = notes_tree();
+        let index = indexed(&tree, &[off]);
+        let answer = ask(&index, somebody(), "oven", 3);
+        assert_eq!(index.feedback().opened(&index.get("oven.md").expect("read"), &somebody(), "test get"), 0);
+        assert_eq!(index.feedback().recording_problem(), None);
+        if answer.query_id.is_some() {
+            let on = tree.open(&[]);
+            let later = on.feedback().opened(&on.get("oven.md").expect("read"), &somebody(), "test get");
+            assert_eq!((later, opened(&on).len()), (0, 0), "what was shown meanwhile is not known either");
+        }
+    }
+}
+
+#[test]
+fn an_opening_that_cannot_be_recorded_fails_nothing() {
+    let tree = notes_tree();
+    let index = indexed(&tree, &[]);
+    std::fs::create_dir(tree.root().join(".tamis/usage.db")).expect("made");
+    assert_eq!(index.feedback().opened(&index.get("oven.md").expect("read"), &somebody(), "test get"), 0);
+    assert!(index.feedback().recording_problem().expect("a problem").contains("usage.db"));
+}
+
+/// The level at which `auto` takes relevance to end, for a query that nobody asks otherwise.
+fn level(index: &Index) -> f64 {
+    let answer = search(index, SearchRequest::new("ships wait for the tide"));
+    answer.cut.diagnostics["level"].as_f64().expect("a level")
+}
+
+/// Opens the last result shown of several queries.
+fn open_last(index: &Index) {
+    for query in ["bread in the oven", "a bow for the violin", "prune apple trees", "bees in spring", "a lens of glass"] {
+        // The scores must be those of `auto`, so that they are comparable.
+        let answer = ask(index, somebody(), query, 6);
+        let last = answer.results.last().expect("six are kept");
+        assert_eq!(index.feedback().opened(Opened::Passage(&last.id), &somebody(), "test get"), 1);
+    }
+}
+
+#[test]
+fn opened_results_move_the_cut_less_than_judged_ones() {
+    let moved = |judge: bool| {
+        let tree = notes_tree();
+        let index = indexed(&tree, &[("search.gate", "false")]);
+        open_last(&index);
+        let by_opened = level(&index);
+        let ignoring = tree.open(&[("search.gate", "false"), ("telemetry.opened", "off")]);
+        let before = level(&ignoring);
+        if judge {
+            for search in store(&index).usage().expect("a log").opened(99).expect("read") {
+                let passage = search.opened[0].clone();
+                let above = search.search.shown.expect("shown").len() - 1;
+                let ranks: Vec<String> = (1..=above).map(|rank| rank.to_string()).collect();
+                let ranks: Vec<&str> = ranks.iter().map(String::as_str).collect();
+                index.feedback().judge(&search.search.id, &ranks, Label::NotRelevant).expect("judged");
+                index.feedback().judge(&search.search.id, &[&passage], Label::Relevant).expect("judged");
+            }
+        }
+        (before, by_opened, level(&index))
+    };
+    let (before, by_opened, by_judged) = moved(true);
+    assert!(by_opened < before - 0.001, "opened far down: relevance ends later, {by_opened} {before}");
+    assert!(by_judged < by_opened - 0.001, "what is said weighs more than what is opened, {by_judged} {by_opened}");
+}
+
+#[test]
+fn learning_that_is_off_freezes_the_cut_and_says_so() {
+    let tree = notes_tree();
+    let frozen = indexed(&tree, &[("search.learn", "off"), ("search.gate", "false")]);
+    let learning = tree.open(&[("search.gate", "false")]);
+    let fresh = level(&frozen);
+    open_last(&learning);
+    let answer = support::ask(&learning, "bread on a stone");
+    let query_id = answer.query_id.as_deref().expect("recorded");
+    learning.feedback().judge(query_id, &["1"], Label::Relevant).expect("judged");
+    learning.feedback().judge(query_id, &["2", "3"], Label::NotRelevant).expect("judged");
+    assert_ne!(level(&learning), fresh);
+    assert_eq!(level(&frozen), fresh);
+    let answer = support::ask(&frozen, "bread on a stone");
+    assert_eq!(answer.cut.diagnostics["learning"], "off (search.learn)");
+    assert_eq!(answer.cut.diagnostics["basis"], "built-in constants");
+    assert!(!support::ask(&learning, "bread on a stone").cut.diagnostics.contains_key("learning"));
+    let off = tree.open(&[("telemetry.record", "off")]);
+    let said = support::ask(&off, "bread on a stone").cut.diagnostics["learning"].clone();
+    assert!(said.as_str().expect("text").contains("telemetry.record"), "{said}");
+    let fixed = SearchRequest { cut: Some(frozen.config().cut("fixed").expect("a cut")), ..SearchRequest::new("oven") };
+    assert!(!search(&frozen, fixed).cut.diagnostics.contains_key("learning"), "a rule that never learns");
+}
