@@ -1,4 +1,4 @@
-//! The first byte says which language, `a` the first; the rest is its source.
+//! The first byte selects the language, `a` the first; the rest is its source.
 
 use crate::whole;
 use tamis_text::{Options, definitions, read, references, skip_by_content, skip_by_path};

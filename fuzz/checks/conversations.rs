@@ -1,4 +1,4 @@
-//! A log gives sessions or says why not; each session has a document, and its record reads back as it was.
+//! A log yields sessions or an error; each session has a document, and its record reads back unchanged.
 
 use crate::whole;
 use tamis_text::{Conversation, ConversationOptions, read_conversations};

@@ -1,4 +1,4 @@
-//! Evidence is imported whole or not at all, the same again changes nothing, and a search finds no broken record.
+//! Evidence is imported whole or not at all, repeating it changes nothing, and a search finds no broken record.
 
 use std::sync::LazyLock;
 use tamis::config::Config;
@@ -30,7 +30,7 @@ pub fn check(data: &[u8]) {
         (Ok(_), _) => {
             let again = index.evidence().import(&lenient, &()).expect("the same again");
             assert_eq!((again.added, again.updated), (0, 0), "{again:?}");
-            // Where no record was good, nothing is there to be taken out.
+            // Without a good record there is nothing to remove.
             let taken = index.imports().remove("fuzz", None, &());
             assert!(taken.is_ok() || import.lines.is_empty() || again.unchanged == 0, "{taken:?}");
         }

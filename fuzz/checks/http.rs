@@ -1,6 +1,7 @@
-//! The first byte says what the rest is: `r`, a whole request as it goes over the wire; else the message of a good request.
+//! The first byte selects the form of the rest: `r`, a whole request as sent over the wire; else the message of a good
+//! request.
 //!
-//! The server stays up, answers every good request afterwards, and never with a fault of its own (5xx).
+//! The server stays up, answers every good request afterwards, and never fails by itself (5xx).
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -12,7 +13,7 @@ use tamis::{Index, Location};
 use tamis_server::{Caller, HttpOptions, Server, ServerOptions, serve_http};
 use tokio_util::sync::CancellationToken;
 
-/// How often a good request is made in between.
+/// The number of inputs between two good requests.
 const GOOD_EVERY: u32 = 64;
 
 static PANICKED: AtomicBool = AtomicBool::new(false);
@@ -70,7 +71,7 @@ pub fn check(data: &[u8]) {
     assert!(!PANICKED.load(SeqCst), "the server panicked");
 }
 
-/// A message with the headers that it asks for, so that it gets as far as it can.
+/// A message with its required headers, so that it gets as far as possible.
 fn post(message: &[u8]) -> String {
     let value: serde_json::Value = serde_json::from_slice(message).unwrap_or_default();
     let plain = |text: Option<&str>| {
@@ -94,8 +95,8 @@ fn post(message: &[u8]) -> String {
 
 /// Sends bytes and reads until the server closes the connection, has sent a whole answer, or begins a stream.
 ///
-/// A server takes a client that says no more for one that is gone, and may leave its request. What may be half a request is
-/// ended so, since its rest would be waited for.
+/// A server takes a client that falls silent for one that is gone, and may drop its request. So a possible half request
+/// is ended explicitly, since the server would wait for its rest.
 fn send(raw: &[u8], ends: bool) -> String {
     let mut stream = TcpStream::connect(*ADDRESS).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(120))).expect("set");

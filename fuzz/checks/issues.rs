@@ -1,4 +1,4 @@
-//! An export gives issues or says why not; each issue has a document, and its record reads back as it was.
+//! An export yields issues or an error; each issue has a document, and its record reads back unchanged.
 
 use crate::whole;
 use tamis_text::{Issue, Options, read_issues};

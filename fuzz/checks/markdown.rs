@@ -1,4 +1,4 @@
-//! One file read as each of the things that a Markdown file can be.
+//! One file read in each way that a Markdown file can be read.
 
 use crate::whole;
 use tamis_text::{NoteOptions, Options, entries, read, read_note, read_page};

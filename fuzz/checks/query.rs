@@ -1,7 +1,7 @@
-//! Lines of a request: the query, then a date, a path glob, a symbol, a language, an author and another phrasing, of which
-//! any may be missing. The first byte of the query's line chooses the legs.
+//! Lines of a request: the query, then a date, a path glob, a symbol, a language, an author and another phrasing. Any
+//! of them may be missing. The first byte of the query's line chooses the legs.
 //!
-//! A query that passes the check is answered; what else a line holds is refused in words or answered.
+//! A query that passes the check is answered; bad values in other lines are refused with a message.
 
 use std::sync::LazyLock;
 use tamis::config::Config;

@@ -1,4 +1,4 @@
-//! What the fuzz targets begin with and what they once found, given to the same checks by a test.
+//! Replays the seeds and past findings of the fuzz targets in a test.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What holds for every document that was read from lines: none is lost or found twice, and no passage is too large.
+//! Checks of every document that was read from lines: no line is lost or found twice, and no passage is too large.
 
 #![allow(dead_code, reason = "each check takes what it needs")]
 
@@ -34,7 +34,7 @@ pub fn check(name: &str, text: &str, document: &Document, max_tokens: usize) {
     embed(document);
 }
 
-/// Makes what every document is asked for besides its lines.
+/// Produces the embedded texts and everything else asked of a document besides its lines.
 pub fn embed(document: &Document) {
     for passage in &document.passages {
         assert!(!passage.text.trim().is_empty(), "{passage:?}");
@@ -44,7 +44,7 @@ pub fn embed(document: &Document) {
     serde_json::to_string(document).expect("a document is JSON");
 }
 
-/// Whether the text is stored as it is: line ends are made `\n`, and a byte order mark is no text.
+/// Returns `true` if the text is stored unchanged: without line ends other than `\n`, and without a byte order mark.
 pub fn is_plain(text: &str) -> bool {
     !text.contains(['\r', '\0', '\u{feff}', '\u{fffd}'])
 }

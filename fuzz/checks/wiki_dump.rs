@@ -8,7 +8,7 @@ use tamis_text::{Options, WikiDumpOptions, read_wiki_dump};
 pub fn check(data: &[u8]) {
     let options = WikiDumpOptions { namespaces: (-2..16).collect() };
     let mut pages = 0;
-    // What is compressed can be a thousand times as large; that takes time and shows nothing.
+    // Compressed input can expand a thousandfold, which takes time and tests nothing new.
     let plain = !data.starts_with(&[0x1f, 0x8b]) && !data.starts_with(b"BZh");
     let input: Box<dyn Read> = if plain { Box::new(data) } else { Box::new(data.take(1 << 10)) };
     let dump = read_wiki_dump(input, &options, |page| {

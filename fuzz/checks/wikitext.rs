@@ -1,4 +1,4 @@
-//! The body of a page as a dump gives it, and as a file.
+//! The body of a page, as in a dump and as a file.
 
 use crate::whole;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Any text as a statement: it never panics, never writes, never takes longer than it may, leaves nothing behind that goes on,
-//! gives no more than was asked for, and tells of no other namespace and no hidden table.
+//! Any text as a statement: it never panics, never writes, never exceeds its time, leaves nothing running, returns no
+//! more than requested, and reveals no other namespace and no hidden table.
 //!
 //! `cargo +nightly fuzz run sql`
 
@@ -12,13 +12,13 @@ use libfuzzer_sys::fuzz_target;
 use tamis_store::prelude::*;
 use tamis_store::{Access, Change, Claim, EmbeddedStore, EvidenceRecord, NewDocument, NewPassage, SqlQuery, SqlValue, Task, TextForm};
 
-/// What stands in the other namespace alone.
+/// A word that only the other namespace holds.
 const SECRET: &str = "hush";
 
 /// Tables of the index that no message names unless the statement does.
 const HIDDEN: &[&str] = &["evidence_", "index_", "documents", "passages", "vectors", "models"];
 
-/// Most bytes of an answer; a quarter more is for what `Debug` writes around values.
+/// Most bytes of an answer; a quarter more allows for what `Debug` writes around values.
 const MOST: usize = 64 << 10;
 
 struct Graph {
@@ -50,7 +50,7 @@ static GRAPH: LazyLock<Graph> = LazyLock::new(|| {
     Graph { store, database, bytes, _directory: directory }
 });
 
-/// Time that the processors have worked for this process, which others on the machine do not make longer.
+/// Processor time of this process, which other load on the machine does not extend.
 fn worked() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes the one value that it is given.
@@ -64,7 +64,7 @@ fuzz_target!(|sql: &str| {
     let query = SqlQuery { timeout: Duration::from_millis(20), max_bytes: MOST, ..SqlQuery::new(sql) };
     let started = worked();
     let given = graph.store.query_sql("here", &query, &|| false);
-    // What goes on of a statement that was left behind counts here too, or with the next one.
+    // The rest of an abandoned statement counts here too, or with the next one.
     let took = worked() - started;
     assert!(took < Duration::from_secs(1), "{took:?}");
     let told = format!("{given:?}");

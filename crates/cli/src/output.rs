@@ -1,7 +1,7 @@
-//! Results go to standard output, everything else to standard error, with colour where it is wanted.
+//! Results go to standard output, everything else to standard error, in colour if wanted.
 //!
-//! Nothing that a printer quotes can steer the terminal or hide on it. Only [`Output::exact`] gives programs the very bytes,
-//! and never to a terminal.
+//! Nothing that a printer quotes can control the terminal or hide on it. Only [`Output::exact`] gives programs the
+//! exact bytes, and never to a terminal.
 
 use crate::args::{ColorWhen, Global};
 use crate::page::{self, Page};
@@ -129,7 +129,7 @@ impl Output {
     }
 }
 
-/// Text for people, collected until it is flushed: then its length is known, and with it whether it needs a pager.
+/// Text for people, collected until it is flushed: its length then decides if it needs a pager.
 #[derive(Debug)]
 pub struct Sheet {
     text: Vec<u8>,

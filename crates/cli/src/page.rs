@@ -10,10 +10,10 @@ const FEWEST_COLUMNS: usize = 20;
 
 /// A stream for people that knows how wide its terminal is.
 pub trait Page: Write {
-    /// Columns of the terminal; `None` where the text goes elsewhere, so that lines stay whole.
+    /// Columns of the terminal; `None` if the text goes elsewhere, so that lines stay whole.
     fn columns(&self) -> Option<usize>;
 
-    /// Columns left after an indentation, or `otherwise` where lines stay whole.
+    /// Columns left after an indentation, or `otherwise` if lines stay whole.
     fn columns_after(&self, indentation: usize, otherwise: usize) -> usize {
         self.columns().map_or(otherwise, |columns| columns.saturating_sub(indentation).max(FEWEST_COLUMNS))
     }

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 /// The variables that name a pager, the strongest first.
 const VARIABLES: [&str; 2] = ["TAMIS_PAGER", "PAGER"];
 
-/// The pager where neither variable is set: it ends at once with little text, shows colours, and leaves the text behind.
+/// The default pager: it ends at once with little text, shows colours, and leaves the text behind.
 const DEFAULT: &str = "less -FRX";
 
-/// The program and its arguments; `None` where the user wants no pager.
+/// The program and its arguments; `None` if the user wants no pager.
 fn command(variable: impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
     let named = VARIABLES.into_iter().find_map(&variable).unwrap_or_else(|| DEFAULT.to_owned());
     let words = shlex::split(&named).unwrap_or_default();
@@ -20,7 +20,7 @@ fn command(variable: impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
     }
 }
 
-/// Shows the text and waits until the user has read it. Returns false where nothing was shown: no pager is wanted, or it
+/// Shows the text and waits until the user has read it. Returns `false` if nothing was shown: no pager is wanted, or it
 /// cannot be started.
 ///
 /// # Errors

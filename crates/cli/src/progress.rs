@@ -17,7 +17,7 @@ const SPINNER: &str = "{spinner} {msg}{done}";
 /// A stage of known length.
 const BAR: &str = "{msg:24} {wide_bar:.cyan/blue} {human_pos}/{human_len}  {rate:>9}  {left:>9}";
 
-/// The same where the terminal is too narrow for a bar.
+/// The same if the terminal is too narrow for a bar.
 const NARROW: &str = "{wide_msg} {human_pos}/{human_len}";
 
 /// Columns that a bar needs beside its name and figures.

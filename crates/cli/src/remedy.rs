@@ -1,8 +1,8 @@
-//! The flags and commands that mend an error of the library, which knows neither.
+//! The flags and commands that resolve an error of the library, which knows neither.
 
 use tamis::Error;
 
-/// What to type, for an error with such a remedy.
+/// Returns the flag or command to type, for an error with such a remedy.
 pub fn of(error: &anyhow::Error) -> Option<&'static str> {
     Some(match error.chain().find_map(|cause| cause.downcast_ref::<Error>())? {
         Error::IndexDirectory { .. } => "--index DIR or TAMIS_INDEX",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location};
 
-/// Names the directory of the index where no flag does.
+/// Names the directory of the index if no flag does.
 const INDEX_VARIABLE: &str = "TAMIS_INDEX";
 
 /// The user's configuration file in the user's configuration directory.
@@ -26,7 +26,7 @@ pub struct Session {
 /// A flag that sets a configuration key: the key, its text, the flag's name.
 pub type FlagSetting = (String, String, String);
 
-/// A flag's setting, where the flag is given.
+/// A flag's setting, if the flag is given.
 pub fn setting(key: &str, flag: &str, text: Option<&str>) -> Option<FlagSetting> {
     text.map(|text| (key.to_owned(), text.to_owned(), flag.to_owned()))
 }

@@ -107,7 +107,7 @@ fn relative_to(current: &Path, path: &str) -> String {
     up.chain(to.map(|part| part.as_os_str().to_string_lossy().into_owned())).collect::<Vec<_>>().join("/")
 }
 
-/// The user's text as a path from the root, where it names something in `current`, which is a path under the root.
+/// The user's text as a path from the root, if it names something in `current`, which is a path under the root.
 fn from_root(root: &Path, current: &Path, typed: &str) -> String {
     if !names_something(&root.join(current), typed) {
         return typed.to_owned();

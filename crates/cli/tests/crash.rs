@@ -78,7 +78,7 @@ fn start(root: &Path) -> Child {
         .expect("the program starts")
 }
 
-/// Waits until a run has begun so many of its stages, or is over. The pipe has room for all that a run says.
+/// Waits until a run has begun so many of its stages, or has ended. The pipe holds everything that a run prints.
 fn begun(child: &mut Child, stages: usize) {
     let said = BufReader::new(child.stderr.as_mut().expect("a pipe"));
     said.lines().map_while(Result::ok).take(stages).for_each(drop);
@@ -90,7 +90,7 @@ fn open(root: &Path) -> Index {
     Index::at(Location::at(root, None), config).expect("the index opens after a kill")
 }
 
-/// Every document in the store is one version of its file, with all of its lines.
+/// Asserts that every document in the store is one version of its file, with all of its lines.
 fn assert_whole(index: &Index, tree: &Tree) {
     for document in index.contents().documents(index.namespace()).expect("documents") {
         let text = tree.versions.get(&document.content_hash).expect("a text that the file once had");
@@ -128,16 +128,16 @@ fn an_index_survives_kill_9_at_any_point() {
         }
         tree.change();
         let mut child = start(&root);
-        // At work: it lists files, and then some of what comes after.
+        // The run is at work: it lists files, and then does some of the next stages.
         begun(&mut child, 1 + tree.random.below(4) as usize);
         std::thread::sleep(Duration::from_micros(tree.random.below(whole_run.as_micros() as u64 / 4)));
         child.kill().expect("killed");
-        // A run that came to its end ends with 0.
+        // A run that completed exits with 0.
         killed += u64::from(!child.wait().expect("gone").success());
 
         let index = open(&root);
         assert_whole(&index, &tree);
-        // Some rounds go on from what the kill left, without a run in between.
+        // Some rounds continue from the killed run's state, without a run in between.
         if tree.random.below(3) > 0 {
             index.refresh().expect("a rerun completes");
             let findings = index.check().expect("checked");

@@ -34,7 +34,7 @@ fn a_search_neither_fails_nor_waits_while_another_process_indexes() {
     (0..10).for_each(|number| write(number, 0));
     assert!(tamis(root).args(["index"]).status().expect("it runs").success());
 
-    // A search that began and ended while the index was written did not wait for that.
+    // A search that began and ended while the index was written did not wait for the writer.
     const WITHIN: usize = 3;
     let (mut searches, mut within, mut stale) = (0, 0, 0);
     for version in 1.. {
@@ -70,7 +70,7 @@ fn sixteen_that_index_at_once_are_served_one_after_the_other() {
         fs::write(root.join(format!("{number}.md")), format!("# Note {number}\n\nSome text {number}.\n"))
             .expect("written");
     }
-    // The index does not exist yet, so that the first ones make it at the same instant.
+    // The index does not exist yet, so the first processes create it at the same instant.
     let children: Vec<_> = (0..16).map(|_| tamis(root).args(["index"]).spawn().expect("it starts")).collect();
     let outputs: Vec<_> = children.into_iter().map(|child| child.wait_with_output().expect("it ends")).collect();
     for output in &outputs {

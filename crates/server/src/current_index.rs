@@ -1,5 +1,5 @@
-//! The index in the server's directory. When another process replaces it, the server goes on with the new one. When it is
-//! deleted, each call fails with the reason and the way out.
+//! The index in the server's directory. When another process replaces it, the server goes on with the new one. When it
+//! is deleted, each call fails with the reason and the remedy.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use tamis::Index;

@@ -43,7 +43,7 @@ pub(crate) trait Entry: Serialize {
     fn mark_shortened(&mut self);
 }
 
-/// Where a page ends, with warnings about the answer.
+/// The position of a page in its list, and warnings about the answer.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct PageInfo {
     /// Number of entries after these; `cursor` continues with them.

@@ -7,7 +7,7 @@
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 19;
 
-/// Lowers the priority of the calling thread and of those that it starts. Does nothing where the system does not allow it.
+/// Lowers the priority of the calling thread and of those that it starts. Does nothing if the system does not allow it.
 #[cfg(target_os = "linux")]
 pub(crate) fn lower_thread_priority() {
     // SAFETY: the call takes no pointers; 0 names the calling thread.

@@ -61,7 +61,7 @@ pub(crate) struct Call<'a> {
     pub observer: &'a dyn Observer,
     /// State of the background work.
     pub state: &'a BackgroundState,
-    /// Where the answer starts.
+    /// The start of the answer.
     pub cursor: Cursor,
 }
 

@@ -1,11 +1,11 @@
-//! What it costs to resolve filters by attribute, author and date, beside one of the same documents by path.
+//! Measures the cost of filters by attribute, author and date, beside one of the same documents by path.
 //!
 //! ```text
 //! cargo run --release -p tamis-store --example filters -- [DOCUMENTS] [PASSAGES A DOCUMENT]
 //! ```
 //!
-//! Documents are made up: four of five are issues with states, labels, authors and dates of their own, the others files. The
-//! second number of a filter is what it costs again, from memory.
+//! Documents are made up: four of five are issues with states, labels, authors and dates of their own, the others
+//! files. The second number of a filter is its cost when repeated, from memory.
 
 use std::error::Error;
 use std::time::Instant;
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, filter) in &filters {
         let mut first = f64::INFINITY;
         for trial in 0..TRIALS {
-            // A change, so that nothing is remembered.
+            // A change, so that nothing is cached.
             store.apply(&[Change::Put(document(documents, 1, &mut (trial as u64 + 1)))])?;
             let time = Instant::now();
             store.unembedded("none", filter, 0)?;

@@ -1,4 +1,4 @@
-//! How fast a store takes passages and answers, on any directory of text.
+//! Measures the speed of storing and answering, on any directory of text.
 //!
 //! ```text
 //! cargo run --release -p tamis-store --example ingest -- ~/.cargo/registry/src [passages]
@@ -147,7 +147,7 @@ fn quantiles(what: &str, times: &mut [f64]) {
 }
 
 fn random(seed: &mut u64) -> u64 {
-    // xorshift64: good enough to vary what is measured, and the same every time.
+    // xorshift64: good enough to vary the measurements, and the same every time.
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;
@@ -158,7 +158,7 @@ fn random_vector(seed: &mut u64, dimension: usize) -> Vec<f32> {
     (0..dimension).map(|_| (random(seed) % 2_001) as f32 / 1_000.0 - 1.0).collect()
 }
 
-/// Questions of eight words that stand together somewhere.
+/// Questions of eight consecutive words of a text.
 fn questions(documents: &[NewDocument]) -> Vec<String> {
     let mut seed = 42;
     let mut questions = Vec::new();

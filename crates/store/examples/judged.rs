@@ -1,4 +1,4 @@
-//! How well the lexical leg ranks: nDCG@10 and recall@100 on judged collections in the layout of BEIR.
+//! Measures the ranking of the lexical leg: nDCG@10 and recall@100 on judged collections in the layout of BEIR.
 //!
 //! ```text
 //! cargo run --release -p tamis-store --example judged -- ../shared/data/scifact ../shared/data/nq-utd

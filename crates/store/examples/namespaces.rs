@@ -1,12 +1,12 @@
-//! What a filter by namespace costs and saves in both legs, beside a search of everything in the same run.
+//! Measures the cost and the gain of a filter by namespace in both legs, beside a search of everything in the same run.
 //!
 //! ```text
 //! cargo run --release -p tamis-store --example namespaces -- [PASSAGES] [NAMESPACES] [ROWS]
 //! ```
 //!
 //! Passages are made up: 60 words each, some frequent and many rare, and vectors of 256 dimensions. The vector scan is
-//! measured by itself too, on ROWS of them. Filters take turns at each query, so that whatever else the machine does falls
-//! on all of them.
+//! also measured by itself, on ROWS of them. Filters alternate at each query, so that other load on the machine affects
+//! all of them.
 
 use std::error::Error;
 use std::time::Instant;
@@ -182,7 +182,7 @@ fn fill(
 }
 
 fn random(seed: &mut u64) -> u64 {
-    // xorshift64: good enough to vary what is measured, and the same every time.
+    // xorshift64: good enough to vary the measurements, and the same every time.
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;

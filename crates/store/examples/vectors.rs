@@ -174,7 +174,7 @@ fn signs(rows: &Vectors, queries: &Vectors, centred: bool, depth: usize) -> Vec<
         .collect()
 }
 
-/// How far the sampled background lies from that of all rows in full precision.
+/// The distance of the sampled background from that of all rows in full precision.
 fn background(index: &VectorIndex, queries: &Vectors, exact: &[Vec<(f32, u64)>]) -> Result<()> {
     let mut errors = [0.0_f32; 6];
     for (query, all) in queries.iter().zip(exact) {

@@ -19,7 +19,7 @@ const OVERHEAD: i64 = 24;
 thread_local! {
     /// The share of this thread and the rest of it, in bytes; `None`: unlimited.
     static SHARE: Cell<Option<(i64, i64)>> = const { Cell::new(None) };
-    /// Whether the share was exceeded.
+    /// True if the share was exceeded.
     static REFUSED: Cell<bool> = const { Cell::new(false) };
     /// Tests whether the caller of this thread has stopped waiting.
     static ABANDONED: OnceCell<Box<dyn Fn() -> bool>> = const { OnceCell::new() };
@@ -33,7 +33,7 @@ struct Original {
     size: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
 
-/// The wrapped allocator; `None` where SQLite refused the wrapper.
+/// The wrapped allocator; `None` if SQLite refused the wrapper.
 static WRAPPED: OnceLock<Option<Original>> = OnceLock::new();
 
 /// Makes SQLite use the counting allocator. Must be called before the first connection of the process: once in use, SQLite
@@ -70,7 +70,7 @@ pub(crate) fn install() {
     });
 }
 
-/// Whether allocations are counted.
+/// Returns `true` if allocations are counted.
 pub(crate) fn is_counted() -> bool {
     WRAPPED.get().is_some_and(Option::is_some)
 }
@@ -85,12 +85,13 @@ pub(crate) fn limit_this_thread(bytes: usize, abandoned: impl Fn() -> bool + 'st
     });
 }
 
-/// Whether this thread is abandoned. A thread that is ending has dropped the test and gets the memory it needs to end.
+/// Returns `true` if this thread is abandoned. A thread that is ending has dropped the test and gets the memory it
+/// needs to end.
 fn is_abandoned() -> bool {
     ABANDONED.try_with(|cell| cell.get().is_some_and(|abandoned| abandoned())).unwrap_or(false)
 }
 
-/// Whether this thread exceeded its share.
+/// Returns `true` if this thread exceeded its share.
 pub(crate) fn was_refused() -> bool {
     REFUSED.get()
 }
@@ -101,8 +102,8 @@ pub(crate) fn held_by_process() -> i64 {
     unsafe { ffi::sqlite3_memory_used() }
 }
 
-/// Subtracts `bytes` (negative when memory is freed) from the rest of this thread's share; false where that is too small.
-/// Freeing another thread's memory never makes the rest larger than the share.
+/// Subtracts `bytes` (negative when memory is freed) from the rest of this thread's share; returns `false` if the rest
+/// is too small. Freeing another thread's memory never makes the rest larger than the share.
 fn take(bytes: i64) -> bool {
     match SHARE.get() {
         None => true,

@@ -48,7 +48,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The event.
         what: &'static str,
-        /// Whether the path is empty now.
+        /// True if the path is empty now.
         gone: bool,
     },
     /// There is no index, and a reader does not create one.
@@ -273,8 +273,8 @@ impl StoreError {
     }
 }
 
-/// Whether an error of SQLite means a full disk. The shared memory of its connections is a file too, and SQLite reports one that
-/// cannot grow as a general I/O error.
+/// Returns `true` if an error of SQLite means a full disk. The shared memory of its connections is a file too, and
+/// SQLite reports one that cannot grow as a general I/O error.
 pub(crate) fn lacks_room(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_FULL, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
     let code = error.sqlite_error().map(|error| error.extended_code);

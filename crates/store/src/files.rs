@@ -14,12 +14,12 @@ pub(crate) fn log_path(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 
-/// Bytes of the write-ahead log; 0 where there is none.
+/// The size of the write-ahead log in bytes; 0 if there is none.
 pub(crate) fn log_bytes(path: &Path) -> u64 {
     std::fs::metadata(log_path(path)).map_or(0, |log| log.len())
 }
 
-/// Whether the write-ahead log holds changes that the database's file lacks.
+/// Returns `true` if the write-ahead log holds changes that the database's file lacks.
 pub(crate) fn has_log(path: &Path) -> bool {
     log_bytes(path) > 0
 }

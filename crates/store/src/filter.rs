@@ -71,34 +71,34 @@ impl Filter {
         Filter { namespaces: vec![namespace.into()], ..Filter::default() }
     }
 
-    /// Whether it passes everything.
+    /// Returns `true` if it passes everything.
     pub fn is_empty(&self) -> bool {
         self == &Filter::default()
     }
 
-    /// Whether it restricts namespaces alone.
+    /// Returns `true` if it restricts namespaces alone.
     pub(crate) fn is_by_namespace(&self) -> bool {
         *self == Filter { namespaces: self.namespaces.clone(), ..Filter::default() }
     }
 
-    /// Whether it restricts documents as a whole.
+    /// Returns `true` if it restricts documents as a whole.
     pub(crate) fn asks_of_documents(&self) -> bool {
         let Filter { namespaces, collections, languages, path_globs, attributes, .. } = self;
         [namespaces, collections, languages, path_globs].iter().any(|values| !values.is_empty())
             || !attributes.is_empty()
     }
 
-    /// Whether it restricts dates.
+    /// Returns `true` if it restricts dates.
     pub(crate) fn is_by_date(&self) -> bool {
         self.since_ns.is_some() || self.until_ns.is_some()
     }
 
-    /// Whether it restricts properties that can change while the passages stay: dates and attributes.
+    /// Returns `true` if it restricts properties that can change while the passages stay: dates and attributes.
     pub(crate) fn is_by_properties(&self) -> bool {
         self.is_by_date() || !self.attributes.is_empty()
     }
 
-    /// Whether it restricts documents alone, provided all passages have their document's language.
+    /// Returns `true` if it restricts documents alone, provided all passages have their document's language.
     pub(crate) fn is_by_document(&self) -> bool {
         self.kinds.is_empty()
             && self.roles.is_empty()
@@ -129,7 +129,7 @@ impl PathGlobs {
         Ok(PathGlobs { include: compile(&include)?, exclude: compile(&exclude)? })
     }
 
-    /// Whether a path passes.
+    /// Returns `true` if a path passes.
     pub(crate) fn matches(&self, path: &str) -> bool {
         self.include.as_ref().is_none_or(|globs| globs.is_match(path))
             && !self.exclude.as_ref().is_some_and(|globs| globs.is_match(path))
@@ -206,18 +206,18 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Whether everything passes.
+    /// Returns `true` if everything passes.
     pub(crate) fn is_everything(&self) -> bool {
         self.documents.is_none() && self.passages.is_none()
     }
 
-    /// Whether a passage's namespace decides whether it passes.
+    /// Returns `true` if a passage's namespace decides whether it passes.
     #[inline]
     pub(crate) fn is_by_namespace(&self) -> bool {
         self.whole || self.is_everything()
     }
 
-    /// Whether a passage passes.
+    /// Returns `true` if a passage passes.
     #[inline]
     pub(crate) fn contains(&self, passage: PassageId, document: DocumentId) -> bool {
         match (&self.documents, &self.passages) {

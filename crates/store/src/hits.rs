@@ -5,7 +5,7 @@ use crate::record::PassageId;
 /// A query to the lexical leg.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LexicalQuery {
-    /// Free text: words, identifiers, an error message. There are no operators; any term may match.
+    /// Free text: words, identifiers, an error message. It has no operators; any term may match.
     pub text: String,
 }
 
@@ -67,7 +67,7 @@ pub struct TermStatistics {
     pub document_frequency: u64,
     /// ln(1 + (N − n + 0.5) / (n + 0.5)) for N passages, n of them with the term.
     pub idf: f32,
-    /// Whether it is an identifier whose parts are terms too. It scores; its parts make the coverage.
+    /// True for an identifier whose parts are terms too. It scores; its parts make the coverage.
     pub compound: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct SemanticHit {
 pub struct Background {
     /// Passages measured.
     pub count: u64,
-    /// Whether they are a sample of the passages that pass the filter.
+    /// True if they are a sample of the passages that pass the filter.
     pub sampled: bool,
     /// The mean similarity.
     pub mean: f32,

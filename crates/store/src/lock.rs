@@ -46,7 +46,7 @@ impl WriteLock {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock, or another share of it, without waiting. Fails where others wait for it.
+    /// Takes the lock, or another share of it, without waiting. Fails if others wait for it.
     pub(crate) fn hold(&self) -> Result<Hold<'_>> {
         let mut state = self.state();
         if state.file.is_none() {
@@ -218,7 +218,7 @@ mod tests {
             // Another share needs no turn, so that what is begun can be ended.
             drop(greedy.hold().unwrap());
             drop(held);
-            // From now on the one that waits is next, until it was served.
+            // From now on the waiter is next, until it has been served.
             while !waiter.is_finished() {
                 if let Ok(again) = greedy.hold() {
                     assert!(waiter.is_finished() || served(&waiter), "the lock was taken back from one that waited");
@@ -229,7 +229,7 @@ mod tests {
         drop(greedy.hold().unwrap());
     }
 
-    /// A thread that was served may still have to end.
+    /// A served thread may still have to end.
     fn served(waiter: &std::thread::ScopedJoinHandle<'_, ()>) -> bool {
         let started = Instant::now();
         while !waiter.is_finished() && started.elapsed() < Duration::from_secs(60) {

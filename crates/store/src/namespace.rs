@@ -5,11 +5,11 @@
 pub struct NewNamespace {
     /// Its name, as in documents and filters.
     pub name: String,
-    /// The directory of its files, where it has any.
+    /// The directory of its files, if it has any.
     pub root: Option<String>,
     /// Its owner. Namespaces of one owner may share their content.
     pub owner: Option<String>,
-    /// Whether its owner's other namespaces may search it.
+    /// True if its owner's other namespaces may search it.
     pub shared: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Namespace {
     pub root: Option<String>,
     /// Its owner.
     pub owner: Option<String>,
-    /// Whether its owner's other namespaces may search it.
+    /// True if its owner's other namespaces may search it.
     pub shared: bool,
     /// The number of its documents.
     pub documents: u64,

@@ -12,7 +12,7 @@ pub(crate) fn all<T, C: FromIterator<T>>(
     connection.prepare_cached(sql)?.query_map(values, read)?.collect()
 }
 
-/// Returns the first row of a statement, which is kept prepared; `None` where it has none.
+/// Returns the first row of a statement, which is kept prepared; `None` without rows.
 pub(crate) fn one<T>(
     connection: &Connection,
     sql: &str,

@@ -62,7 +62,7 @@ pub struct NewDocument {
     pub path: String,
     /// Its origin, when it was imported: `github:rust-lang/cargo`, …
     pub origin: Option<String>,
-    /// The canonical lower-case name of its language, where known.
+    /// The canonical lower-case name of its language, if known.
     pub language: Option<String>,
     /// Its role: `main`, `test`, `vendored` and so on.
     pub role: String,
@@ -72,10 +72,10 @@ pub struct NewDocument {
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970, as the file system gave it.
     pub modified_ns: i64,
-    /// Its date in nanoseconds since 1970, such as that of its last commit, where known. Unlike this, `modified_ns` only serves
-    /// to detect changes.
+    /// Its date in nanoseconds since 1970, such as that of its last commit, if known. Unlike this, `modified_ns` only
+    /// serves to detect changes.
     pub dated_ns: Option<i64>,
-    /// The severity of its subject, in lower case, where stated: `critical`, `major`, …
+    /// The severity of its subject, in lower case, if stated: `critical`, `major`, …
     pub severity: Option<String>,
     /// A hash of its content, chosen by the indexer. The store only returns it.
     pub content_hash: [u8; 32],
@@ -83,7 +83,7 @@ pub struct NewDocument {
     pub note: Option<String>,
     /// Attributes for filters, such as the state of an issue and its labels. A name can have several values.
     pub attributes: Vec<Attribute>,
-    /// The original document as JSON, where it has more than its passages. The store only returns it.
+    /// The original document as JSON, if it has more than its passages. The store only returns it.
     pub record: Option<String>,
     /// Its passages, in document order.
     pub passages: Vec<NewPassage>,
@@ -118,13 +118,13 @@ pub struct NewPassage {
     pub context: Option<String>,
     /// Its text, as in the document.
     pub text: String,
-    /// The text to embed, usually context and text. Where it ends with `text`, that is stored once.
+    /// The text to embed, usually context and text. If it ends with `text`, that is stored once.
     pub embedded_text: String,
     /// Its role, which may differ from the document's: `test` inside a `main` file.
     pub role: String,
-    /// Its language, where it differs from the document's.
+    /// Its language, if it differs from the document's.
     pub language: Option<String>,
-    /// Its author, where it has a single one.
+    /// Its author, if it has a single one.
     pub author: Option<String>,
     /// Its own date in nanoseconds since 1970, such as that of a comment or of a turn of a conversation.
     pub dated_ns: Option<i64>,
@@ -266,7 +266,7 @@ pub struct DocumentState {
     pub size: u64,
     /// Time of the last modification in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// Its date in nanoseconds since 1970, where known.
+    /// Its date in nanoseconds since 1970, if known.
     pub dated_ns: Option<i64>,
     /// The hash of its content that the indexer gave.
     pub content_hash: [u8; 32],
@@ -297,11 +297,11 @@ pub struct StoredPassage {
     pub title: Option<String>,
     /// The document's time of modification in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// Its own date in nanoseconds since 1970, else the document's, where known.
+    /// Its own date in nanoseconds since 1970, or else the document's, if known.
     pub dated_ns: Option<i64>,
-    /// The severity of the document's subject, in lower case, where stated.
+    /// The severity of the document's subject, in lower case, if stated.
     pub severity: Option<String>,
-    /// Its author, where it has a single one.
+    /// Its author, if it has a single one.
     #[serde(default)]
     pub author: Option<String>,
     /// The part of the document it belongs to, for documents with parts.
@@ -323,7 +323,7 @@ pub struct StoredPassage {
     pub context: Option<String>,
     /// Its text.
     pub text: String,
-    /// Its own language, else the document's.
+    /// Its own language, or else the document's.
     pub language: Option<String>,
     /// Its role.
     pub role: String,

@@ -7,14 +7,14 @@ use crate::record::ModelKey;
 pub struct Coverage {
     /// Passages that pass the filter.
     pub passages: u64,
-    /// Those that have a vector.
+    /// Those with a vector.
     pub embedded: u64,
 }
 
 /// The number of documents and passages with a property.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Count {
-    /// The collection, language or role; empty where there is none.
+    /// The collection, language or role; empty without one.
     pub name: String,
     /// Documents with it, or with a passage that has it.
     pub documents: u64,
@@ -120,7 +120,7 @@ pub struct EvidenceSummary {
 }
 
 impl EvidenceSummary {
-    /// Whether the namespace has no evidence.
+    /// Returns `true` if the namespace has no evidence.
     pub fn is_empty(&self) -> bool {
         self.tasks + self.works + self.pages + self.fragments + self.claims == 0
     }
@@ -145,7 +145,7 @@ pub struct Problem {
     pub part: Part,
     /// The problem in a sentence.
     pub message: String,
-    /// Whether [`Maintenance::mend`](crate::Maintenance::mend) repairs it without loss.
+    /// True if [`Maintenance::mend`](crate::Maintenance::mend) repairs it without loss.
     pub mendable: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Versions of a database's schema: one mechanism for the three databases of the crate.
 //!
-//! `application_id` tells our databases apart from those of other programs, and `user_version` counts the migrations
+//! `application_id` distinguishes our databases from those of other programs, and `user_version` counts the migrations
 //! that a database has had.
 
 use std::path::Path;

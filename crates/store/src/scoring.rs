@@ -34,8 +34,8 @@ impl ScoringKind {
     }
 }
 
-/// Everything that determines what a score means, apart from the model and the legs. Scores of two searches are comparable
-/// when their keys are equal.
+/// Everything that determines the meaning of a score, apart from the model and the legs. Scores of two searches are
+/// comparable when their keys are equal.
 ///
 /// The text form is stable: the kind, the fusion, then the settings by name, as in
 /// `search; fusion=convex 0.5; pool=100; usage=0.9`. A `;`, `=` or `%` inside a name or value is written as `%3B`, `%3D`

@@ -34,7 +34,7 @@ pub(crate) struct Semantic {
 #[derive(Debug)]
 struct Live {
     index: VectorIndex,
-    /// The stamp of the file; `None` when there is none that can be used.
+    /// The stamp of the file; `None` without a usable file.
     stamp: Option<Stamp>,
     /// The rows of recent selections, until the index changes.
     rows: Recent<Arc<Selection>, Arc<Rows>>,

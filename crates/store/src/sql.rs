@@ -48,33 +48,33 @@ impl SqlQuery {
     }
 }
 
-/// A value that goes into a statement or comes out of it. Bytes come out as text, `x'…'` in hexadecimal digits.
+/// A value passed into a statement or returned by it. Bytes are returned as text, `x'…'` in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SqlValue {
-    /// Nothing.
+    /// Null.
     Null,
     /// A whole number.
     Integer(i64),
-    /// Another number.
+    /// A floating-point number.
     Real(f64),
     /// A text.
     Text(String),
 }
 
-/// What a statement gave.
+/// The result of a statement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SqlRows {
-    /// The names of the columns; a long one ends in `…` and says how long it is.
+    /// The names of the columns; a long one ends in `…` and its length.
     pub columns: Vec<String>,
-    /// The rows, each with a value a column.
+    /// The rows, each with one value a column.
     pub rows: Vec<Vec<SqlValue>>,
-    /// How many rows these are.
+    /// The number of rows returned.
     pub row_count: usize,
-    /// Whether the statement has more rows than these. Never true for its own LIMIT.
+    /// True if a limit of this call cut off further rows. The statement's own LIMIT does not count.
     pub truncated: bool,
-    /// How many values are longer than what is given of them; such a value ends in `…` and says how long it is.
+    /// The number of values that were shortened; such a value ends in `…` and its length.
     pub shortened: usize,
-    /// How long it took.
+    /// Time taken, in milliseconds.
     pub elapsed_ms: f64,
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 pub struct SqlTable {
     /// Its name.
     pub name: &'static str,
-    /// What one row of it is.
+    /// The meaning of a row.
     pub about: &'static str,
-    /// Its columns, in their order.
+    /// Its columns, in order.
     pub columns: &'static [SqlColumn],
 }
 

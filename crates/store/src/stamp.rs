@@ -1,4 +1,4 @@
-//! Telling a file from another one that took its name.
+//! Distinguishes a file from another one that took its name.
 
 use std::path::Path;
 use std::time::SystemTime;

@@ -36,12 +36,12 @@ impl SymbolPatterns {
         SymbolPatterns { patterns: patterns.iter().map(pattern).collect() }
     }
 
-    /// Whether there are no patterns, so that every passage passes.
+    /// Returns `true` without any patterns, so that every passage passes.
     pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether a pattern matches one of a passage's symbols.
+    /// Returns `true` if a pattern matches one of a passage's symbols.
     pub(crate) fn matches(&self, symbols: &str) -> bool {
         // The list is tried as one name too, because a name may contain the separator, as in `Map<K, V>`.
         let names = || std::iter::once(symbols).chain(symbols.split(LIST_SEPARATOR));

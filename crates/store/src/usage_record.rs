@@ -1,4 +1,4 @@
-//! The content of a usage log: searches, judgements, and how queries were served.
+//! The content of a usage log: searches, judgements, and the quality of queries.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct RecordedSearch {
     pub namespace: String,
     /// BLAKE3 hash of the query's text.
     pub query_hash: [u8; 32],
-    /// The query's text, where recording it is enabled.
+    /// The query's text, if recording it is enabled.
     pub query_text: Option<String>,
     /// The legs that took part: `hybrid`, `lexical` or `semantic`.
     pub mode: String,
@@ -31,7 +31,7 @@ pub struct RecordedSearch {
     pub model: Option<String>,
     /// The cut that decided.
     pub method: String,
-    /// What the scores mean. Scores of two searches are comparable when their keys are equal.
+    /// The key of the scores. Scores of two searches are comparable when their keys are equal.
     pub scoring: ScoringKey,
     /// Number of candidates that the cut kept: the first ones.
     pub kept: u32,
@@ -45,9 +45,9 @@ pub struct RecordedSearch {
     pub similarity_deviation: Option<f64>,
     /// Mean BM25 of a passage drawn at random.
     pub bm25_mean: Option<f64>,
-    /// How far the first candidate stands above the next ones; `None` where that is meaningless.
+    /// The margin of the first candidate over the next ones; `None` if that is meaningless.
     pub coverage_drop: Option<f64>,
-    /// Absolute evidence of both legs; `None` where one did not take part.
+    /// Absolute evidence of both legs; `None` if one did not take part.
     pub evidence: Option<f64>,
     /// The pool, best first.
     pub candidates: Vec<RecordedCandidate>,
@@ -104,7 +104,7 @@ pub struct RecordedCandidate {
     pub coverage: Option<f32>,
     /// The value that the cut read at this rank; never increases along the pool.
     pub score: Option<f32>,
-    /// Probability of relevance, where the cut gave one.
+    /// Probability of relevance, if the cut gave one.
     pub probability: Option<f32>,
 }
 
@@ -113,9 +113,9 @@ pub struct RecordedCandidate {
 pub struct Judgement {
     /// The passage's public identifier.
     pub passage: String,
-    /// Whether it answers the query.
+    /// True if it answers the query.
     pub relevant: bool,
-    /// Whether it was among the search's candidates.
+    /// True if it was among the search's candidates.
     pub in_pool: bool,
     /// Time in milliseconds since 1970.
     pub at_ms: i64,
@@ -239,7 +239,7 @@ pub struct SearchSummary {
     pub at_ms: i64,
     /// The entry point.
     pub entry_point: String,
-    /// The query's text, where it was recorded.
+    /// The query's text, if it was recorded.
     pub query: Option<String>,
     /// The model of the semantic leg.
     pub model: Option<String>,
@@ -264,8 +264,8 @@ pub struct PastQuery {
     pub evidence: Option<f64>,
 }
 
-/// How one query was served, also when it found nothing. It has no candidates; those are in the [`RecordedSearch`] of the
-/// same identifier.
+/// The quality of one query's answer, recorded even if it found nothing. It has no candidates; those are in the
+/// [`RecordedSearch`] of the same identifier.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct QueryQuality {
     /// Time in milliseconds since 1970.
@@ -279,7 +279,7 @@ pub struct QueryQuality {
     /// BLAKE3 hash of the query's text.
     #[serde(serialize_with = "hexadecimal")]
     pub query_hash: [u8; 32],
-    /// The query's text, where recording it is enabled.
+    /// The query's text, if recording it is enabled.
     pub query_text: Option<String>,
     /// The identifier of the recorded search. Fewer of those are kept.
     pub search_id: Option<String>,
@@ -287,29 +287,30 @@ pub struct QueryQuality {
     pub model: Option<String>,
     /// The legs that took part: `hybrid`, `lexical` or `semantic`.
     pub mode: String,
-    /// Candidates that the lexical leg found; `None` where it took no part.
+    /// Number of candidates that the lexical leg found; `None` if it took no part.
     pub lexical_candidates: Option<u32>,
-    /// Candidates that the semantic leg found; `None` where it took no part.
+    /// Number of candidates that the semantic leg found; `None` if it took no part.
     pub semantic_candidates: Option<u32>,
-    /// All candidates.
+    /// Number of all candidates.
     pub candidates: u32,
-    /// Candidates that the cut kept.
+    /// Number of candidates that the cut kept.
     pub kept: u32,
-    /// Candidates that the cut dropped.
+    /// Number of candidates that the cut dropped.
     pub dropped: u32,
-    /// Kept candidates that were returned within the limit.
+    /// Number of kept candidates returned within the limit.
     pub returned: u32,
     /// The limit.
     pub top_k: u32,
-    /// The cut's threshold, where it has one, on the scale that the cut reads.
+    /// The cut's threshold, if it has one, on the scale that the cut reads.
     pub threshold: Option<f64>,
-    /// How the threshold was found (`adaptive`, `percentile`, `configured`, …), or else the name of the cut.
+    /// The origin of the threshold (`adaptive`, `percentile`, `configured`, …), or else the name of the cut.
     pub threshold_method: String,
     /// The largest difference between neighbours, for cuts that look for one.
     pub gap_size: Option<f64>,
     /// Mean distance of the kept candidates, 1 − similarity, in [0, 2].
     pub mean_kept_distance: Option<f64>,
-    /// Share of the kept candidates in the language hinted at, in [0, 1]; `None` without a hint or without kept candidates.
+    /// Share of the kept candidates in the hinted language, in [0, 1]; `None` without a hint or without kept
+    /// candidates.
     pub language_match_ratio: Option<f64>,
     /// Best similarity of a candidate, in [-1, 1].
     pub best_similarity: Option<f64>,
@@ -319,7 +320,7 @@ pub struct QueryQuality {
     pub milliseconds: BTreeMap<String, f64>,
     /// Milliseconds from the start of the search to its recording.
     pub total_ms: f64,
-    /// Why another model, or fewer legs, answered than were asked for.
+    /// The reason another model, or fewer legs, answered than requested.
     pub fallback_reason: Option<String>,
 }
 
@@ -330,12 +331,12 @@ fn hexadecimal<S: serde::Serializer>(hash: &[u8; 32], serializer: S) -> std::res
 /// The rows that [`UsageLog::purge_telemetry`](crate::UsageLog::purge_telemetry) deleted and kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Purged {
-    /// Rows on how queries were served.
+    /// Number of rows on the quality of queries.
     pub queries: u64,
-    /// Searches with their candidates, judged ones included.
+    /// Number of searches with their candidates, judged ones included.
     pub searches: u64,
-    /// Judgements deleted with their searches.
+    /// Number of judgements deleted with their searches.
     pub judgements: u64,
-    /// Judged searches that were kept.
+    /// Number of judged searches kept.
     pub judged_kept: u64,
 }

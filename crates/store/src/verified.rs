@@ -1,10 +1,10 @@
 //! A list of derived files that match their checksums, so that each is verified once and not at every search.
 //!
 //! A file counts as verified while its length, time and number stay the same. The list is a file in the same directory;
-//! where it cannot be written, each process verifies for itself.
+//! if it cannot be written, each process verifies for itself.
 //!
-//! The list also has the hash of each file. Where a file never changes under its name, one with another hash is damaged even
-//! if its own checksum is right: it has another file's content.
+//! The list also has the hash of each file. If a file never changes under its name, one with another hash is damaged
+//! even if its own checksum is right: it has another file's content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const SETTLED: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Verified {
     directory: PathBuf,
-    /// Whether files never change under their names.
+    /// True if files never change under their names.
     lasting: bool,
     known: Mutex<Option<BTreeMap<String, Entry>>>,
 }
@@ -131,7 +131,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     written
 }
 
-/// The hash of a file; `None` where it cannot be read.
+/// The hash of a file; `None` if it cannot be read.
 fn hash(path: &Path) -> Option<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
@@ -145,7 +145,7 @@ fn mark(stamp: &Stamp) -> String {
 }
 
 impl Stamp {
-    /// The file's age; `None` where it lies in the future.
+    /// The file's age; `None` if it lies in the future.
     fn age(&self) -> Option<Duration> {
         SystemTime::now().duration_since(self.modified?).ok()
     }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Verifies the file `a`, whose content is to be "good"; returns whether it was damaged, and whether it was read.
+    /// Verifies the file `a`, whose content must be "good"; returns two flags: it was damaged, and it was read.
     fn look(verified: &Verified, directory: &Path) -> (bool, bool) {
         let mut read = false;
         let damaged = verified.damaged(&["a".to_owned()], |file| {

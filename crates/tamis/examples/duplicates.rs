@@ -1,13 +1,14 @@
-//! How well duplicates are told on reports whose duplicates are known.
+//! Measures the detection of duplicates on reports with known duplicates.
 //!
 //! ```text
 //! cargo run --release -p tamis --example duplicates -- DIRECTORY INDEX [without=N] [KEY=VALUE…]
 //! ```
 //!
-//! `DIRECTORY` is a test collection in BEIR's layout whose queries are documents of its corpus; `INDEX` keeps the index, so
-//! that the reports are embedded once. Each document becomes an issue (`metadata.Created` its date, where there is one);
-//! each judged query is asked by its number, and so are 300 reports that no judgement names, drawn by a hash of their
-//! identifiers (`without=N`: so many). `KEY=VALUE` sets a key of the configuration. Printed are the ranking, the curve of the floor, and what the settings in effect do.
+//! `DIRECTORY` is a test collection in BEIR's layout whose queries are documents of its corpus; `INDEX` keeps the
+//! index, so that the reports are embedded once. Each document becomes an issue (`metadata.Created` is its date, if
+//! given); each judged query is asked by its number, and so are 300 reports that no judgement names, drawn by a hash of
+//! their identifiers (`without=N`: so many). `KEY=VALUE` sets a key of the configuration. Prints the ranking, the curve
+//! of the floor, and the effect of the current settings.
 
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -20,10 +21,10 @@ use tamis::import::IssueImport;
 use tamis::{Index, Location, RunOptions};
 use tamis_text::{Issue, IssueState};
 
-/// Reports without a duplicate that are asked.
+/// The number of reports without a duplicate to ask about.
 const WITHOUT: usize = 300;
 
-/// What the draw of them begins with.
+/// The seed prefix of the draw.
 const SEED: &str = "tamis duplicates";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -129,7 +130,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// When each report was written, as trackers of Apache say it: `30/Sep/21 17:20`.
+/// The creation time of each report, in the form of Apache's trackers: `30/Sep/21 17:20`.
 fn dates(directory: &str) -> Result<HashMap<String, jiff::Timestamp>, Box<dyn Error>> {
     let mut dates = HashMap::new();
     for line in std::fs::read_to_string(PathBuf::from(directory).join("corpus.jsonl"))?.lines() {

@@ -10,9 +10,8 @@ pub(crate) const SESSIONS: &str = "sessions";
 #[cfg(feature = "wiki")]
 pub(crate) const WIKI: &str = "wiki";
 
-/// Files that were read and left out. They have no passages; they are remembered so that the next run need not read them
-/// again.
+/// Files that were read and left out. They have no passages; remembering them spares the next run reading them again.
 pub(crate) const SKIPPED: &str = "skipped";
 
-/// The collections of documents that are files of the tree. A document with an origin is none, whatever its collection.
+/// The collections of documents that are files of the tree. A document with an origin is not a file, whatever its collection.
 pub(crate) const FILE_COLLECTIONS: [&str; 5] = ["code", "docs", "wiki", "notes", SKIPPED];

@@ -6,7 +6,7 @@ use tamis_store::{
     Attribute, Coverage, DocumentId, DocumentState, Filter, Namespace, PassageId, Store, StoredPassage, Summary,
 };
 
-/// What an index holds: namespaces, documents and passages. From [`Index::contents`].
+/// The content of an index: namespaces, documents and passages. From [`Index::contents`].
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,14 +26,14 @@ pub struct Contents<'a> {
 }
 
 impl Index {
-    /// What the index holds.
+    /// Returns the content of the index.
     pub fn contents(&self) -> Contents<'_> {
         Contents { store: &*self.store }
     }
 }
 
 impl Contents<'_> {
-    /// Counts of documents, passages and vectors.
+    /// Returns the number of documents, passages and vectors.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -41,7 +41,7 @@ impl Contents<'_> {
         Ok(self.store.summary()?)
     }
 
-    /// The namespaces.
+    /// Returns the namespaces.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -49,7 +49,7 @@ impl Contents<'_> {
         Ok(self.store.namespaces()?)
     }
 
-    /// The documents of a namespace.
+    /// Returns the documents of a namespace.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -57,7 +57,7 @@ impl Contents<'_> {
         Ok(self.store.documents(namespace)?)
     }
 
-    /// One document; `None` if there is no such document.
+    /// Returns one document; `None` if it does not exist.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -65,7 +65,7 @@ impl Contents<'_> {
         Ok(self.store.document(namespace, path)?)
     }
 
-    /// The passages of one document, in its order.
+    /// Returns the passages of one document, in their order.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -73,7 +73,7 @@ impl Contents<'_> {
         Ok(self.store.document_passages(namespace, path)?)
     }
 
-    /// The attributes of each document.
+    /// Returns the attributes of each document.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -81,7 +81,7 @@ impl Contents<'_> {
         Ok(self.store.attributes(documents)?)
     }
 
-    /// The record that each document was made from, as JSON, for imported ones that have one.
+    /// Returns the record that each document was made from, as JSON; `None` for documents without one.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -89,7 +89,7 @@ impl Contents<'_> {
         Ok(self.store.records(documents)?)
     }
 
-    /// The vector of each passage under a model; `None` for one that has none yet.
+    /// Returns the vector of each passage under a model; `None` for a passage without one yet.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -97,7 +97,7 @@ impl Contents<'_> {
         Ok(self.store.vectors(model, passages)?)
     }
 
-    /// Returns the number of passages that a filter leaves, and of those with a vector of a model.
+    /// Returns the number of passages that match a filter, and of those with a vector of a model.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -1,5 +1,5 @@
-//! File access. Changes are serialized and atomic; files of others are read defensively ([`foreign`]); files that the user
-//! names are written as what they are ([`named`]).
+//! File access. Changes are serialized and atomic. Files from others are read defensively ([`foreign`]). A file that the user
+//! names is written according to its kind ([`named`]).
 
 pub(crate) mod foreign;
 mod named;
@@ -13,29 +13,29 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How the names of files begin that are being written: they get another name when they are whole.
+/// The prefix of temporary files. A file gets its final name when it is complete.
 pub(crate) const TEMPORARY: &str = ".tamis-new-";
 
-/// The largest file that is changed as a text, in bytes.
+/// The largest file that is edited as text, in bytes.
 pub(crate) const LONGEST_TEXT: u64 = 64 << 20;
 
-/// How long to wait for another process that writes in the same directory: each does so for milliseconds.
+/// The longest wait for another process that writes in the same directory. Each write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often a file that somebody saves again and again is read again.
+/// The number of attempts to edit a file that somebody keeps saving.
 const TRIES: usize = 5;
 
-/// The right to change the files of a directory, among those who ask for it. Whoever is killed loses it.
+/// An advisory lock on the files of a directory. A killed process loses it.
 #[derive(Debug)]
 pub(crate) struct DirectoryLock {
     _file: File,
 }
 
 impl DirectoryLock {
-    /// Waits for the right, up to ten seconds. What others left half-written there is removed.
+    /// Waits for the lock, up to ten seconds. Removes the half-written files of killed processes.
     ///
     /// # Errors
-    /// The directory cannot be locked, or somebody holds it for that long.
+    /// The directory cannot be locked, or another process holds the lock for that long.
     pub fn take(directory: &Path) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::path(directory, format!("cannot be locked: {error}"));
         let file = open(directory).map_err(failed)?;
@@ -57,11 +57,11 @@ impl DirectoryLock {
     }
 }
 
-/// On Unix the directory itself can be locked, so that nothing has to be made in it.
+/// On Unix the directory itself can be locked, without a file in it.
 #[cfg(unix)]
 fn open(directory: &Path) -> std::io::Result<File> {
     use rustix::fs::{Mode, OFlags};
-    // A pipe in its place would be waited for.
+    // Opening a pipe in its place would block.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(directory, flags, Mode::empty())?.into())
 }
@@ -72,7 +72,7 @@ fn open(directory: &Path) -> std::io::Result<File> {
     fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-/// What a process that was killed has left. Nobody writes it now: the lock is ours.
+/// Removes the temporary files of killed processes. Nobody writes them now, since we hold the lock.
 fn remove_leftovers(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let left = |name: &str| name.starts_with(TEMPORARY) && name != format!("{TEMPORARY}lock");
@@ -82,11 +82,11 @@ fn remove_leftovers(directory: &Path) {
     }
 }
 
-/// Replaces the text of a file by what `change` makes of it, or leaves it as it is where that fails or changes nothing. The
-/// caller holds the lock of its directory. A reader sees the old file or the new one; so does whoever comes after a crash.
+/// Replaces the text of a file by the result of `change`. The file stays as it is if `change` fails or changes nothing. The
+/// caller holds the lock of its directory. Readers see the old file or the new one, also after a crash.
 ///
 /// # Errors
-/// The file cannot be read or written, is not UTF-8, or somebody keeps changing it; or `change` fails.
+/// The file cannot be read or written, is not UTF-8, or keeps changing; or `change` fails.
 pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), Error>) -> Result<T, Error> {
     for _ in 0..TRIES {
         let before = state(path)?;
@@ -99,7 +99,7 @@ pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), 
         if new == text {
             return Ok(result);
         }
-        // An editor asks for no lock: what it has saved meanwhile is not to be lost.
+        // Editors ignore the lock, and a version saved meanwhile must not be lost.
         if replace(path, &new, &before)? {
             return Ok(result);
         }
@@ -107,7 +107,7 @@ pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), 
     Err(Error::path(path, "something else keeps changing it; try again when that is done"))
 }
 
-/// Writes a file under its name when it is whole. Whether it did so: not where the file is not the one of `before` any more.
+/// Replaces a file atomically. Returns `false` if the file has changed since `before` and was left alone.
 fn replace(path: &Path, text: &str, before: &Metadata) -> Result<bool, Error> {
     let failed = |error: std::io::Error| Error::path(path, format!("cannot be written: {error}"));
     let mut file = named::new_in(named::directory_of(path), 0o600).map_err(failed)?;
@@ -120,7 +120,7 @@ fn replace(path: &Path, text: &str, before: &Metadata) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 fn name(path: &Path) -> &Path {
     path.file_name().map_or(path, Path::new)
 }
@@ -134,7 +134,7 @@ fn same(one: &Metadata, other: &Metadata) -> bool {
     one.len() == other.len() && one.modified().ok() == other.modified().ok()
 }
 
-/// Makes the names in a directory survive a power failure, where the system can.
+/// Makes the names in a directory survive a power failure, if the system can.
 fn sync(directory: &Path) {
     #[cfg(unix)]
     if let Ok(directory) = File::open(directory) {
@@ -144,10 +144,10 @@ fn sync(directory: &Path) {
     let _ = directory;
 }
 
-/// Makes a file with this text where there is none. Whether it did so.
+/// Creates a file with this text. Returns `false` if it already exists.
 ///
 /// # Errors
-/// It cannot be made.
+/// The file cannot be created.
 pub(crate) fn create(path: &Path, text: &str) -> Result<bool, Error> {
     let failed = |error: std::io::Error| Error::path(path, format!("cannot be made: {error}"));
     match fs::symlink_metadata(path) {
@@ -156,7 +156,7 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<bool, Error> {
         Ok(_) => return Ok(false),
     }
     let directory = named::directory_of(path);
-    // As any new file: what the user's mask leaves.
+    // The mode of any new file: the user's mask decides.
     let mut file = named::new_in(directory, 0o666).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;

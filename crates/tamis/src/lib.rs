@@ -1,7 +1,7 @@
 //! Hybrid search with a cut where relevance ends.
 //!
-//! Tamis indexes a directory of code and documents, answers a query from words (BM25) and vectors, and decides how many of
-//! the candidates are relevant, which can be none.
+//! Tamis indexes a directory of code and documents and answers a query from words (BM25) and vectors. It decides how many of the
+//! candidates are relevant, which can be none.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,7 +21,7 @@
 //! [`Index::builder`] sets the configuration, another index directory or your own [`Embedder`](embed::Embedder).
 //! [`SearchRequest`] narrows a search, and its [`Answer`] says why the results end where they do.
 //!
-//! # What stands on the pipeline
+//! # Built on the pipeline
 //!
 //! Each application has a module and an accessor on [`Index`] that borrows it:
 //!

@@ -10,19 +10,19 @@ pub const INDEX_DIRECTORY: &str = ".tamis";
 /// A tree and the directory of its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The root of what is indexed, absolute.
+    /// The root of the indexed tree, absolute.
     pub root: PathBuf,
     /// The directory that holds the index.
     pub directory: PathBuf,
     /// The name under which the tree's documents are stored.
     pub namespace: String,
-    /// Where it was looked for: the root or a directory under it, absolute.
+    /// The directory where the search for the tree began: the root or one below it, absolute.
     pub start: PathBuf,
 }
 
 impl Location {
-    /// The tree that `start` lies in: its nearest ancestor (itself included) with `.tamis/` or `.git`, else `start`
-    /// itself. `index` puts the index elsewhere.
+    /// Finds the tree that contains `start`: the nearest ancestor with `.tamis/` or `.git`, which may be `start` itself, or else
+    /// `start`. `index` puts the index elsewhere.
     ///
     /// # Errors
     /// `start` does not exist or is not a directory.
@@ -33,7 +33,7 @@ impl Location {
         }
         let home = Bases::here().home.and_then(|home| dunce::canonicalize(home).ok());
         let marked = |directory: &&Path| directory.join(INDEX_DIRECTORY).is_dir() || directory.join(".git").exists();
-        // A home directory under version control is not meant as the project of everything in it.
+        // A home directory under version control is not the project of everything in it.
         let root = start
             .ancestors()
             .take_while(|directory| *directory == start || home.as_deref() != Some(*directory))
@@ -42,13 +42,13 @@ impl Location {
         if index.is_none() {
             stays_in(root)?;
         }
-        // From here on paths are compared as they are written: two for one directory would be two directories.
+        // From here on paths are compared as text, so one directory must not have two spellings.
         let index = index.map(resolved);
         let location = Self::at(root, index.as_deref());
         Ok(Location { start, ..location })
     }
 
-    /// Exactly this root, which need not exist.
+    /// Returns exactly this root, which need not exist.
     pub fn at(root: &Path, index: Option<&Path>) -> Self {
         let namespace = root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned());
         Location {
@@ -59,18 +59,18 @@ impl Location {
         }
     }
 
-    /// Returns `true` if an index has been made here.
+    /// Returns `true` if an index exists here.
     pub fn has_index(&self) -> bool {
         self.directory.join("tamis.db").is_file()
     }
 
-    /// The project's configuration file.
+    /// Returns the project's configuration file.
     pub fn config_file(&self) -> PathBuf {
         self.root.join(INDEX_DIRECTORY).join("config.toml")
     }
 }
 
-/// Refuses a tree whose index would be made outside of it, by a link that came with the tree.
+/// Refuses a tree whose index would lie outside of it, through a link that came with the tree.
 fn stays_in(root: &Path) -> Result<(), Error> {
     let directory = root.join(INDEX_DIRECTORY);
     if !std::fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_symlink()) {
@@ -85,7 +85,7 @@ fn stays_in(root: &Path) -> Result<(), Error> {
     }
 }
 
-/// A path as the system knows it: absolute, without `.`, `..` and links as far as it exists.
+/// Returns the system's path: absolute, and without `.`, `..` and links as far as it exists.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut there = whole.as_path();

@@ -1,4 +1,4 @@
-//! The models of a configuration by name, each loaded once, when first needed.
+//! The models of a configuration by name. Each is loaded once, when first needed.
 
 use crate::Error;
 use crate::config::{Config, Endpoint, ModelDefinition, Provider};
@@ -11,7 +11,7 @@ use tamis_embed::{Chat, ChatConfig, EmbedError, Embedder, LocalModel, ModelInfo,
 /// The models of a configuration.
 pub struct Models {
     definitions: BTreeMap<String, ModelDefinition>,
-    /// Models that the program brought along.
+    /// Models that the program supplied.
     given: BTreeMap<String, Arc<dyn Embedder>>,
     loaded: Mutex<HashMap<(String, bool), Arc<ModelSlot>>>,
     asked: AtomicU32,
@@ -24,31 +24,31 @@ struct Outage {
     reason: String,
 }
 
-/// How long a model that did not answer is left alone, so that not every search waits for it anew.
+/// The time during which a model that did not answer is not asked again, so that not every search waits for it.
 const OUTAGE: Duration = Duration::from_secs(30);
 
-/// What a search that somebody waits for grants a remote model, whatever is configured for the long run of an index.
+/// The retries of a remote model while somebody waits for a search, whatever is configured for indexing.
 const QUERY_RETRIES: u32 = 1;
 const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 const QUERY_WAIT: Duration = Duration::from_secs(2);
 
-/// Where a model is kept. While it is loaded, nobody waits who wants another one.
+/// The place of a model. Loading one model does not block requests for another.
 #[derive(Default)]
 struct ModelSlot {
     model: OnceLock<Arc<dyn Embedder>>,
     loading: Mutex<()>,
 }
 
-/// Queries after which a process is taken for one that stays, for which preparing the transformer pays.
+/// Queries after which a process counts as long-lived, so that preparing the transformer pays.
 const QUERIES_OF_A_SHORT_PROCESS: u32 = 2;
 
 impl Models {
-    /// No model is loaded yet.
+    /// Creates the models of a configuration without loading any.
     pub fn new(config: &Config) -> Self {
         Models::with(config, Vec::new())
     }
 
-    /// The models of a configuration, and others that are loaded already.
+    /// Creates the models of a configuration, and adds models that are loaded already.
     pub(crate) fn with(config: &Config, given: Vec<(String, Arc<dyn Embedder>)>) -> Self {
         Models {
             definitions: config.models.clone(),
@@ -59,20 +59,20 @@ impl Models {
         }
     }
 
-    /// The model called `name` for queries, loaded if it is not. A process that asks a third time is one that stays: the
-    /// built-in transformer is then loaded anew in the form that takes longer to load and half as long for each query.
-    /// A remote model is given less time than for passages, since somebody waits.
+    /// Returns the model called `name` for queries, loading it if needed. A process that asks a third time counts as long-lived:
+    /// the built-in transformer is then loaded again, in a form that takes longer to load and half as long for each query. A
+    /// remote model gets less time than for passages, since somebody waits.
     ///
     /// # Errors
-    /// No model has that name ([`Error::Argument`]), or it cannot be used now ([`Error::Model`]): its files or settings
-    /// are not usable, or its endpoint did not answer, in this call or within the last half minute.
+    /// No model has that name ([`Error::Argument`]), or it cannot be used now ([`Error::Model`]): its files or settings are
+    /// unusable, or its endpoint did not answer, in this call or within the last half minute.
     pub fn get(&self, name: &str) -> Result<Arc<dyn Embedder>, Error> {
         let stays = self.asked.fetch_add(1, Ordering::Relaxed) >= QUERIES_OF_A_SHORT_PROCESS;
         self.loaded(name, if stays && !self.is_remote(name) { Purpose::Passages } else { Purpose::Query })
     }
 
-    /// The model called `name` for many passages, loaded if it is not. Only what takes long to load differs, and how
-    /// patient a remote model is.
+    /// Returns the model called `name` for many passages, loading it if needed. It differs from [`Models::get`] only for models
+    /// that take long to load, and in the patience with a remote model.
     ///
     /// # Errors
     /// As [`Models::get`].
@@ -80,7 +80,7 @@ impl Models {
         self.loaded(name, Purpose::Passages)
     }
 
-    /// The vector of a query, with the model that made it.
+    /// Returns the vector of a query, with the model that made it.
     ///
     /// # Errors
     /// As [`Models::get`].
@@ -90,7 +90,7 @@ impl Models {
         Ok((model, vector))
     }
 
-    /// The vectors of passages. `waited_for`: somebody waits for the answer, so that a remote model is given little time.
+    /// Returns the vectors of passages. `waited_for` gives a remote model little time, since somebody waits for the answer.
     ///
     /// # Errors
     /// As [`Models::get`].
@@ -100,7 +100,7 @@ impl Models {
         self.attempt(name, || model.embed_passages(texts))
     }
 
-    /// Runs what can fail for a while, unless it did so just now.
+    /// Runs work that can fail for a while, unless it failed just now.
     fn attempt<T>(&self, name: &str, work: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, Error> {
         let outages = || self.outages.lock().unwrap_or_else(PoisonError::into_inner);
         let unusable = |reason: String| Error::Model { model: name.to_owned(), reason };
@@ -146,8 +146,8 @@ impl Models {
         if let Some(model) = self.given.get(name) {
             return Ok(model.clone());
         }
-        // Only the built-in transformer and remote models are prepared differently for the two; the former serves both
-        // when it is prepared for passages.
+        // Only the built-in transformer and remote models differ between queries and passages. A transformer prepared for
+        // passages serves both.
         let differs = name == "minilm" || self.is_remote(name);
         let key = (name.to_owned(), differs && purpose == Purpose::Passages);
         let place = {
@@ -167,8 +167,8 @@ impl Models {
         Ok(place.model.get_or_init(|| model).clone())
     }
 
-    /// The identifier under which the vectors of the model called `name` are stored. No built-in model is loaded for it and
-    /// no endpoint asked.
+    /// Returns the identifier under which the vectors of the model called `name` are stored. This loads no built-in model and
+    /// asks no endpoint.
     ///
     /// # Errors
     /// As [`Models::get`].
@@ -176,8 +176,8 @@ impl Models {
         Ok(self.described(name)?.id)
     }
 
-    /// What is known of the model called `name` without loading a built-in one or asking an endpoint: its dimension is 0
-    /// where only its endpoint knows it.
+    /// Returns the description of the model called `name`, without loading a built-in one or asking an endpoint. Its dimension is
+    /// 0 if only its endpoint knows it.
     ///
     /// # Errors
     /// As [`Models::get`].
@@ -193,7 +193,7 @@ impl Models {
         })
     }
 
-    /// What is known of the model called `name`. The built-in models are not loaded for it.
+    /// Returns the description of the model called `name`. Built-in models are not loaded for it.
     ///
     /// # Errors
     /// As [`Models::get`].
@@ -234,7 +234,7 @@ impl Models {
 /// The built-in models, the quick one first.
 pub(crate) const BUILT_IN: &[&str] = if cfg!(feature = "minilm") { &["static", "minilm"] } else { &["static"] };
 
-/// What is known of the built-in models.
+/// Returns the descriptions of the built-in models.
 pub(crate) fn built_in() -> Vec<ModelInfo> {
     std::iter::once(StaticModel::built_in().model().clone()).chain(transformer::info()).collect()
 }
@@ -254,7 +254,7 @@ mod transformer {
     }
 }
 
-/// The built-in transformer in a build without it.
+/// The replacement for the built-in transformer in a build without it.
 #[cfg(not(feature = "minilm"))]
 mod transformer {
     use super::{Arc, Embedder, Error, ModelInfo, Models, Purpose};
@@ -272,9 +272,9 @@ mod transformer {
     }
 }
 
-/// Runs what has a thread pool of its own, as the transformer has, so that a thread of the shared pool does nothing else
-/// meanwhile. Such a thread would take up other searches while it waits, each inside the one before: with a lock held that
-/// never ends, and without one the stack does.
+/// Runs work with a thread pool of its own, such as the transformer, outside the shared pool. A shared thread would take up other
+/// searches while it waits, each nested in the one before: with a lock held that deadlocks, and without one it overflows the
+/// stack.
 pub(crate) fn outside_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if rayon::current_thread_index().is_none() {
         return work();
@@ -283,7 +283,7 @@ pub(crate) fn outside_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The key of an endpoint that asks for one.
+/// Returns the key of an endpoint that requires one.
 fn key(model: &str, endpoint: &Endpoint) -> Result<Option<String>, Error> {
     let Some(variable) = &endpoint.api_key_env else { return Ok(None) };
     let unset = |_| Error::Model {
@@ -293,13 +293,13 @@ fn key(model: &str, endpoint: &Endpoint) -> Result<Option<String>, Error> {
     std::env::var(variable).map(Some).map_err(unset)
 }
 
-/// The whole address of one of an endpoint's services.
+/// Returns the whole address of one of an endpoint's services.
 fn address(endpoint: &Endpoint, service: &str) -> String {
     let base = endpoint.url.trim_end_matches('/');
     if base.ends_with(service) { base.to_owned() } else { format!("{base}{service}") }
 }
 
-/// All of an endpoint's settings but its key.
+/// Returns all of an endpoint's settings except its key.
 fn remote(endpoint: &Endpoint) -> RemoteConfig {
     let mut config = RemoteConfig::new(&address(endpoint, "/embeddings"), &endpoint.model);
     config.dimension = endpoint.dimension;
@@ -312,9 +312,9 @@ fn remote(endpoint: &Endpoint) -> RemoteConfig {
     config
 }
 
-/// The similarity that a passage on a query's subject has under a model, where it was measured: on seven public test
-/// collections, 19 of 20 answered questions reach 0.41 to 0.60 with `minilm` and 0.31 to 0.59 with `static`, and 19 of
-/// 20 questions from another collection stay below 0.56.
+/// Returns the typical similarity of a passage on a query's subject under a model, if it was measured: on seven public test
+/// collections, 19 of 20 answered questions reach 0.41 to 0.60 with `minilm` and 0.31 to 0.59 with `static`, and 19 of 20
+/// questions from another collection stay below 0.56.
 pub(crate) fn reference(model: &ModelInfo) -> Option<f64> {
     matches!(model.provider, tamis_embed::Provider::Static | tamis_embed::Provider::MiniLm).then_some(0.5)
 }

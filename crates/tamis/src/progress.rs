@@ -1,4 +1,4 @@
-//! Progress of a long call, and how its caller stops it.
+//! The progress of a long call, and the way to stop it.
 
 use jiff::Timestamp;
 
@@ -14,13 +14,13 @@ pub enum Stage {
     Publish,
     /// Embedding with the named model; counts passages.
     Embed(String),
-    /// Reading, comparing and committing what is imported; counts documents.
+    /// Reading, comparing and committing imported content; counts documents.
     Import,
-    /// Asking another host for the named thing.
+    /// Fetching the named list or detail from another host.
     Fetch(String),
     /// Waiting for the named process, which is writing the index.
     Queue(String),
-    /// Waiting until then, as another host demands.
+    /// Waiting until this time, as another host demands.
     Wait(Timestamp),
     /// Answering the queries of an evaluation; counts queries.
     Answer,
@@ -50,17 +50,17 @@ pub enum Stage {
 /// }
 /// ```
 pub trait Observer: Sync {
-    /// A stage begins. `total` is its number of steps, 0 when unknown.
+    /// Begins a stage. `total` is its number of steps, 0 if unknown.
     fn stage(&self, stage: Stage, total: u64) {
         let _ = (stage, total);
     }
 
-    /// `steps` more steps are done.
+    /// Notes that `steps` more steps are done.
     fn advance(&self, steps: u64) {
         let _ = steps;
     }
 
-    /// Returns `true` if to stop at the next safe point.
+    /// Returns `true` to stop at the next safe point.
     fn cancelled(&self) -> bool {
         false
     }

@@ -21,23 +21,23 @@ pub struct Status {
     pub directory: PathBuf,
     /// The name under which the tree's documents are stored.
     pub namespace: String,
-    /// Files that differ from the index.
+    /// The number of files that differ from the index.
     pub stale: u64,
-    /// Files that were read and left out, by kind.
+    /// The number of files that were read and left out, by kind.
     pub skipped: BTreeMap<String, u64>,
-    /// Files with something that people should know about how they were read, and what.
+    /// Files with remarks for people on how they were read.
     pub notes: Vec<(String, String)>,
-    /// The repositories that the index holds; of an index of one tree, that tree.
+    /// The repositories of the index. An index of one tree has that tree only.
     pub sources: Vec<SourceStatus>,
-    /// What was imported, by where it came from.
+    /// The imported documents, by origin.
     pub imported: Vec<Imported>,
     /// The evidence of each namespace that has any.
     #[cfg(feature = "evidence")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<EvidenceSummary>,
-    /// The user's cache of vectors, where there is one that can be read.
+    /// The user's cache of vectors, if there is one that can be read.
     pub embedding_cache: Option<EmbeddingCacheStatus>,
-    /// What the store holds.
+    /// The counts of the store.
     #[serde(flatten)]
     pub summary: Summary,
 }
@@ -50,24 +50,24 @@ pub struct SourceStatus {
     pub namespace: String,
     /// Its directory.
     pub root: PathBuf,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<String>,
     /// True if its owner's other namespaces may search it.
     pub shared: bool,
-    /// Documents with passages.
+    /// The number of documents with passages.
     pub documents: u64,
-    /// Their passages.
+    /// The number of their passages.
     pub passages: u64,
-    /// Files that differ from the index.
+    /// The number of files that differ from the index.
     pub stale: u64,
-    /// Whether it can be brought up to date.
+    /// The state, which decides if it can be brought up to date.
     pub state: SourceState,
-    /// The reason why it cannot, and what to do.
+    /// The reason why it cannot, and the way out.
     pub remark: Option<String>,
 }
 
 impl Index {
-    /// What the index holds and how fresh it is.
+    /// Returns the content of the index and its freshness.
     ///
     /// # Errors
     /// The tree or the store cannot be read.
@@ -116,7 +116,7 @@ impl Index {
             imported: self.imports().list()?,
             #[cfg(feature = "evidence")]
             evidence: self.evidence().summaries()?,
-            // One that cannot be read is passed over by runs as well; the doctor says why.
+            // Runs skip an unreadable cache as well; the doctor gives the reason.
             embedding_cache: self.embedding_cache().unwrap_or_default(),
             summary,
         })
@@ -130,7 +130,7 @@ impl Index {
         Ok(self.store.check()?)
     }
 
-    /// Rebuilds what is derived and damaged or behind; returns what is still wrong afterwards.
+    /// Rebuilds derived data that is damaged or behind. Returns the findings that remain.
     ///
     /// # Errors
     /// The index is not writable, or another process is writing.

@@ -1,5 +1,5 @@
-//! The user's directories: this program's configuration and cache, and those in which other programs keep theirs. No other
-//! module asks for the home directory.
+//! The user's directories: this program's configuration and cache, and the base directories of other programs. No other module
+//! looks up the home directory.
 
 use etcetera::BaseStrategy;
 use std::ffi::OsString;
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 /// The name of this program's directory in each of them.
 const PROGRAM: &str = "tamis";
 
-/// Names the directory of the configuration itself.
+/// The variable that sets the directory of the configuration.
 const CONFIGURATION_VARIABLE: &str = "TAMIS_CONFIG_HOME";
 
-/// Names the directory of the cache itself.
+/// The variable that sets the directory of the cache.
 const CACHE_VARIABLE: &str = "TAMIS_CACHE";
 
-/// A kind of operating system, by where programs keep their files.
+/// A kind of operating system, by the places of programs' files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// Linux and what follows the same conventions.
+    /// Linux, and systems with the same conventions.
     Linux,
     /// macOS.
     Mac,
@@ -26,7 +26,7 @@ pub enum System {
 }
 
 impl System {
-    /// The one that this runs on.
+    /// Returns the system that this process runs on.
     pub fn here() -> System {
         if cfg!(windows) {
             System::Windows
@@ -38,26 +38,26 @@ impl System {
     }
 }
 
-/// The directories in which the programs of a user keep their files, each in one of its own.
+/// The base directories of a user's files. Each program has its own directory in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bases {
     /// The home directory.
     pub home: Option<PathBuf>,
-    /// Configuration.
+    /// The base of configuration files.
     pub configuration: Option<PathBuf>,
-    /// What can be made again.
+    /// The base of files that can be created again.
     pub cache: Option<PathBuf>,
 }
 
 impl Bases {
-    /// Those of the user who runs this process: the conventions of XDG, of macOS or of Windows. Without the variables that
-    /// usually say it, the system is asked who the user is.
+    /// Returns those of the user who runs this process, by the conventions of XDG, of macOS or of Windows. Without the usual
+    /// variables, the system says who the user is.
     pub fn here() -> Bases {
         let found = etcetera::base_strategy::choose_native_strategy().ok();
         let Some(found) = found.filter(|found| found.home_dir().is_absolute()) else {
             return Bases::of(System::here(), &|name| std::env::var_os(name));
         };
-        // macOS keeps only property lists in the other directory, and writes them itself.
+        // On macOS the other directory is for property lists only, which the system writes itself.
         let configuration = if cfg!(target_os = "macos") { found.data_dir() } else { found.config_dir() };
         Bases {
             home: Some(found.home_dir().to_owned()),
@@ -66,7 +66,7 @@ impl Bases {
         }
     }
 
-    /// Those that variables say on a system. Tests know every system by this.
+    /// Returns those that variables set on a system. Tests can check every system this way.
     pub fn of(system: System, environment: &dyn Fn(&str) -> Option<OsString>) -> Bases {
         let set = |name: &str| environment(name).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
         let home = match system {
@@ -87,12 +87,12 @@ impl Bases {
     }
 }
 
-/// Where this program keeps what belongs to the user: the configuration and the cache.
+/// The user's directories of this program: the configuration and the cache.
 ///
-/// A directory is the one that its variable names (`TAMIS_CONFIG_HOME`, `TAMIS_CACHE`), else `tamis` in the directory that
-/// the system has for such files: `$XDG_CONFIG_HOME` or `~/.config`, and `$XDG_CACHE_HOME` or `~/.cache`, on Linux;
-/// `~/Library/Application Support` and `~/Library/Caches` on macOS; `%APPDATA%` and `%LOCALAPPDATA%` on Windows. Earlier
-/// versions followed the convention of Linux everywhere: a directory that is there and not yet at the new place stays in use.
+/// Each directory is the one that its variable names (`TAMIS_CONFIG_HOME`, `TAMIS_CACHE`), or else `tamis` in the system's
+/// directory for such files: `$XDG_CONFIG_HOME` or `~/.config`, and `$XDG_CACHE_HOME` or `~/.cache`, on Linux;
+/// `~/Library/Application Support` and `~/Library/Caches` on macOS; `%APPDATA%` and `%LOCALAPPDATA%` on Windows. Earlier versions
+/// followed the convention of Linux everywhere: an existing old directory stays in use until the new one exists.
 ///
 /// ```
 /// use tamis::config::UserDirectories;
@@ -109,16 +109,16 @@ pub struct UserDirectories {
 }
 
 impl UserDirectories {
-    /// Those of the user who runs this process.
+    /// Returns those of the user who runs this process.
     #[must_use]
     pub fn here() -> UserDirectories {
         UserDirectories::of(&Bases::here(), &|name| std::env::var_os(name))
     }
 
-    /// Those that the bases and the variables say.
+    /// Returns the directories given by the bases and the variables.
     pub(crate) fn of(bases: &Bases, environment: &dyn Fn(&str) -> Option<OsString>) -> UserDirectories {
         let named = |variable: &str| environment(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-        // What Linux says, which is what every system was taken to say.
+        // Earlier versions used the convention of Linux on every system.
         let before = Bases::of(System::Linux, environment);
         let cache = named(CACHE_VARIABLE).or_else(|| in_use(bases.cache.as_deref(), before.cache.as_deref()));
         UserDirectories {
@@ -129,34 +129,34 @@ impl UserDirectories {
         }
     }
 
-    /// These directories in place of the user's own.
+    /// Uses these directories in place of the user's own.
     #[must_use]
     pub fn at(configuration: Option<PathBuf>, cache: Option<PathBuf>) -> UserDirectories {
         let evaluations = cache.as_ref().map(|cache| cache.join("eval"));
         UserDirectories { configuration, cache, evaluations }
     }
 
-    /// The directory of `config.toml`, of the list of trusted projects and of the user's views. `None` where there is no
-    /// home directory.
+    /// Returns the directory of `config.toml`, of the list of trusted projects and of the user's views. `None` without a home
+    /// directory.
     #[must_use]
     pub fn configuration(&self) -> Option<&Path> {
         self.configuration.as_deref()
     }
 
-    /// The directory of what can be made again.
+    /// Returns the directory of files that can be created again.
     #[must_use]
     pub fn cache(&self) -> Option<&Path> {
         self.cache.as_deref()
     }
 
-    /// The directory of the indexes of test collections: the one that `TAMIS_CACHE` names, else `eval` in the cache.
+    /// Returns the directory of the indexes of test collections: the one that `TAMIS_CACHE` names, or else `eval` in the cache.
     #[must_use]
     pub fn evaluations(&self) -> Option<&Path> {
         self.evaluations.as_deref()
     }
 }
 
-/// This program's directory in a base: the one of before where only that is there.
+/// Returns this program's directory in a base, or the old one if only that exists.
 fn in_use(base: Option<&Path>, before: Option<&Path>) -> Option<PathBuf> {
     let (now, before) = (base.map(|base| base.join(PROGRAM)), before.map(|base| base.join(PROGRAM)));
     match (now, before) {

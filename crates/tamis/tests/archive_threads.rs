@@ -1,4 +1,4 @@
-//! Every budget rule on the threads of a real tracker, where its archive lies beside the checkout.
+//! Every budget rule on the threads of a real tracker, if its archive lies beside the checkout.
 
 use proptest::prelude::*;
 use std::io::Write as _;
@@ -20,7 +20,7 @@ fn archive() -> &'static [Issue] {
     })
 }
 
-/// The issue with every fourth letter in a script of more bytes, so that characters and bytes differ everywhere.
+/// A text with every fourth letter in a script of more bytes, so that characters and bytes differ everywhere.
 fn in_other_scripts(text: &str) -> String {
     let other = |(at, c): (usize, char)| match (at % 4, c.is_ascii_alphabetic()) {
         (0, true) => 'ß',
@@ -65,12 +65,12 @@ fn obeys(issue: &Issue, budget: usize, seed: f64, other_scripts: bool) -> Result
     prop_assert!(tail <= (budget - body_length) * 6 / 10, "#{}: the tail keeps to its share", issue.number);
     prop_assert_eq!(thread.comments.len(), issue.comments.len());
 
-    // Nothing that fitted was left out: in the end there is no room for it.
+    // Nothing that fitted was left out: at the end none of the rest fits.
     let room = budget - thread.characters;
     for left_out in of(CommentReason::TooLong) {
         prop_assert!(left_out.characters + 2 > room, "#{}: {left_out:?} fits in {room}", issue.number);
     }
-    // Of those chosen by similarity and those left out, the more similar one went first where both had room.
+    // Of the comments chosen by similarity and those left out, the more similar one went first if both fitted.
     for chosen in of(CommentReason::Similarity).filter(|comment| !comment.bot) {
         for left_out in of(CommentReason::TooLong).filter(|comment| !comment.bot) {
             prop_assert!(

@@ -1,4 +1,4 @@
-//! Thresholds by language, from the configuration file and from a calibration to what a search takes.
+//! Thresholds by language, from the configuration file and from a calibration to the search that uses them.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tamis::{Error, Index, Location};
 const SUBJECTS: [&str; 8] = ["oven", "anchor", "violin", "comet", "glacier", "parser", "invoice", "orchard"];
 const VERBS: [&str; 5] = ["open", "measure", "repair", "describe", "release"];
 
-/// The source files of a language: one subject a file, so that symbols of one file have to do with each other.
+/// The source files of a language: one subject a file, so that symbols of one file are related.
 fn sources(extension: &str, function: impl Fn(&str, &str) -> String) -> Vec<(String, String)> {
     let file = |subject: &&str| {
         let functions: Vec<String> = VERBS.iter().map(|verb| function(verb, subject)).collect();
@@ -69,7 +69,7 @@ fn configure(root: &Path, text: &str) {
     fs::write(root.join(".tamis/config.toml"), text).expect("written");
 }
 
-/// What holds under the model called `name`.
+/// The threshold in force under the model called `name`.
 fn held(index: &Index, name: &str, language: &str) -> (f64, Option<ThresholdSource>) {
     let thresholds = index.calibration().thresholds(Some(&index.models().info(name).expect("a model"))).expect("read");
     (thresholds.of(Some(language)), thresholds.by_language.get(language).map(|(_, source)| *source))
@@ -226,7 +226,7 @@ fn little_is_skipped_and_says_so() {
 
 #[test]
 fn what_does_not_separate_is_written_on_request_alone() {
-    // Each file holds all subjects and each verb once: a file says nothing of what a symbol is about.
+    // Each file holds all subjects and each verb once: a file reveals nothing about the subject of a symbol.
     let file = |at: usize| {
         let function = |(of, subject): (usize, &&str)| rust(&format!("{}_{at}", VERBS[of % VERBS.len()]), subject);
         (format!("src/mixed_{at}.rs"), SUBJECTS.iter().enumerate().map(function).collect::<String>())

@@ -76,7 +76,7 @@ fn a_directory_as_a_whole_is_what_the_user_or_the_configuration_says() {
     assert_eq!(collection(&index, "diary", "monday.md"), "notes");
     assert_eq!(collection(&index, "diary", "script.sh"), "code");
     assert_eq!(collection(&index, "project.wiki", "Home.md"), "wiki");
-    // It is kept, and can be changed.
+    // The setting is kept, and can be changed.
     drop(index);
     let mut index = place.open(&[]);
     refresh(&index);

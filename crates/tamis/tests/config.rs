@@ -1,4 +1,4 @@
-//! The configuration at its edge: precedence, messages, and what a checked-in file may not do.
+//! The configuration at its edge: precedence, messages, and the limits on a checked-in file.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The dates of documents are those of their last commits, and nothing that a repository configures runs.
+//! The dates of documents are those of their last commits, and no program configured by a repository runs.
 
 mod support;
 
@@ -19,14 +19,14 @@ struct Repository {
 /// The time of the first commit of each test; the others are given as seconds after it.
 const START: i64 = 1_600_000_000;
 
-/// Says that tests prove nothing here, and why, past the capture of what tests print.
+/// Reports that a test was skipped, and why, past the capture of test output.
 fn skipped(tests: &str, reason: &str) {
-    // Where nobody reads it, nothing is lost.
+    // Without a reader, nothing is lost.
     let _ = writeln!(std::io::stderr(), "skipped {tests}: {reason}");
 }
 
 impl Repository {
-    /// An empty one; `None`, with a printed reason, on a machine without git.
+    /// Creates an empty one; `None`, with a printed reason, on a machine without git.
     fn new() -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
             skipped("a repository", "there is no git on this machine");
@@ -86,7 +86,7 @@ fn open(root: &Path) -> Index {
     Index::at(Location::at(root, None), config).expect("opened")
 }
 
-/// Seconds after the start by path; `None` where a document has no date of a commit.
+/// Seconds after the start by path; `None` for a document without the date of a commit.
 fn dates(index: &Index) -> BTreeMap<String, Option<i64>> {
     let documents = index.contents().documents(index.namespace()).expect("documents");
     let seconds = |date: i64| date / 1_000_000_000 - START;
@@ -146,7 +146,7 @@ fn a_search_dates_again_when_another_commit_is_checked_out() {
     repository.commit(50);
     refresh(&index);
     assert_eq!(dates(&index), expected([("a.md", Some(50)), ("b.md", Some(0))]));
-    // Packed references say the same.
+    // Packed references give the same.
     repository.git(&["pack-refs", "--all"]);
     repository.write("b.md", "# Two, changed\n");
     repository.commit(90);
@@ -205,7 +205,7 @@ fn where_git_does_not_know_the_dates_of_files_count_and_a_note_says_why() {
 
     let plain = tempfile::tempdir().expect("a temporary directory");
     fs::write(plain.path().join("a.md"), "# One\n").expect("written");
-    // A directory above could be a work tree; a file that is no repository keeps this one apart.
+    // A directory above could be a work tree; an invalid `.git` file isolates this one.
     assert!(!undated(plain.path()).is_empty());
 
     repository.commit(0);
@@ -242,7 +242,7 @@ fn a_repository_of_somebody_else_has_no_dates() {
     assert_eq!(dates(&index), expected([("a.md", None)]));
 }
 
-/// A script that leaves a file behind when it runs, and what the file is.
+/// A script that leaves a file behind when it runs, and the file's path.
 #[cfg(unix)]
 fn tripwire(directory: &Path) -> (String, PathBuf) {
     use std::os::unix::fs::PermissionsExt;
@@ -261,7 +261,7 @@ fn trap_nothing_that_a_repository_configures_runs() {
     repository.commit(0);
     repository.write("b.md", "# Two\n");
     repository.commit(10);
-    // A signed commit, which the configuration would have checked.
+    // A signed commit, whose signature the configuration would have checked.
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
     let (script, trace) = tripwire(elsewhere.path());
     let object = Command::new("git").args(["cat-file", "commit", "HEAD"]).current_dir(repository.root()).output();
@@ -329,7 +329,7 @@ fn trap_nothing_that_a_repository_configures_runs() {
     assert!(!trace.exists(), "{}", fs::read_to_string(&trace).unwrap_or_default());
     assert!(report.undated.is_empty(), "{:?}", report.undated);
     assert_eq!(dates(&index), expected([(".gitattributes", Some(0)), ("a.md", Some(0)), ("b.md", Some(10))]));
-    // That the tripwire works: git asked in the usual way runs it.
+    // The tripwire works: git without the precautions runs it.
     repository.git(&["config", "--unset", "diff.orderFile"]);
     let _ = fs::remove_file(&trace);
     let _ = Command::new("git").args(["log", "-p", "--ext-diff"]).current_dir(repository.root()).output();

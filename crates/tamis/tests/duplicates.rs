@@ -1,4 +1,4 @@
-//! Which issues are likely the same.
+//! Likely duplicates of issues.
 
 #[path = "support/issues.rs"]
 mod issues;

@@ -1,4 +1,4 @@
-//! Indexes of one user embed nothing that another one of them has embedded, and no trouble with what they share is theirs.
+//! Indexes of one user never embed a text twice, and problems with the shared cache do not affect them.
 
 mod support;
 

@@ -172,7 +172,7 @@ fn a_promise_is_refused_with_the_number_needed_and_kept_once_enough_is_judged() 
     index.feedback().import(judged.path(), "test", &()).expect("imported");
     let again = search(&index, promising("what is written on the oven", "recall=0.9"));
     assert_eq!((again.cut.keep, again.cut.reason), (answer.cut.keep, answer.cut.reason));
-    // The limit shortens what is shown and nothing else.
+    // The limit only shortens what is shown.
     let limited =
         search(&index, SearchRequest { limit: Some(1), ..promising("what is written on the oven", "recall=0.9") });
     assert_eq!((limited.cut.keep, limited.results.len()), (answer.cut.keep, 1));

@@ -1,4 +1,4 @@
-//! Lines in the hooks of real repositories: put in, kept beside what is there, taken out byte for byte.
+//! Lines in the hooks of real repositories: added, kept beside existing lines, removed byte for byte.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The index follows its tree: what is new, changed, moved, touched and gone, and what is left out.
+//! The index follows its tree: new, changed, moved, touched and deleted files, and files left out.
 
 mod support;
 
@@ -133,7 +133,7 @@ fn a_stopped_run_leaves_a_valid_index_that_the_next_one_completes() {
         }
     }
     let tree = Tree::new(&[]);
-    // More than what is read ahead of what is committed.
+    // More files than are read ahead of the commit.
     for number in 0..1500 {
         tree.write(&format!("note-{number}.md"), format!("# Note {number}\n\nText of number {number}.\n").as_bytes());
     }
@@ -239,7 +239,7 @@ fn what_stops_being_a_file_of_the_tree_before_it_is_read_is_not_indexed() {
     assert_eq!(unreadable, ["below/secret.md", "grown.md", "linked.md", "piped.md"], "{:?}", report.unreadable);
     assert_eq!(report.added, 12, "the others are");
     assert!(!paths(&ask(&index, "password harbour master barnacle")).iter().any(|path| path.contains("secret")));
-    // The next run finds what they are by then, and complains no more.
+    // The next run finds their current state, without a complaint.
     let next = refresh(&index);
     assert!(next.unreadable.is_empty(), "{:?}", next.unreadable);
     assert_eq!(next.skipped.get("symlink"), Some(&2));

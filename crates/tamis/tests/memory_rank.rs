@@ -1,5 +1,5 @@
-//! How memories are searched: the weighted fusion, the tiers of the best score and what every cut makes of a hit by words
-//! alone, by meaning alone, of nonsense and of nothing. Age is tested beside the code that lets memories fade.
+//! Searching memories: the weighted fusion, the tiers of the best score and the effect of every cut on a hit by words
+//! alone, by meaning alone, on nonsense and on an empty pool. Age is tested beside the code that lets memories fade.
 
 mod support;
 
@@ -7,7 +7,7 @@ use support::{Tree, paths, search};
 use tamis::cut::METHODS;
 use tamis::{Answer, Index, RunOptions, SearchRequest, TextDocument};
 
-/// Collections that no file is of, so that the memories can be given as they are.
+/// Collections that no file belongs to, so that the memories can be given directly.
 const MEMORIES: [(&str, &str); 2] = [("memory.collections", "diary,sessions"), ("memory.decay", "diary,sessions")];
 
 /// An index of notes, each a document of the collection that its path begins with.
@@ -97,7 +97,7 @@ fn the_limit_only_shortens_what_is_decided_and_ordered() {
     }
 }
 
-/// 0.3 · r/(1+r) never exceeds 0.30: a floor of 0.35 drops whatever is found by its words alone.
+/// The trap: 0.3 · r/(1+r) never exceeds 0.30, so a floor of 0.35 drops every hit found by words alone.
 #[test]
 fn trap_a_perfect_hit_by_words_alone_is_kept_under_every_cut() {
     let tree = Tree::new(&[]);
@@ -127,7 +127,7 @@ fn a_perfect_hit_by_meaning_alone_is_kept_under_every_cut() {
         let answer = recall_with(&index, method.name, query);
         let found = paths(&answer).first().copied();
         match method.name {
-            // Its thresholds are those of code, 0.65 where nothing was calibrated: this has 0.64.
+            // Its thresholds are those of code, 0.65 without a calibration: this has 0.64.
             "language" => assert_eq!(found, None, "{}", answer.cut.reason),
             name => assert_eq!(found, Some("diary/harbour.md"), "{name}: {}", answer.cut.reason),
         }
@@ -158,7 +158,7 @@ fn nonsense_keeps_nothing_under_every_cut_and_says_why() {
             assert!(!answer.cut.reason.is_empty());
         }
     }
-    // Without the gate, cuts by shape and by count keep something of anything; those by evidence do not.
+    // Without the gate, cuts by shape and by count always keep something; those by evidence do not.
     let index = noted(&tree, &[("search.gate", "false")], &[]);
     for (cut, silent) in [("top_score", true), ("max_gap", true), ("language", true), ("fixed", false), ("otsu", false)]
     {
@@ -190,7 +190,7 @@ fn without_a_cut_everything_comes_up_to_the_limit_and_no_gate_is_asked() {
     assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
     let few = search(&index, SearchRequest { limit: Some(3), ..SearchRequest::memory("quantum lattice") });
     assert_eq!(few.results.len(), 3);
-    // A cut that is asked for is asked with its gate.
+    // A requested cut applies together with its gate.
     assert_eq!(recall_with(&index, "fixed", "quantum chromodynamics lattice").cut.method, "gate");
 }
 
@@ -221,7 +221,7 @@ fn each_collection_is_held_to_its_own_table_from_the_configuration_to_the_result
     let kept: Vec<(&str, bool)> = pool.iter().map(|entry| (entry.path.as_str(), entry.kept)).collect();
     assert_eq!(kept[1..3], [("diary/two.md", true), ("sessions/three", false)], "the kept ones come first");
 
-    // Even the best of all can be of a source that is too strict for it.
+    // Even the best candidate can come from a source that is too strict for it.
     let shut = ["low_bound", "high_bound", "floor"].map(|key| format!("cut.top_score.sessions.{key}"));
     let shut: Vec<(&str, &str)> = shut.iter().map(|key| (key.as_str(), "10")).collect();
     let held = recall(&noted(&tree, &[&plain[..], &shut].concat(), &[]), query);
@@ -263,7 +263,7 @@ fn what_repeats_stands_after_what_says_something_new() {
     let ranks: Vec<_> = even.pool.as_deref().expect("explained").iter().map(|entry| entry.rank).collect();
     assert_eq!(ranks, [Some(1), Some(3), Some(2), None], "the pool stays in its order");
 
-    // Any search can ask for it, and memories can do without.
+    // Any search can request diversity, and memories can do without.
     let asked = |diversity, request: SearchRequest| {
         let collections = vec!["diary".into()];
         search(&noted(&tree, &[("memory.cut", "fixed:k=3")], &[]), SearchRequest { diversity, collections, ..request })

@@ -1,4 +1,4 @@
-//! The library at its shortest, with whichever features it is built.
+//! The shortest use of the library, with any set of features.
 
 use std::fs;
 use std::sync::Arc;

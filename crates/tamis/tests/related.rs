@@ -1,4 +1,4 @@
-//! From a hit onwards: what is like it, what it uses, what uses it, in trees of several languages.
+//! From a hit onwards: similar passages, what it uses, what uses it, in trees of several languages.
 
 mod support;
 
@@ -164,7 +164,7 @@ fn uses(found: &Related) -> Vec<(&str, Vec<&str>)> {
     found.references.iter().map(pair).collect()
 }
 
-/// Who uses it, on which lines, and how many definitions that can mean.
+/// The users of a passage, with the lines, and the number of definitions that these can mean.
 fn users(found: &Related) -> Vec<(&str, &[u32], usize)> {
     fn triple(one: &Referrer) -> (&str, &[u32], usize) {
         (one.passage.symbol.as_deref().unwrap_or("?"), &one.lines, one.definitions)

@@ -55,7 +55,7 @@ fn an_empty_index_answers_with_nothing() {
     }
 }
 
-/// A merge that shortens the pool before the cut makes the gap unreachable.
+/// The trap: a merge that shortens the pool before the cut makes the gap unreachable.
 #[test]
 fn trap_the_cut_sees_the_whole_pool_not_the_first_top_k() {
     let tree = many("harbour");
@@ -67,7 +67,7 @@ fn trap_the_cut_sees_the_whole_pool_not_the_first_top_k() {
     assert!(answer.cut.diagnostics.contains_key("threshold_method"));
 }
 
-/// A pool that follows the caller's limit makes the limit decide what is relevant.
+/// The trap: a pool that follows the caller's limit makes the limit decide relevance.
 #[test]
 fn trap_the_limit_only_shortens_what_is_already_decided() {
     let tree = many("harbour");
@@ -89,7 +89,7 @@ fn trap_the_limit_only_shortens_what_is_already_decided() {
     }
 }
 
-/// Configuration that is parsed, validated and never handed to the search.
+/// The trap: configuration that is parsed, validated and never passed to the search.
 #[test]
 fn trap_settings_reach_the_result() {
     let tree = many("harbour");
@@ -259,7 +259,7 @@ fn a_result_can_be_fetched_whole() {
     assert!(index.get("orchart.md").expect_err("not there").to_string().contains("orchard.md"));
 }
 
-/// Forty notes on one subject, in other words each, among the others.
+/// Forty notes on one subject, each in other words, among the others.
 fn many(subject: &str) -> Tree {
     let tree = notes_tree();
     let verbs = ["waits", "sleeps", "opens", "closes", "fills", "empties", "freezes", "shines"];
@@ -281,7 +281,7 @@ fn many_threads_of_a_pool_can_search_with_the_transformer_at_once() {
     let tree = Tree::new(&files);
     let index = tree.open(&[("index.models", "minilm")]);
     refresh(&index);
-    // A fresh handle has not loaded the model: the first searches meet at that, too.
+    // A fresh handle has not loaded the model: the first searches race for that, too.
     drop(index);
     let index = tree.open(&[("index.models", "minilm"), ("telemetry", "off")]);
     let kept: Vec<usize> = (0..24).into_par_iter().map(|_| ask(&index, "what does the harbour do").cut.keep).collect();

@@ -1,4 +1,4 @@
-//! One index of many repositories: named by the user or by the configuration, told apart, taken out, gone.
+//! One index of many repositories: named by the user or by the configuration, distinguished, removed, missing.
 
 mod support;
 
@@ -68,7 +68,7 @@ impl Repositories {
         index
     }
 
-    /// The index of the project in `project` with this configuration, by a user who trusts it or does not.
+    /// Opens the index of the project in `project` with this configuration, for a user who trusts it or does not.
     fn project(&self, text: &str, trusted: bool) -> Result<Index, String> {
         self.write("project/.tamis/config.toml", text);
         let file = self.at("project/.tamis/config.toml");
@@ -127,7 +127,7 @@ fn what_an_owner_shares_is_found_from_the_owners_other_repositories() {
     let from = |start: &str| ask(&workshop.open_from(start), "when is the tax return due");
     assert_eq!(from("service-api")[0], "library:tax.md");
     assert!(from("service-web").iter().all(|place| place.starts_with("service-web:")));
-    // What was said of a directory can be changed.
+    // The settings of a directory can be changed.
     index.add_sources(&[workshop.at("library")], &SourceSettings { shared: Some(false), ..PLAIN }).expect("changed");
     assert!(from("service-api").iter().all(|place| place.starts_with("service-api:")));
 }
@@ -300,7 +300,7 @@ fn the_configuration_names_directories_and_globs_of_them() {
         [("books", None, false), ("project", None, false), ("service-api", team, true), ("service-web", team, true)];
     assert_eq!(shared, expected);
 
-    // A directory that the glob newly names comes in; what is named no more stays, and is not looked at.
+    // A directory that the glob newly names is added; one that it no longer names stays, but is not read.
     workshop.write("service-new/a.md", "# New\n\nA new service.\n");
     let index = workshop
         .project("[[collection]]\npath = '../service-*'\nowner = 'team'\nshared = true\n", true)

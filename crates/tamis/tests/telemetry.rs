@@ -1,4 +1,4 @@
-//! What is taken down of queries, put together and decided again, on real indexes.
+//! The record of queries, summarized and replayed, on real indexes.
 
 mod support;
 
@@ -102,7 +102,7 @@ fn telemetry_off_takes_nothing_down() {
     ask(&index, "oven");
     assert!(!tree.root().join(".tamis/usage.db").exists());
     assert_eq!(stats(&index).queries, 0);
-    // Also where a log is there from before.
+    // This also holds for an existing log.
     let recording = tree.open(&[]);
     ask(&recording, "oven");
     ask(&index, "oven");
@@ -129,7 +129,7 @@ fn a_log_that_is_damaged_or_locked_or_of_nobody_never_fails_a_search() {
     assert!(ask(&locked, "oven").query_id.is_some());
     assert_eq!(stats(&locked).queries, 2);
 
-    // A table that is not as it should be: the search is answered, and the search's own record goes with the row.
+    // A malformed table: the search is answered, and the search's own record is lost with the row.
     holder.execute_batch("DROP TABLE retrieval_quality").expect("dropped");
     assert_eq!(ask(&locked, "oven").results[0].path, "oven.md");
     assert_eq!(stats(&locked).queries, 0);

@@ -1,4 +1,4 @@
-//! Troubles answered from solved issues, else from the wiki, else not at all.
+//! Problems answered from solved issues, or else from the wiki, or else not at all.
 
 #[path = "support/issues.rs"]
 mod issues;
@@ -126,7 +126,7 @@ fn the_cut_of_every_search_can_take_the_place_of_the_floor() {
 
 #[test]
 fn trap_the_floor_is_a_similarity_and_not_a_distance() {
-    // A distance of up to 0.65 would let in what is a third alike; a similarity of 0.65 does not.
+    // A distance of up to 0.65 would let in a similarity of a third; a similarity of 0.65 does not.
     let (_tree, index) = index(&[]);
     let found = ask(&index, "The application shows the login page", "");
     let similarity =
@@ -184,7 +184,7 @@ fn trap_a_very_long_issue_still_matches_by_its_words() {
 
 #[test]
 fn trap_comments_are_compared_within_their_own_issue() {
-    // The other issue's comment is the trouble word for word; it must neither be given nor lend its similarity.
+    // The other issue's comment is the problem word for word; it must neither be returned nor lend its similarity.
     let tree = notes_tree();
     let index = tree.open(&[("triage.troubleshooting.total_budget_chars", "1000")]);
     let mut solved = closed(1, TITLE, BODY);

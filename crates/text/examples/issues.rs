@@ -1,5 +1,5 @@
-//! What is read of a file of issues, or how one of them is divided:
-//! `cargo run --release -p tamis-text --example issues -- FILE [NUMBER]`.
+//! Prints the issues read from a file, or the passages of one of them: `cargo run --release -p tamis-text --example
+//! issues -- FILE [NUMBER]`.
 
 use std::collections::BTreeMap;
 use std::env;

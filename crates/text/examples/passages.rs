@@ -1,4 +1,4 @@
-//! Prints how a file is divided: `cargo run -p tamis-text --example passages -- FILE [MAX_TOKENS]`.
+//! Prints the passages of a file: `cargo run -p tamis-text --example passages -- FILE [MAX_TOKENS]`.
 
 use std::env;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Prints what a file defines and refers to: `cargo run -p tamis-text --example references -- FILE`.
+//! Prints the definitions and references of a file: `cargo run -p tamis-text --example references -- FILE`.
 
 use std::env;
 use std::error::Error;

@@ -1,8 +1,8 @@
 //! Measures reading on one thread: `cargo run --release -p tamis-text --example splitting -- DIRECTORY`.
 //!
-//! Reads every file that would be indexed into memory first, so that only the division is timed, and takes the best
-//! of three passes. Counts the time the thread really ran where the system tells it (Linux), so that other work on the
-//! same machine does not show.
+//! Reads every file that would be indexed into memory first, so that only the division is timed, and takes the best of
+//! three passes. Uses the thread's own processor time if the system reports it (Linux), so that other load on the
+//! machine does not count.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -11,8 +11,8 @@ pub(crate) const KEYS: &[&str] =
 /// Further forms of a date with a time and an offset.
 const FORMATS: &[&str] = &["%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S%.f %z", "%Y-%m-%d %H:%M %z"];
 
-/// A moment as RFC 3339 (also with a space instead of the `T`, and a space before the offset), `YYYY-MM-DD HH:MM`,
-/// `YYYY-MM-DD` or `YYYY/MM/DD`. What has no offset is in `zone`; a day is its first moment.
+/// Parses a moment as RFC 3339 (also with a space instead of the `T`, and a space before the offset), `YYYY-MM-DD
+/// HH:MM`, `YYYY-MM-DD` or `YYYY/MM/DD`. Without an offset it is in `zone`; a day is its first moment.
 pub(crate) fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(moment) = text.parse::<Timestamp>() {
@@ -41,12 +41,12 @@ pub(crate) fn day(text: &str) -> Option<Date> {
     Date::new(digits(0..4)?, small(digits(5..7)?)?, small(digits(8..10)?)?).ok()
 }
 
-/// The moment that a clock on the wall of `zone` shows as `civil`.
+/// The moment when a clock in `zone` shows `civil`.
 pub(crate) fn at(civil: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_ambiguous_timestamp(civil).compatible().ok()
 }
 
-/// Nanoseconds since 1970, where they fit: from 1677 to 2262.
+/// Nanoseconds since 1970, if they fit: from 1677 to 2262.
 pub(crate) fn nanoseconds(moment: Timestamp) -> Option<i64> {
     i64::try_from(moment.as_nanosecond()).ok()
 }

@@ -14,7 +14,7 @@ pub(crate) fn has_byte_order_mark(bytes: &[u8]) -> bool {
     Encoding::for_bom(bytes).is_some()
 }
 
-/// The text of a file with `\n` line ends, and what had to be done to get it.
+/// The text of a file with `\n` line ends, and notes about the conversion.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     let mut notes = Vec::new();
     let (encoding, body) = match Encoding::for_bom(bytes) {
@@ -31,7 +31,7 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     (normalise_line_ends(text), notes)
 }
 
-/// UTF-8 where the bytes are, or were meant to be; otherwise what a browser would take them for.
+/// UTF-8 if the bytes are, or were meant to be; otherwise the encoding that a browser would choose.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let Err(error) = std::str::from_utf8(bytes) else {
         return UTF_8;
@@ -50,7 +50,7 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding }
 }
 
-/// Whether valid multi-byte sequences outnumber the broken ones: UTF-8 with damage, not another encoding.
+/// Returns `true` if valid multi-byte sequences outnumber the broken ones: UTF-8 with damage, not another encoding.
 fn mostly_utf8(bytes: &[u8]) -> bool {
     let (mut valid, mut broken) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
@@ -60,7 +60,7 @@ fn mostly_utf8(bytes: &[u8]) -> bool {
     valid > 2 * broken
 }
 
-/// `\r\n` becomes `\n`; so does a lone `\r` where the text has no `\n` at all.
+/// `\r\n` becomes `\n`; so does a lone `\r` if the text has no `\n` at all.
 fn normalise_line_ends(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains('\r') {
         return text;

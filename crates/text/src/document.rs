@@ -35,7 +35,7 @@ impl Options {
 /// One file, read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
-    /// Canonical lowercase name of the language; `None` when neither the name nor the first line tells.
+    /// Canonical lowercase name of the language; `None` if neither the name nor the first line identifies it.
     pub language: Option<&'static str>,
     /// Program text, prose or data.
     pub category: Category,
@@ -46,7 +46,8 @@ pub struct Document {
     pub title: Option<String>,
     /// Severity of its subject, from the front matter's `severity` in lower case: `critical`, `major`, …
     pub severity: Option<String>,
-    /// Its own date in nanoseconds since 1970, where its text or its name says one: of an issue's last change, of a dated note.
+    /// Its own date in nanoseconds since 1970, if its text or its name states one: of an issue's last change, of a
+    /// dated note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dated_ns: Option<i64>,
     /// Further properties, by name and value: the `state` of an issue, each `label`. A name can occur several times.
@@ -89,9 +90,9 @@ pub struct Passage {
     pub context: Option<String>,
     /// A fingerprint of the symbol's signature, 16 hexadecimal digits; `None` without a symbol.
     ///
-    /// The same for as long as the signature is: white space, comments, attributes and the body do not count. It tells
-    /// overloads apart, and the methods that two traits or interfaces ask of one type. A group of declarations has one
-    /// fingerprint of all their signatures, and the pieces of a divided symbol share one.
+    /// It stays the same as long as the signature does: white space, comments, attributes and the body do not count. It
+    /// distinguishes overloads, and the methods that two traits or interfaces require of one type. A group of
+    /// declarations has one fingerprint of all their signatures, and the pieces of a divided symbol share one.
     pub signature: Option<String>,
     /// The lines themselves, with `\n` line ends whatever the file uses, and no line end after the last.
     pub text: String,
@@ -100,7 +101,7 @@ pub struct Passage {
     /// Its author, if it has a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Its own date in nanoseconds since 1970, where it differs from the document's.
+    /// Its own date in nanoseconds since 1970, if it differs from the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dated_ns: Option<i64>,
     /// Its part of a document that has parts, from 0: 0 for the body of an issue, 1 for its
@@ -169,7 +170,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Something about the reading of a file that a person may want to know. None of these is an error: the document is
+/// A remark on the reading of a file that a person may want to see. None of these is an error: the document is
 /// complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
@@ -188,7 +189,7 @@ pub enum Note {
     NotParsed {
         /// The language that was tried.
         language: &'static str,
-        /// Why.
+        /// The reason.
         reason: ParseFailure,
     },
     /// Parsed with errors on 5 lines in 100 or more; symbols in the broken parts may be missing, their lines are not.

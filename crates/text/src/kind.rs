@@ -39,7 +39,7 @@ named! {
         Note = "note",
         /// Turns of a conversation.
         Turns = "turns",
-        /// A piece of a page that speaks for or against a claim, or may.
+        /// A piece of a page that supports or refutes a claim, or may do so.
         Fragment = "fragment",
         /// A statement that may be true or not.
         Claim = "claim",

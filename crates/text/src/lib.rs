@@ -1,4 +1,4 @@
-//! Files to documents, documents to passages.
+//! Turns files into documents, and documents into passages.
 //!
 //! A search answers with passages, so good answers need good passages. This crate divides source code by its symbols (a
 //! function with its documentation, a type with its fields), Markdown and reStructuredText by their headings, plain text by
@@ -9,8 +9,8 @@
 //! [`read_issues`] recognises the many formats of issues, pull requests and comments, and turns each into an [`Issue`] and a
 //! document. [`safe`] makes the text of strangers safe to show to people and to models.
 //!
-//! The crate reads no files and keeps no state: bytes come in, a [`Document`] comes out. Its caller walks directories; its
-//! neighbours `tamis-store` and `tamis-embed` store and embed the passages.
+//! The crate reads no files and keeps no state: bytes come in, a [`Document`] comes out. Its caller walks directories;
+//! its neighbours `tamis-store` and `tamis-embed` store and embed the passages.
 //!
 //! # Features
 //!

@@ -1,4 +1,4 @@
-//! A text as lines: where each begins, how far it is indented, and how many tokens it is.
+//! A text as lines: the start, indentation and token count of each.
 
 use crate::estimate_tokens;
 
@@ -84,7 +84,7 @@ impl<'text> Lines<'text> {
         after.saturating_sub(1).min(self.count().saturating_sub(1))
     }
 
-    /// `first..=last` without blank lines at its ends; none where all are blank.
+    /// `first..=last` without blank lines at its ends; `None` if all are blank.
     pub(crate) fn trim(&self, mut first: usize, mut last: usize) -> Option<(usize, usize)> {
         while first <= last && self.is_blank(first) {
             first += 1;

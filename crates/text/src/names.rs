@@ -1,6 +1,6 @@
 //! Enums that are stored and printed by name: one list of names serves `as_str`, `FromStr`, `Display` and serde alike.
 
-/// A name that no variant carries.
+/// A name that does not belong to any variant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no {what} is called `{value}`; one of: {}", expected.join(", "))]
 pub struct UnknownName {
@@ -8,7 +8,7 @@ pub struct UnknownName {
     pub what: &'static str,
     /// The name that was given.
     pub value: String,
-    /// The names that exist.
+    /// The valid names.
     pub expected: &'static [&'static str],
 }
 

@@ -46,10 +46,10 @@ impl Piece {
 
 /// Divides the lines `first..=last` into pieces that cost at most `max`.
 ///
-/// `sums` holds the cost of all lines before each line. `badness` rates a line as the beginning of a piece. Among the lines
-/// where the piece would have at least half the target size, the one with the least badness is chosen, and of equals the one
-/// closest to the target, so that pieces come out about equal. Takes time linear in the number of lines. Drops blank lines
-/// at the ends of pieces.
+/// `sums` holds the cost of all lines before each line. `badness` rates a line as the beginning of a piece. Among the
+/// lines at which the piece would have at least half the target size, the one with the least badness is chosen, and of
+/// equals the one closest to the target, so that pieces come out about equal. Takes time linear in the number of lines.
+/// Drops blank lines at the ends of pieces.
 pub(crate) fn pack(
     lines: &Lines<'_>,
     (first, last): (usize, usize),
@@ -115,7 +115,7 @@ pub(crate) fn line_pieces(lines: &Lines<'_>, row: usize, max: usize) -> impl Ite
     })
 }
 
-/// Parts of one line that are at most `max` tokens each, cut after a sentence, else at white space, else anywhere
+/// Parts of one line that are at most `max` tokens each, cut after a sentence, or else at white space, or else anywhere
 /// between two characters. White space at the ends of parts is dropped.
 fn split_line(line: &str, max: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();

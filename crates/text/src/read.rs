@@ -9,8 +9,8 @@ use crate::{Kind, Role, by_lines, code, prose, role, skip};
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
 /// Always succeeds: a file that does not parse is divided by lines, bytes that do not decode are replaced, and
-/// [`Document::notes`] says so. [`crate::skip_by_path`] and [`crate::skip_by_content`] decide whether to read a file at all.
-/// Takes time linear in the size of the file.
+/// [`Document::notes`] says so. [`crate::skip_by_path`] and [`crate::skip_by_content`] decide which files to read at
+/// all. Takes time linear in the size of the file.
 ///
 /// ```
 /// use tamis_text::{Kind, Options, read};

@@ -5,8 +5,8 @@ use crate::lines::Lines;
 use crate::pack::{Piece, pack};
 use crate::{Kind, Role, by_lines};
 
-/// The passages of a separate text, under a heading that it need not contain. One that fits is one passage,
-/// whatever its form. The passages of a longer one are its parts, numbered from 0.
+/// The passages of a separate text, under a heading that it need not contain. A text that fits is one passage, whatever
+/// its form. The passages of a longer one are its parts, numbered from 0.
 ///
 /// ```
 /// use tamis_text::{Kind, Options, read_statement};

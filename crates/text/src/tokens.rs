@@ -4,7 +4,7 @@
 ///
 /// A word counts one and one more for every six characters beyond its first six, two punctuation marks count one, a
 /// Chinese, Japanese or Korean character counts one, white space nothing. The estimate of a text is at most the sum of
-/// its lines' estimates, so that limits hold for whatever the lines are joined into.
+/// its lines' estimates, so that limits hold however the lines are joined.
 ///
 /// ```
 /// use tamis_text::estimate_tokens;

@@ -87,7 +87,7 @@ fn of_a_graph_of_branches_the_current_one_is_read() {
         "x": {"message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["other branch"]}}, "parent": "a"},
         "c": {"message": {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["second"]}, "create_time": 1795348801}, "parent": "b"}}}"#;
     assert_eq!(told(&log(text)), [("g", vec!["first", "second"])]);
-    // A circle ends where it closes.
+    // A circle ends when it closes.
     let circle = r#"{"id": "g", "current_node": "a", "mapping": {"a": {"message": {"role": "user", "content": "x"}, "parent": "a"}}}"#;
     assert_eq!(told(&log(circle)), [("g", vec!["x"])]);
 }
@@ -216,7 +216,7 @@ proptest! {
     }
 }
 
-/// Any JSON whose fields are called as those of logs.
+/// Any JSON with the field names of logs.
 fn json() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),

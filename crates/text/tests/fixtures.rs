@@ -1,4 +1,4 @@
-//! One small file a language, and how it is divided.
+//! One small file a language, and its passages.
 
 #![cfg(feature = "grammars")]
 
@@ -14,7 +14,7 @@ fn fixture(name: &str) -> Document {
     read(&format!("src/{name}"), &bytes, &Options::default())
 }
 
-/// One line a passage: where, what, which, in what, and the part it plays when it is not the file's own.
+/// One line a passage: lines, kind, symbol, context, and the role if it differs from the file's.
 fn outline(document: &Document) -> String {
     let mut text = format!(
         "{} {} title={:?}\n",

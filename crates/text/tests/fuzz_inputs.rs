@@ -1,5 +1,4 @@
-//! What the fuzz targets begin with, and what they once found, through the same checks: `fuzz/seeds` and
-//! `fuzz/regressions`.
+//! Runs the checks of the fuzz targets on their seeds and on past findings: `fuzz/seeds` and `fuzz/regressions`.
 
 #![cfg(all(feature = "grammars", feature = "wiki"))]
 

@@ -12,15 +12,14 @@ use tamis_text::{
 /// Lengths of the smallest inputs, in bytes. The largest are four times as long.
 const LENGTH: usize = 16 << 10;
 
-/// What one doubling may cost. Twice is linear and four times is quadratic; a machine that does other things is allowed
-/// for.
+/// The most that one doubling may cost. Twice is linear and four times is quadratic; the margin allows for other load
+/// on the machine.
 const DOUBLING: f64 = 3.2;
 
-/// Below this no growth is measured: that is not where anybody waits.
+/// Growth is not measured below this, where nobody notices it.
 const NOTICEABLE: Duration = Duration::from_millis(25);
 
-/// The time that this thread has worked, where the system tells; else the time that has passed, to which the work of others
-/// adds.
+/// The processor time of this thread if the system reports it, or else the elapsed time, which includes other load.
 fn spent() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -28,9 +27,9 @@ fn spent() -> Duration {
     worked.unwrap_or_else(|| START.elapsed())
 }
 
-/// Holds the time of `work` at four times the length to that at once and twice the length. Each is the best of some
-/// tries, and a measurement that fails is taken again, since another process can only make things slower. Returns what is
-/// wrong.
+/// Compares the time of `work` at four times the length with that at once and twice the length. Each is the best of
+/// some tries, and a failed measurement is repeated, since other processes can only slow it down. Returns a description
+/// of the failure.
 fn grows(name: &str, text: impl Fn(usize) -> String, work: impl Fn(&str)) -> Option<String> {
     let mut told = String::new();
     for attempt in 0..4 {
@@ -68,7 +67,7 @@ fn repeated(part: &str, length: usize) -> String {
     text
 }
 
-/// Around `part`, which is repeated: a name, what stands before and after.
+/// Shapes around a repeated part: name, text before, part, text after.
 const SHAPES: &[(&str, &str, &str, &str)] = &[
     ("a.js", "", "function name@(a, b) { return a + b; } ", ""),
     ("a.js", "", "/* note @ */ ", "\nfunction f() {}\n"),
@@ -169,7 +168,7 @@ fn what_a_text_refers_to_and_defines_takes_time_in_proportion_to_its_length() {
     }
 }
 
-/// Bytes of everything that passages say of themselves.
+/// The size in bytes of everything that passages carry.
 fn said(document: &Document) -> usize {
     let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let passage = |passage: &tamis_text::Passage| {
@@ -199,7 +198,7 @@ fn a_piece_of_a_long_line_has_the_names_that_stand_in_it() {
         for name in passage.symbol.as_deref().unwrap_or_default().split(", ").filter(|name| !name.is_empty()) {
             let number = name.strip_prefix("name").expect("a name");
             names.push(number.parse::<usize>().expect("a number"));
-            // A definition that began in the piece before is named in both.
+            // A definition that began in the previous piece is named in both.
             let continued = passage.text.starts_with(|first: char| first != 'f');
             assert!(passage.text.contains(name) || continued, "{name} is not in {}", passage.text);
         }

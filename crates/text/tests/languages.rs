@@ -1,11 +1,11 @@
-//! The table of languages against the file types of the `ignore` crate, which many people keep in order.
+//! The table of languages against the file types of the `ignore` crate, which many people maintain.
 
 use std::collections::BTreeMap;
 
 use ignore::types::TypesBuilder;
 use tamis_text::{LANGUAGES, Language, Options, read};
 
-/// Extensions that both know and that mean different things, with the reason for ours.
+/// Extensions that both know with different meanings, with the reason for ours.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("avsc", "Avro schemas are written in JSON"),
     ("bib", "a bibliography is data, not the text that cites it"),

@@ -259,7 +259,7 @@ proptest! {
         let before = entries(&text);
         prop_assume!(!before.is_empty());
         let entry = choice.get(&before);
-        // Code cannot end with a mark, so the mark is on a line of its own behind it.
+        // Code cannot end with a mark, so the mark is on a line of its own after it.
         let code = entry.text.ends_with("```") || entry.text.starts_with("    ") || entry.text.contains("```");
         prop_assume!(!code);
         let mut marked = text.clone();

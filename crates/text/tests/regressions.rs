@@ -1,4 +1,4 @@
-//! Files that are unlike other files.
+//! Unusual files.
 
 #![cfg(feature = "grammars")]
 

@@ -15,7 +15,7 @@ fn signature(path: &str, text: &str, symbol: &str) -> String {
     found.signature.unwrap_or_else(|| panic!("no signature of {symbol} in {path}"))
 }
 
-/// Path, symbol, a definition, the same with everything changed but its signature, and one with another signature.
+/// Path, symbol, a definition, the same with everything but its signature changed, and one with another signature.
 const EDITS: &[(&str, &str, &str, &str, &str)] = &[
     (
         "a.rs",

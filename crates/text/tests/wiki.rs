@@ -1,4 +1,4 @@
-//! Wikis: dumps of a MediaWiki, whole and broken, and what becomes of their pages.
+//! Wikis: dumps of a MediaWiki, whole and broken, and the documents of their pages.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! A server of the program itself, and clients of it as thin as can be, so that what is measured is the server's.
+//! A server of the program itself, and clients as thin as possible, so that measurements are the server's.
 
 use serde_json::{Value, json};
 use std::error::Error;
@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// The program, with a configuration of its own.
 fn program(tree: &Path, models: &str) -> Result<Command> {
     let program = std::env::current_exe()?.ancestors().nth(2).ok_or("no directory of the program")?.join("tamis");
-    // Beside the tree: what is written there is no change of the tree.
+    // Beside the tree: writing there does not change the tree.
     let user = tree.with_file_name("user");
     fs::create_dir_all(&user)?;
     fs::write(user.join("config.toml"), "[mcp]\nrequests_per_minute = 0\n")?;
@@ -80,7 +80,7 @@ impl Server {
         Ok(Duration::from_millis(ticks * 10))
     }
 
-    /// Stops it, or has it go on.
+    /// Stops it, or lets it continue.
     pub fn signal(&self, name: &str) -> Result<()> {
         Command::new("kill").arg(name).arg(self.child.id().to_string()).status()?;
         Ok(())
@@ -124,7 +124,7 @@ impl StdioClient {
         Ok(client)
     }
 
-    /// The time until the answer is there whole.
+    /// The time until the whole answer has arrived.
     pub fn ask(&mut self, message: &Value) -> Result<Duration> {
         let text = format!("{message}\n");
         let started = Instant::now();
@@ -153,7 +153,7 @@ impl HttpClient {
         Ok(HttpClient { stream, bytes: vec![0; 1 << 20] })
     }
 
-    /// The time until the answer is there whole.
+    /// The time until the whole answer has arrived.
     pub fn ask(&mut self, message: &Value) -> Result<Duration> {
         let body = message.to_string();
         let request = format!(
@@ -182,7 +182,7 @@ impl HttpClient {
     }
 }
 
-/// How long a whole answer is, when its head is there.
+/// The length of a whole answer, once its head has arrived.
 fn length(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();

@@ -1,4 +1,5 @@
-//! How fast Tamis is on a large tree: `cargo xtask bench [PASSAGES]`, and `cargo xtask bench mcp [PASSAGES]` for the server.
+//! The speed of Tamis on a large tree: `cargo xtask bench [PASSAGES]`, and `cargo xtask bench mcp [PASSAGES]` for the
+//! server.
 //!
 //! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
 //! many passages as asked for (50,000). Each figure is printed with a ratio to a reference measured in the same run,
@@ -80,8 +81,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         cold_resident
     );
 
-    // Vectors of the transformer for every passage: real ones for the first 2,000, the others those with their entries
-    // turned round, since what a scan costs depends on their number and not on their values.
+    // Vectors of the transformer for every passage: real ones for the first 2,000, the others with their entries
+    // reversed, since the cost of a scan depends on their number and not on their values.
     let index = open(&tree, &["static", "minilm"])?;
     let model = MiniLm::load(Purpose::Passages)?;
     let (embedded, rate) = fill(&index, &model)?;
@@ -159,7 +160,7 @@ fn cold(tree: &Path, model: &str) -> Result<(Duration, u64), Box<dyn Error>> {
             return Err(String::from_utf8_lossy(&output.stderr).into());
         }
         times.push(took);
-        // The same once more under the shell's eyes, for its memory.
+        // Once more under the shell, to read its memory.
         if resident == 0 {
             let time = Command::new("/usr/bin/time")
                 .args(["-f", "%M"])
@@ -177,7 +178,7 @@ fn cold(tree: &Path, model: &str) -> Result<(Duration, u64), Box<dyn Error>> {
     Ok((times[times.len() / 2], resident))
 }
 
-/// Gives every passage a vector of the transformer. Returns how many were embedded for real, and how fast.
+/// Gives every passage a vector of the transformer. Returns the number really embedded, and the rate.
 fn fill(index: &Index, model: &MiniLm) -> Result<(usize, f64), Box<dyn Error>> {
     let key = ModelKey { id: model.model().id.clone(), dimension: model.model().dimension };
     let store = EmbeddedStore::open(&index.location().directory, Access::ReadWrite)?;

@@ -1,5 +1,5 @@
-//! How fast the server is: what it adds to a call of the library, many clients at once, and what they notice of an index that
-//! is being embedded meanwhile. What is compared is measured in turn, call by call, so that a noisy machine is noisy for both.
+//! The speed of the server: its overhead over a call of the library, many clients at once, and the effect on them of an
+//! index that is being embedded meanwhile. Compared calls alternate, so that a noisy machine is noisy for both.
 
 use crate::clients::{HttpClient, Result, Server, StdioClient, index_of, search};
 use crate::tree::{count, grow, ms, timed};
@@ -10,7 +10,7 @@ use tamis::SearchRequest;
 use tamis::evidence::SqlRequest;
 use tamis_store::Filter;
 
-/// Clients at once, and how often each asks.
+/// The number of clients at once, and the number of questions each asks.
 const CLIENTS: usize = 200;
 const EACH: usize = 5;
 
@@ -31,7 +31,7 @@ pub fn run(passages: u64) -> Result<()> {
     background(&tree)
 }
 
-/// Statements that never end are ended when they should.
+/// Checks that endless statements are stopped on time.
 fn limits(index: &tamis::Index) -> Result<()> {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     for asked in [100, 300, 1000, 2000] {
@@ -44,7 +44,7 @@ fn limits(index: &tamis::Index) -> Result<()> {
     Ok(())
 }
 
-/// What each way to the same search adds to the library's own time.
+/// The overhead of each way to the same search over the library's own time.
 fn overhead(index: &tamis::Index, tree: &Path) -> Result<()> {
     let mut stdio_server = Server::start(tree, "static", &["--no-refresh"])?;
     let mut stdio = StdioClient::of(&mut stdio_server)?;
@@ -121,7 +121,7 @@ fn crowd(tree: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Searches of a server that does nothing else, and of one that embeds meanwhile, in turn; the other one is stopped.
+/// Searches of an idle server and of one that embeds meanwhile, in turn; the other one is stopped.
 fn background(tree: &Path) -> Result<()> {
     let quiet = Server::start(tree, "static", &["--no-refresh", "--http", "127.0.0.1:0"])?;
     let busy = Server::start(tree, "static,minilm", &["--http", "127.0.0.1:0"])?;
@@ -141,7 +141,7 @@ fn background(tree: &Path) -> Result<()> {
         ms(busy.processor()? - before) / 20.0,
         busy.megabytes()?
     );
-    // One search after another, and one now and then, so that something is being embedded each time.
+    // One search after another, and one now and then, so that embedding is going on each time.
     for (name, pause) in [("one after another", 0), ("one every 400 ms", 400)] {
         let mut times = [Vec::new(), Vec::new()];
         for round in 0..10 {

@@ -1,4 +1,4 @@
-//! A tree to measure on, and how long things take.
+//! A tree to measure on, and the timing of steps.
 
 use std::error::Error;
 use std::fs;
@@ -25,7 +25,7 @@ pub fn grow(tree: &Path, wanted: u64) -> Result<u64, Box<dyn Error>> {
     Ok(copied)
 }
 
-/// Copies the files of a tree that people write, and returns their bytes.
+/// Copies the files of a tree that people write, and returns their size in bytes.
 pub fn copy(from: &Path, to: &Path) -> Result<u64, Box<dyn Error>> {
     let mut copied = 0;
     for entry in fs::read_dir(from)? {

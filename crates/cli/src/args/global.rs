@@ -35,7 +35,7 @@ pub struct Global {
     pub quiet: bool,
 }
 
-/// When to use colour.
+/// The condition for using colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorWhen {
     /// On a terminal, unless `NO_COLOR` is set.

@@ -43,7 +43,7 @@ const SYNONYMS: [(&str, &str); 35] = [
     ("watch", "index --watch"),
 ];
 
-/// Names less alike than this are no slips of each other.
+/// The least likeness of two names for one to be a slip of the other.
 const LEAST_LIKENESS: f64 = 0.6;
 
 /// The message for a command line whose first word is not a command; `None` for every other error. `arguments` are those that

@@ -13,7 +13,7 @@ use std::io::Write;
 use tamis::search::SearchCaller;
 use tamis::{Answer, Freshness, Index, SearchRequest};
 
-/// An index with the request that it was asked and its answer.
+/// An index, with a request to it and the answer.
 pub struct Answered {
     /// The index.
     pub index: Index,
@@ -59,8 +59,8 @@ pub fn settings(arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
 
 /// Brings the index up to date and asks it. `None`: the user stopped it.
 ///
-/// # Errors
-/// A flag or setting that is not allowed, no index to search, or an index or model that fails.
+/// Brings the index up to date and asks it. `None`: the user stopped it. A flag or setting that is not allowed, no
+/// index to search, or an index or model that fails.
 pub fn ask(
     mut request: SearchRequest,
     settings: Vec<FlagSetting>,

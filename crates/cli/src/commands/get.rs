@@ -27,7 +27,7 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
     }
     let end = if excerpt.text.ends_with('\n') { "" } else { "\n" };
     if std::io::stdout().is_terminal() {
-        // The text must not steer the terminal.
+        // The text must not control the terminal.
         let mut out = output.paged().verbatim();
         write!(out, "{}{end}", visible(&excerpt.text))?;
         out.flush()?;

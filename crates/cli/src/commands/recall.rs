@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::io::Write;
 use tamis::{Index, SearchRequest};
 
-/// The way out where there are no notes.
+/// The remedy if there are no notes.
 const HOW_TO_ADD: &str = "`tamis remember \"…\"` adds one, Markdown files such as MEMORY.md and memory/*.md are notes, and \
                           `tamis import conversations FILE` imports conversations";
 
@@ -42,7 +42,7 @@ pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Res
     Ok(Exit::found(!answered.answer.results.is_empty()))
 }
 
-/// The message where the collections are empty; `None` where only the filters leave nothing.
+/// The message if the collections are empty; `None` if only the filters leave nothing.
 fn missing(index: &Index, arguments: &QueryArguments) -> Result<Option<String>> {
     let wanted = match arguments.collections.is_empty() {
         true => &index.config().memory.collections,

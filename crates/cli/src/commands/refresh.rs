@@ -1,4 +1,4 @@
-//! Brings an index up to date before it is asked, and reports what it does not know.
+//! Brings an index up to date before a query, and reports what it could not use.
 
 use crate::interrupt;
 use crate::output::Output;

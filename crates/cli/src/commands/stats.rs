@@ -97,7 +97,7 @@ fn purge(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<E
     Ok(Exit::Found)
 }
 
-/// The reason why there is nothing to show.
+/// The reason there is nothing to show.
 fn nothing(index: &Index, arguments: &StatsArguments, what: &str) -> &'static str {
     let narrowed = arguments.since.is_some() || arguments.until.is_some() || arguments.namespace.is_some();
     match (index.config().telemetry.record, narrowed, what) {

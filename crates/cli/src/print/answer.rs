@@ -10,7 +10,7 @@ use std::ops::Range;
 use tamis::search::Nearest;
 use tamis::{Answer, Hit};
 
-/// Where the terminal sets no limit, longer lines are shortened: they are data or generated code.
+/// The most characters of a line if the terminal sets no limit; longer lines are data or generated code.
 const LONGEST_LINE: usize = 240;
 
 /// Writes every result: place, symbol, kind, heading, and the lines that answer best.

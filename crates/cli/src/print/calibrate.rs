@@ -6,7 +6,7 @@ use crate::page::Page;
 use std::io;
 use tamis::calibrate::{CalibrateReport, LanguageCalibration, Measurement, Outcome, ThresholdSource};
 
-/// Writes the thresholds as a table, and where they were written.
+/// Writes the thresholds as a table, and the files that now hold them.
 ///
 /// # Errors
 /// `out` cannot be written.

@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 use std::io;
 use tamis::duplicates::Duplicates;
 
-/// Writes each with its likeness, and why the list ends there.
+/// Writes each with its likeness, and the reason the list ends there.
 ///
 /// # Errors
 /// `out` cannot be written.

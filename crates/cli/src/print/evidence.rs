@@ -9,7 +9,7 @@ use tamis::evidence::{RankedEvidence, RankedFragment, VectorMatches};
 /// The most characters of a text; `--json` prints all.
 const SHOWN: usize = 160;
 
-/// Writes the claim, its fragments, and why the list ends there.
+/// Writes the claim, its fragments, and the reason the list ends there.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -45,7 +45,7 @@ fn fragment(out: &mut dyn Page, fragment: &RankedFragment) -> io::Result<()> {
     writeln!(out, "\n      {}", visible(&one_line(&fragment.text)))
 }
 
-/// Writes the matches, and why the list ends there.
+/// Writes the matches, and the reason the list ends there.
 ///
 /// # Errors
 /// `out` cannot be written.

@@ -18,7 +18,7 @@ const BEST: usize = 3;
 /// Longer cells are shortened.
 const LONGEST_CELL: usize = 48;
 
-/// Writes the whole explanation; only figures where the answer has no pool.
+/// Writes the whole explanation; only figures if the answer has no pool.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -45,7 +45,7 @@ fn threshold(answer: &Answer) -> Option<f64> {
 fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()> {
     let first = keep.saturating_sub(AROUND);
     let last = (keep + AROUND).min(pool.len());
-    // Language, age and diversity get columns only where they changed something.
+    // Language, age and diversity get columns only if they changed something.
     let moved = pool.iter().any(|entry| entry.distance_factor != 1.0);
     let aged = pool.iter().any(|entry| entry.age_days.is_some());
     let decays = pool.iter().any(|entry| entry.decay != 1.0);

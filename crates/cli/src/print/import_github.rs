@@ -84,7 +84,7 @@ fn changes(report: &GithubReport) -> String {
     format!("issues: {}{comments}; {} written", parts.join(", "), counted(*passages, "passage"))
 }
 
-/// Why an import stopped at the request limit, and when to continue.
+/// The reason an import stopped at the request limit, and the time to continue.
 pub fn limited(until: Timestamp, now: &Zoned, has_token: bool) -> String {
     let until = until.to_zoned(now.time_zone().clone());
     let form = if until.date() == now.date() { "%H:%M" } else { "%Y-%m-%d %H:%M" };

@@ -23,7 +23,7 @@ pub struct Curve<'a> {
     pub scores: &'a [f64],
     /// The number of scores kept.
     pub keep: usize,
-    /// The score that the kept ones reach, where the method has one on this scale.
+    /// The score that the kept ones reach, if the method has one on this scale.
     pub threshold: Option<f64>,
 }
 
@@ -85,7 +85,7 @@ pub fn plot(out: &mut dyn Page, curve: &Curve<'_>) -> io::Result<()> {
     }
     let before = cut_at * wide;
     let words = format!("cut: {keep} kept, {} left out", curve.scores.len() - keep);
-    // The words go to the right of the mark, or to the left where there is no room.
+    // The words go to the right of the mark, or to the left if the right has no room.
     let under = match before.checked_sub(words.chars().count() + 1) {
         Some(room) if before > width / 2 => format!("{}{words} ┃", " ".repeat(room)),
         _ => format!("{}┃ {words}", " ".repeat(before)),

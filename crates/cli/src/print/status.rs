@@ -62,7 +62,7 @@ pub fn status(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: boo
     models(out, status)
 }
 
-/// Writes the repositories; nothing where the index holds only the tree around it.
+/// Writes the repositories; nothing if the index holds only the tree around it.
 fn sources(out: &mut dyn Page, status: &Status) -> io::Result<()> {
     if matches!(status.sources.as_slice(), [only] if only.root == status.root) {
         return Ok(());

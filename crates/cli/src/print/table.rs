@@ -95,7 +95,7 @@ impl Columns {
         cells.fold(measure_text_width(&self.headings[column].text), usize::max)
     }
 
-    /// The widths of the columns where the table fits; `None` where it does not even with short cells.
+    /// The widths of the columns if the table fits; `None` if it does not fit even with short cells.
     fn limits(&self, mut widths: Vec<usize>, columns: usize) -> Option<Vec<usize>> {
         let mut over = (widths.iter().sum::<usize>() + PADDING * widths.len()).saturating_sub(columns + 1);
         while over > 0 {

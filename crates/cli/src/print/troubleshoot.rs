@@ -9,7 +9,7 @@ use tamis::troubleshoot::{SolvedIssue, Thread, Troubleshooting, WikiFound, WikiP
 /// The most lines of a thread; `--markdown` and `--json` print all.
 const LINES: usize = 12;
 
-/// Where the terminal sets no limit, longer lines are shortened.
+/// The most characters of a line if the terminal sets no limit.
 const LONGEST_LINE: usize = 160;
 
 /// Writes every match with its similarity and the beginning of its thread, then the reason for the selection.

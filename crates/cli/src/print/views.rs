@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 use std::io;
 use tamis::evidence::{ParameterType, SqlValue, ViewDescription, ViewParameter};
 
-/// Writes each view with what it answers and its parameters.
+/// Writes each view with its question and its parameters.
 ///
 /// # Errors
 /// `out` cannot be written.

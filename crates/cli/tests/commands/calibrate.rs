@@ -1,9 +1,9 @@
-//! `tamis calibrate`: from symbols to the thresholds that the cut `language` holds candidates against.
+//! `tamis calibrate`: from symbols to the thresholds that the cut `language` applies.
 
 use crate::support::{Tree, run};
 use serde_json::Value;
 
-/// Eight files of five functions each, all of one subject.
+/// Eight files of five functions each, all on one subject.
 fn workshop() -> Tree {
     let tree = Tree::empty();
     for subject in ["oven", "anchor", "violin", "comet", "glacier", "parser", "invoice", "orchard"] {

@@ -1,4 +1,4 @@
-//! `tamis config` and `tamis trust`: what is in effect and why.
+//! `tamis config` and `tamis trust`: the settings in effect, and their origins.
 
 use crate::support::{Tree, run};
 
@@ -45,7 +45,7 @@ fn all_settings_are_printed_as_toml_that_can_be_read_back() {
     let (code, out, _) = run(tree.tamis(&["config"]));
     assert_eq!(code, 0);
     assert!(out.contains("[search]\n") && out.contains("# built-in") && out.contains("# $TAMIS_INDEX_MODELS"), "{out}");
-    // The user's file, since some settings are for nobody else to make.
+    // The user's file, since only the user may make some settings.
     std::fs::create_dir_all(tree.home()).expect("made");
     std::fs::write(tree.home().join("config.toml"), &out).expect("written");
     let (code, again, err) = run(tree.tamis(&["config"]));

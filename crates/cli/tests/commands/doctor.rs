@@ -1,4 +1,4 @@
-//! `tamis doctor`: what is derived is mended, what is not is told.
+//! `tamis doctor`: repairs derived files, and reports everything else.
 
 use crate::support::{Tree, run};
 use std::fs;
@@ -82,7 +82,7 @@ fn an_empty_database_beside_what_was_made_from_it_is_told_and_left_alone() {
         assert!(err.contains("it is empty"), "{err}");
     }
     assert_eq!(fs::metadata(&database).expect("there").len(), 0);
-    // The way out that it names.
+    // The remedy that the message names.
     fs::rename(&database, database.with_extension("aside")).expect("moved");
     tree.tamis(&["index"]).assert().success();
     assert_eq!(run(tree.tamis(&["doctor"])).0, 0);

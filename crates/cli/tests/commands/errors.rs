@@ -1,4 +1,4 @@
-//! Everything that can be asked wrongly is refused with status 2 and told what is allowed.
+//! Every bad argument is refused with status 2 and a message about the values allowed.
 
 use crate::support::{Tree, ignores_permissions, run};
 

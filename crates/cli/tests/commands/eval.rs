@@ -152,7 +152,7 @@ fn the_same_seed_gives_the_same_bytes_and_the_second_run_embeds_nothing() {
     let (_, second, log) = place.eval(&arguments);
     assert!(!log.contains("embedding"), "{log}");
     assert!(first == second, "the report differs from one run to the next");
-    // Another corpus is another index.
+    // Another corpus gets another index.
     place.write(
         "house/corpus.jsonl",
         &HOUSE.map(|(id, text)| format!("{}\n", json!({ "_id": id, "text": text }))).concat(),
@@ -254,7 +254,7 @@ fn numbers_that_coincide_by_chance_take_no_document_out() {
     place.collection("counted", &documents, &questions, "0\t3\t1\n1\t8\t1\n2\t10\t1\n");
     let error = place.fails(&["counted", "--cut", "fixed:k=1", "--own-id"]);
     assert!(error.contains("3 queries have the number of a document") && error.contains("by chance"), "{error}");
-    // Where they are their documents, the numbers are no chance.
+    // If queries and documents match in content, shared numbers are not a coincidence.
     place.collection("same", &documents, &asked([HOUSE[0].1, HOUSE[1].1, HOUSE[2].1]), "0\t9\t1\n1\t2\t1\n2\t1\t1\n");
     let (code, _, err) = place.eval(&["same", "--cut", "fixed:k=1", "--own-id"]);
     assert!(code == 0 && err.contains("left out: 3 of 3"), "{err}");
@@ -318,7 +318,7 @@ fn any_engines_run_is_cut_without_an_index() {
 fn two_reports_are_compared() {
     let place = Place::new();
     let report = |name: &str, share: &str| {
-        // The same name of a method in both, with another setting behind it.
+        // The same method name in both, with another setting behind it.
         let mut command = bare(&["eval", "house", "--cut", "background", "--json"]);
         command.current_dir(place.root()).env("TAMIS_CACHE", place.root().join("cache"));
         command.env("TAMIS_CONFIG_HOME", place.root().join("home")).env("TAMIS_INDEX_MODELS", "static");

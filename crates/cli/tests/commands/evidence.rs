@@ -1,4 +1,4 @@
-//! Evidence through the binary: in, found, added to, given back, taken out.
+//! Evidence through the binary: imported, found, extended, exported, removed.
 
 use crate::support::{Tree, run};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn sorted(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The paths that a search without a gate gives, in their order.
+/// The paths that a search without a gate returns, in order.
 fn found(tree: &Tree, arguments: &[&str]) -> Vec<String> {
     let mut all = vec!["search", "--collection", "evidence", "--files"];
     all.extend(arguments);
@@ -213,7 +213,7 @@ fn the_schema_says_what_an_import_takes() {
         (5, "relation", json!("proves")),
     ];
     for record in &full {
-        // All of it is kept, so these are all the fields there are.
+        // Everything is kept, so the list of fields is complete.
         assert!(validator.is_valid(record), "{record}");
         assert!(imports(record), "{record}");
         let kind = record["record"].as_str().unwrap_or_default();

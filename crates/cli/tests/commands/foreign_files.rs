@@ -1,4 +1,4 @@
-//! Trees that somebody else wrote, through the binary: links without end, pipes that nobody writes to, names that are no text.
+//! Untrusted trees, through the binary: endless links, pipes without a writer, names that are not text.
 
 use crate::support::{Tree, run};
 use assert_cmd::Command;
@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// The binary in a tree, with less memory than a file without end would take.
+/// The binary in a tree, with less memory than an endless file would take.
 fn bounded(tree: &Tree, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -v 8000000; exec \"$@\"", "sh"]).arg(assert_cmd::cargo::cargo_bin!("tamis"));
@@ -21,7 +21,7 @@ fn pipe(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().expect("runs").success());
 }
 
-/// Puts a pipe, a link to a device or a file that is far too large where a file belongs.
+/// Puts a pipe, a link to a device or an oversized file in place of a file.
 fn hostile(path: &Path, kind: &str) {
     let _ = fs::remove_file(path);
     fs::create_dir_all(path.parent().expect("a parent")).expect("made");
@@ -63,7 +63,7 @@ fn a_configuration_that_is_no_file_is_refused_by_name() {
             assert!(error.contains(".tamis/config.toml"), "{kind} {arguments:?}: {error}");
         }
     }
-    // A link that stays in the tree is as good as a file.
+    // A link within the tree is as good as a file.
     let tree = Tree::new();
     tree.write("settings/tamis.toml", "[search]\ntop_k = 3\n");
     fs::create_dir(tree.root().join(".tamis")).expect("made");

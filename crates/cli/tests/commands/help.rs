@@ -1,4 +1,4 @@
-//! Help, suggestions for command lines that name no command, and old names.
+//! Help, suggestions for command lines without a command, and old names.
 
 use crate::support::{Tree, bare, run};
 

@@ -1,4 +1,4 @@
-//! `tamis hook`, with the git of the machine: a commit really brings the index up to date.
+//! `tamis hook`, with the machine's git: a commit really brings the index up to date.
 
 use crate::support::{Tree, run};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-/// git in the root of a tree, with the binary on the path it is given and nothing of what the machine configures.
+/// git in the root of a tree, with the given search path and without the machine's configuration.
 fn git(tree: &Tree, path: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new("git");
     command.current_dir(tree.root()).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
@@ -37,7 +37,7 @@ fn with_binary() -> String {
     std::env::join_paths(paths).expect("a path").into_string().expect("text")
 }
 
-/// After that the run in the background does not go on, however busy the machine is.
+/// The background run is stuck after this time, however busy the machine is.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// Waits until the index in the background holds a file.

@@ -1,4 +1,4 @@
-//! `tamis import`: issues brought in, listed and taken out, through the binary.
+//! `tamis import`: issues imported, listed and removed, through the binary.
 
 use crate::support::{Kills, Tree, run};
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ fn child(tree: &Tree, arguments: &[&str]) -> std::process::Child {
         .expect("starts")
 }
 
-/// How many issues are stored, and when the newest was changed.
+/// The number of stored issues, and the time of the newest change.
 fn stored(tree: &Tree) -> (u64, String) {
     let listed = tree.json(&["import", "--list", "--json"]);
     let newest = listed[0]["updated"].as_str().unwrap_or_default().to_owned();
@@ -204,7 +204,7 @@ fn an_import_killed_at_any_point_leaves_all_or_nothing() {
         let new = (900, format!("2024-02-{:02}T08:00:00Z", 1 + round % 27));
         assert!(after == before || after == new, "round {round}: {after:?}, neither {before:?} nor {new:?}");
         before = after;
-        // All of them are of one version.
+        // All of them belong to one version.
         let documents = tree.json(&["import", "issues", "large.json", "--dry-run", "--json"]);
         assert!([&documents["updated"], &documents["unchanged"]].contains(&&json!(900)), "{documents}");
         let (code, out, _) = run(tree.tamis(&["doctor"]));

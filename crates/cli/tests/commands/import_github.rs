@@ -1,4 +1,4 @@
-//! `tamis import github`, through the binary, against a server in the same process that plays GitHub.
+//! `tamis import github`, through the binary, against a fake GitHub in the same process.
 
 #[path = "../../../tamis/tests/github/server.rs"]
 mod server;
@@ -33,7 +33,7 @@ fn import(tree: &Tree, server: &Server, flags: &[&str]) -> assert_cmd::Command {
     command
 }
 
-/// Runs in the background, with what it says to people.
+/// Runs in the background, with its messages to people.
 fn spawn(tree: &Tree, server: &Server) -> (Child, impl Iterator<Item = String>) {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
         .args(["import", "github", "ada/engine", "--api-url", &server.url])

@@ -1,4 +1,4 @@
-//! `tamis index`, `status` and `get`: what is there.
+//! `tamis index`, `status` and `get`: the content of the index.
 
 use crate::support::{Tree, run};
 
@@ -107,7 +107,7 @@ fn a_file_that_was_left_out_is_said_to_be_so_and_why() {
         let (code, _, err) = run(tree.tamis(&["search", "door", "--path", path]));
         assert!(code == 2 && err.contains("left out") && err.contains(why), "{path}: {code} {err}");
     }
-    // Nothing is said of what is not there, or lies outside of the tree.
+    // Nothing is revealed about missing files or files outside the tree.
     for path in ["Cargo.tomll", "../README.md", "/etc/passwd"] {
         let (code, _, err) = run(tree.tamis(&["get", path]));
         assert!(code == 2 && err.contains("not in the index") && !err.contains("left out"), "{path}: {err}");

@@ -1,4 +1,4 @@
-//! `tamis install`, with a home directory of its own: each client's file, and nothing else in it.
+//! `tamis install`, with a home directory of its own: changes each client's file and nothing else.
 
 use crate::support::{Tree, run};
 use assert_cmd::Command;
@@ -229,7 +229,7 @@ fn what_is_taken_out_is_exactly_what_was_put_in() {
         let tree = Tree::empty();
         let path = tree.write(file, text);
         installs(&tree, &["install", "--client", client]);
-        // Brought up to date with other flags: what is undone is all of it.
+        // Updated with other flags: removal undoes all of it.
         installs(&tree, &["install", "--client", client, "--allow-remember"]);
         assert!(read(&path).contains("--allow-remember"));
         installs(&tree, &["install", "--client", client, "--remove"]);
@@ -239,7 +239,7 @@ fn what_is_taken_out_is_exactly_what_was_put_in() {
 
 #[test]
 fn only_directories_that_were_made_are_taken_away() {
-    // The file is the only thing in a home that was there, and in a directory that was not.
+    // The file is alone in an existing home, and in a directory that did not exist.
     let tree = Tree::empty();
     let home = tree.root().join("home");
     fs::create_dir(&home).expect("made");
@@ -280,7 +280,7 @@ fn a_key_that_somebody_added_is_not_taken_with_the_entry() {
         installs(&tree, &["install", "--client", client, "--remove", "--force"]);
         assert!(!path.exists(), "{client}: made for the entry, and nothing else is in it");
     }
-    // A table under ours, which the text that was put in does not show.
+    // A table under ours, which the added text does not show.
     let tree = Tree::empty();
     let path = tree.write(".codex/config.toml", "a = 1\n");
     installs(&tree, &["install", "--client", "codex"]);

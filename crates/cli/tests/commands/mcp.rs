@@ -6,24 +6,24 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-/// A server and what it said so far.
+/// A server and its messages so far.
 pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     next: u64,
-    /// Notifications that came in between.
+    /// Notifications received in between.
     pub notified: Vec<Value>,
     validators: HashMap<String, jsonschema::Validator>,
 }
 
 impl Client {
-    /// A session with a server in a tree.
+    /// Starts a session with a server in a tree.
     pub fn of(tree: &Tree, flags: &[&str]) -> Self {
         Client::speaking(tree, flags, "2025-11-25")
     }
 
-    /// The same in a version of the protocol.
+    /// Starts a session in a version of the protocol.
     pub fn speaking(tree: &Tree, flags: &[&str], version: &str) -> Self {
         let mut command = tree.process(&[&["mcp"], flags].concat());
         let mut child =
@@ -49,12 +49,12 @@ impl Client {
         writeln!(self.input.as_mut().expect("open"), "{message}").expect("it reads");
     }
 
-    /// A line as it is.
+    /// Sends a line as it is.
     pub fn send_line(&mut self, line: &str) {
         writeln!(self.input.as_mut().expect("open"), "{line}").expect("it reads");
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub fn line(&mut self) -> Value {
         let mut line = String::new();
         assert!(self.output.read_line(&mut line).expect("it writes") > 0, "it ended");
@@ -85,7 +85,7 @@ impl Client {
         self.answer(id)
     }
 
-    /// The result of a call, whose data is what its schema says.
+    /// Returns the result of a call, and checks its data against the schema.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let message = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         let result = message["result"].clone();
@@ -101,7 +101,7 @@ impl Client {
         result
     }
 
-    /// Data and text of a call that succeeds.
+    /// Returns data and text of a call that succeeds.
     pub fn good(&mut self, tool: &str, arguments: Value) -> (Value, String) {
         let result = self.call(tool, arguments.clone());
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
@@ -109,7 +109,7 @@ impl Client {
         (result["structuredContent"].clone(), text)
     }
 
-    /// What a call is told that is refused.
+    /// Returns the message of a refused call.
     pub fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments.clone());
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
@@ -141,7 +141,7 @@ fn tree() -> Tree {
     tree.write("issues.jsonl", &lines.join("\n"));
     tree.write("MEMORY.md", "# Memory\n\n- We chose sourdough over yeast for the bakery's rye bread.\n");
     tree.tamis(&["import", "issues", "issues.jsonl"]).assert().success();
-    // The server reads what is new beside its calls, so what they ask for is there before it starts.
+    // The server reads new files beside its calls, so the files for the calls exist before it starts.
     tree.tamis(&["index"]).assert().success();
     tree
 }
@@ -242,7 +242,7 @@ fn a_long_answer_goes_on_by_its_cursor() {
     }
     assert_eq!(seen, all, "each once, in order");
 
-    // The same after a restart, and of no other call.
+    // The cursor works after a restart, but not for another call.
     let (data, _) = client.good("search", json!({ "query": "pancake batter", "want": "all", "max_chars": 2000 }));
     let cursor = data["next_cursor"].clone();
     let mut again = Client::of(&tree, &[]);
@@ -253,7 +253,7 @@ fn a_long_answer_goes_on_by_its_cursor() {
     let other = again.refused("search", json!({ "query": "oven", "want": "all", "cursor": cursor }));
     assert!(other.contains("other arguments"), "{other}");
 
-    // What is indexed changes: that is said.
+    // The index changes, and the answer says so.
     std::fs::remove_dir_all(tree.root().join("recipes")).expect("removed");
     tree.write("recipes/new.md", "# Pancake batter\n\nPancake batter needs milk, pancake batter needs eggs.\n");
     tree.tamis(&["index"]).assert().success();
@@ -680,14 +680,14 @@ fn progress_is_told_to_whoever_asks() {
 
 #[test]
 fn a_cancelled_call_ends_at_once_and_leaves_nothing_behind() {
-    /// The longest time that a statement may take.
+    /// The longest time limit of a statement.
     const LONGEST_MS: u64 = 2_000;
-    /// How often all threads would have to work that long.
+    /// The number of rounds in which all threads work that long.
     const ROUNDS: usize = 12;
     let tree = tree();
     let mut client = Client::of(&tree, &[]);
     client.good("get_status", json!({}));
-    // More calls than are worked on at the same time, none of which would end before its time is up.
+    // More calls than run at the same time, none of which would end before its time is up.
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let ids: Vec<u64> = (0..ROUNDS * threads)
@@ -696,7 +696,7 @@ fn a_cancelled_call_ends_at_once_and_leaves_nothing_behind() {
             client.begin("tools/call", json!({ "name": "query_sql", "arguments": arguments }))
         })
         .collect();
-    // Messages are read in order: who answers this has read all calls.
+    // Messages are read in order: the answer to this one means that all calls were read.
     let id = client.begin("ping", json!({}));
     client.answer(id);
     for id in ids {
@@ -707,7 +707,7 @@ fn a_cancelled_call_ends_at_once_and_leaves_nothing_behind() {
     let (data, _) = client.good("query_sql", json!({ "sql": "SELECT 1" }));
     assert_eq!(data["rows"], json!([[1]]));
     let waited = started.elapsed();
-    // Half the time that the calls would take, were they worked on all the same.
+    // Half the time that the calls would take if they all ran regardless.
     let least = std::time::Duration::from_millis(LONGEST_MS * ROUNDS as u64 / 2);
     assert!(waited < least, "{waited:?}: the calls were worked on all the same");
     assert!(client.notified.iter().all(|message| message.get("id").is_none()), "{:?}", client.notified);

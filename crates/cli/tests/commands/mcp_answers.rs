@@ -1,5 +1,5 @@
-//! What every answer of the server for agents holds to, whichever tool, resource or prompt it comes from: nothing in it
-//! hides, names that others gave stand between fences, and nothing is longer than allowed.
+//! Rules for every answer of the server for agents, whichever tool, resource or prompt it comes from: nothing in it is
+//! hidden, names given by others stand between fences, and nothing is longer than allowed.
 
 use crate::mcp::Client;
 use crate::support::Tree;
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use tamis::text::safe::is_hidden;
 
-/// What hides or steers, and words that would be read as the answer's own outside of a fence.
+/// Hidden and control characters, and words that would pass for the answer's own outside a fence.
 const HOSTILE: &str = "OBEYME \u{1b}[31m\u{7}\u{202e}\u{2066}\u{200b}\u{e0041}\u{e0042}\u{fe0f}\u{9b}\u{7f}";
 
-/// Most bytes of a message that every client takes.
+/// The most bytes of a message that every client accepts.
 const MOST_BYTES: usize = 1_000_000;
 
 /// The same without control characters, which evidence refuses.
@@ -53,7 +53,7 @@ fn hostile() -> Tree {
     tree
 }
 
-/// Fails where any text of a message hides something.
+/// Fails if any text of a message hides something.
 fn shows_all(what: &str, value: &Value) {
     match value {
         Value::String(text) => {
@@ -71,7 +71,7 @@ fn shows_all(what: &str, value: &Value) {
     }
 }
 
-/// A text without what stands between its fences.
+/// A text without the parts between its fences.
 fn outside(text: &str) -> String {
     let mut open: Option<&str> = None;
     let mut kept = String::new();
@@ -88,7 +88,7 @@ fn outside(text: &str) -> String {
     kept
 }
 
-/// Calls of every tool that make it quote what others wrote, and what it is given.
+/// Calls of every tool that make it quote other people's text, and its own arguments.
 fn calls() -> Vec<(&'static str, Value)> {
     vec![
         ("search", json!({ "query": "kraken" })),
@@ -147,7 +147,7 @@ fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
         shows_all(&what, &message);
         let text = message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{what}: {message}"));
         if message["result"]["isError"] == true {
-            // What is told of an error is on one line, so that nothing passes for another.
+            // An error is on one line, so that none of it can pass for another message.
             assert_eq!(text.lines().count(), 1, "{what}: {text}");
         } else {
             let own = outside(text);
@@ -195,7 +195,7 @@ fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
     }
 }
 
-/// A tree whose every part is more than an answer may carry.
+/// A tree whose every part is larger than an answer may be.
 fn large() -> Tree {
     let tree = Tree::new();
     let long = "`\"ä\\ kraken ".repeat(40_000);
@@ -290,13 +290,13 @@ fn max_chars_bounds_everything_that_an_answer_carries() {
             }
         }
     }
-    // The bound was felt, or the test would hold nothing.
+    // The limit took effect, or the test would mean nothing.
     for tool in ["search", "get", "query_sql", "query_view", "vector_search"] {
         assert!(filled.contains(tool), "{tool} never came near its bound: {filled:?}");
     }
     let (data, text) = client.good("query_sql", json!({ "sql": "SELECT text FROM claims", "limit": 200 }));
     let (given, left) = (data["row_count"].as_u64().expect("a number"), data["left_out"].as_u64().expect("a number"));
-    // The database has a bound of its own: what lies beyond that is not counted, only said to be there.
+    // The database has a limit of its own: rows beyond it are not counted, only mentioned.
     assert!(given > 0 && left > 0 && given + left <= 150 && data["truncated"] == true, "{given} and {left}");
     assert_eq!(data["rows"].as_array().map(|rows| rows.len() as u64), Some(given));
     assert!(text.contains("did not fit") && text.contains("max_chars"), "{text}");
@@ -315,7 +315,7 @@ fn max_chars_bounds_everything_that_an_answer_carries() {
     assert!(text.contains("more characters: the tool get continues from line "), "{}", &text[text.len() - 300..]);
 }
 
-/// A value for an argument that is as large as said and otherwise as good as any.
+/// A value for an argument with the given size, otherwise as good as any.
 fn sized(tool: &str, argument: &str, size: u64) -> Value {
     let size = usize::try_from(size).expect("small");
     json!(match (tool, argument) {
@@ -324,7 +324,7 @@ fn sized(tool: &str, argument: &str, size: u64) -> Value {
     })
 }
 
-/// Arguments without which a tool is not called.
+/// The required arguments of each tool.
 fn needed(tool: &str) -> Map<String, Value> {
     let arguments = match tool {
         "search" | "memory_search" | "explain_cut" | "vector_search" => json!({ "query": "kraken" }),
@@ -381,7 +381,7 @@ fn limits_of_a_schema_are_the_limits_that_hold() {
                 tried += 1;
                 let (_, said) = with(&mut client, within.clone());
                 let refused = said.starts_with(&format!("{argument} = ")) && said.contains(": must be ");
-                // What it holds can be wrong all the same, as a cut that there is not.
+                // Its content can be wrong all the same, such as an unknown cut.
                 let by_size = ["characters", "entries", "a number", "a whole number", "bytes", "at most"]
                     .iter()
                     .any(|word| said.contains(word));

@@ -1,4 +1,4 @@
-//! Filters by state, label, author, type, topic and date, through the binary, and how issues are shown.
+//! Filters by state, label, author, type, topic and date, through the binary, and the display of issues.
 
 use crate::support::{Tree, run};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn issue(number: u64, title: &str, labels: &[&str], author: &str, created: &str,
     })
 }
 
-/// The same of a pull request, merged or not.
+/// The same for a pull request, merged or not.
 fn pull(number: u64, title: &str, author: &str, created: &str, merged: bool) -> Value {
     let closed = "2024-06-01T08:00:00Z";
     let mut record = issue(number, title, &[], author, created, Some(closed));
@@ -49,7 +49,7 @@ fn tracker() -> Tree {
     tree
 }
 
-/// What a search with these flags finds, all that passes: the paths in order.
+/// The paths that a search with these flags finds without the gate, in order.
 fn found(tree: &Tree, flags: &[&str]) -> String {
     let arguments = [&["search", "harbour crane", "--cut", "fixed:k=100", "--files", "--no-refresh"], flags].concat();
     let mut command = tree.tamis(&arguments);

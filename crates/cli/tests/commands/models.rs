@@ -1,4 +1,4 @@
-//! A model behind an address: what holds while it answers, and what when it does not.
+//! A remote model: the behaviour while it answers, and when it does not.
 
 use crate::support::{Tree, run};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread::JoinHandle;
 
-/// An embeddings endpoint that makes a vector of the letters of each text.
+/// An embeddings endpoint that makes a vector from the letters of each text.
 struct Endpoint {
     address: String,
     asked: Arc<AtomicUsize>,
@@ -27,14 +27,14 @@ impl Endpoint {
                 if end.load(SeqCst) {
                     break;
                 }
-                // A client that went away is none of ours.
+                // A client that went away is not ours.
                 let _ = stream.map(|stream| answer(stream, &count));
             }
         });
         Endpoint { address, asked, ended, thread: Some(thread) }
     }
 
-    /// Nobody listens any more.
+    /// Stops listening.
     fn stop(&mut self) {
         self.ended.store(true, SeqCst);
         // Wakes the thread, which then closes the port.
@@ -93,7 +93,7 @@ fn letters(text: &str) -> Vec<f64> {
     vector
 }
 
-/// A tree whose user has a model behind this address, besides the quick one. Nothing of it is indexed.
+/// A tree whose user has a model at this address, besides the quick one. Nothing is indexed.
 fn tree(address: &str, further: &str) -> Tree {
     let tree = Tree::new();
     let settings = format!(
@@ -107,7 +107,7 @@ fn tree(address: &str, further: &str) -> Tree {
 fn command(tree: &Tree, arguments: &[&str]) -> (i32, String, String) {
     let mut command = tree.tamis(arguments);
     command.env_remove("TAMIS_INDEX_MODELS");
-    // Letters say little of a subject: what stands out by them is not what is tested here.
+    // Letters say little about a subject: relevance by them is not the subject of this test.
     command.env("TAMIS_SEARCH_GATE", "false").env("TAMIS_SEARCH_CUT", "fixed:k=3");
     run(command)
 }
@@ -118,7 +118,7 @@ fn json(tree: &Tree, arguments: &[&str]) -> (Value, String) {
     (serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}")), err)
 }
 
-/// With the dimension configured and without: only the endpoint knows it then.
+/// With the dimension configured and without: in the second case only the endpoint knows it.
 const DIMENSIONS: [&str; 2] = ["", "dimension = 26\n"];
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// The notes, indexed, and asked as if for the first time: nothing is learnt from one question for the next.
+/// The notes, indexed, and asked as if for the first time: no question learns from another.
 fn month() -> Tree {
     let tree = Tree::empty();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/notes");
@@ -22,7 +22,7 @@ fn month() -> Tree {
     tree
 }
 
-/// What is said to a question, and the reason.
+/// The answer to a question, and its reason.
 fn said(tree: &Tree, question: &str, more: &[&str]) -> (Vec<String>, String) {
     let (status, out, error) = run(tree.tamis(&[&["recall", question, "--json", "-n", "100"], more].concat()));
     let answer: Value = serde_json::from_str(&out).expect(&error);

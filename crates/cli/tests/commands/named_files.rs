@@ -1,4 +1,4 @@
-//! Files that the user names for output, through the binary: each stays what it is.
+//! Output files that the user names, through the binary: each keeps its kind.
 
 use crate::support::{Tree, run};
 use assert_cmd::Command;
@@ -25,7 +25,7 @@ fn pipe(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().expect("runs").success());
 }
 
-/// What comes out of a pipe while a command writes.
+/// The content read from a pipe while a command writes.
 fn through(path: &Path, command: Command) -> String {
     let reader = std::thread::spawn({
         let path = path.to_owned();
@@ -60,7 +60,7 @@ fn an_export_follows_links_and_replaces_no_pipe_and_no_device() {
     assert_eq!(through(&at("pipe"), tree.tamis(&["evidence", "export", "pipe"])), GRAPH);
     assert!(fs::metadata(at("pipe")).expect("there").file_type().is_fifo());
 
-    // The superuser alone can make a device, and not everywhere.
+    // Only the superuser can make a device, and not everywhere.
     let device = at("device");
     let made = std::process::Command::new("mknod").arg(&device).args(["c", "1", "3"]).output().expect("runs");
     if made.status.success() && fs::OpenOptions::new().write(true).open(&device).is_ok() {

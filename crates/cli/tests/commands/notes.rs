@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-/// A handful of passages is too few for the gate to judge by.
+/// Recalls without the gate, since a handful of passages is too few for it to judge by.
 fn recall(tree: &Tree, arguments: &[&str]) -> (i32, String, String) {
     let mut command = tree.tamis(&[&["recall"], arguments].concat());
     command.env("TAMIS_SEARCH_GATE", "false");
@@ -17,7 +17,7 @@ fn remember(tree: &Tree, arguments: &[&str]) -> (i32, String, String) {
     run(tree.tamis(&[&["remember"], arguments].concat()))
 }
 
-/// Adds a note that must be taken; returns where it stands.
+/// Adds a note that must be accepted; returns its location.
 fn noted(tree: &Tree, arguments: &[&str]) -> String {
     let (status, out, error) = remember(tree, arguments);
     assert_eq!((status, error.as_str()), (0, ""), "{arguments:?}");

@@ -35,7 +35,7 @@ fn escape_sequences_in_files_do_not_reach_the_reader() {
 #[test]
 fn a_reader_that_stops_reading_is_no_error() {
     let tree = Tree::empty();
-    // More than any pipe holds.
+    // More text than any pipe holds.
     for file in 0..40 {
         tree.write(
             &format!("part{file}.md"),

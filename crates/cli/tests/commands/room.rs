@@ -1,4 +1,4 @@
-//! A full disk: what is indexed is searched and described, with a warning.
+//! A full disk: the index is searched and described, with a warning.
 #![cfg(target_os = "linux")]
 
 use crate::support::{Tree, run};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A small file system at a path, gone with this.
+/// A small file system at a path, unmounted on drop.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -70,7 +70,7 @@ fn search_and_status_answer_on_a_full_disk_with_a_warning() {
 #[test]
 fn an_import_that_cannot_be_published_says_that_it_is_committed() {
     let tree = Tree::indexed();
-    // Whatever keeps the search indexes from being written: the database can be.
+    // The search indexes cannot be written for whatever reason; the database can.
     let lexical = tree.root().join(".tamis/lexical");
     fs::remove_dir_all(&lexical).expect("removed");
     fs::write(&lexical, "in the way").expect("written");

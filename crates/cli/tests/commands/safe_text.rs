@@ -1,4 +1,5 @@
-//! Nothing that others wrote steers a terminal or hides from its reader: every command, with everything that it can quote.
+//! Nothing written by others steers a terminal or hides from its reader: every command, with everything that it can
+//! quote.
 
 use crate::support::{Tree, run};
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use tamis::text::safe::{for_terminal, is_hidden};
 
-/// A bit of everything that steers or hides.
+/// Every kind of character that steers or hides.
 const HOSTILE: &str =
     "\u{1b}[36mPWN\u{1b}]0;t\u{7}\u{1b}[2J\u{202e}\u{2066}\u{200b}\u{2060}\u{e0041}\u{e0042}\u{fe0f}\u{9b}31m\u{7f}";
 
@@ -57,10 +58,10 @@ fn tree() -> Tree {
     tree
 }
 
-/// What steers and is no control character, for fields that take none.
+/// Characters that steer without being control characters, for fields that reject those.
 const HOSTILE_PLAIN: &str = "\u{202e}\u{2066}\u{200b}\u{e0041}";
 
-/// Fails where an output holds anything but text and the styles of printers.
+/// Fails if an output holds anything but text and the styles of printers.
 fn check(what: &str, out: &str) {
     assert!(!out.contains("\u{1b}[36mPWN"), "{what} lets a style of others through: {out:?}");
     let mut text = String::new();
@@ -80,7 +81,7 @@ fn check(what: &str, out: &str) {
     assert!(hidden.is_none(), "{what}: {hidden:?} in {text:?}");
 }
 
-/// What is run, besides with `--color always`; the first word of each is the command.
+/// The command lines to run, each also with `--color always`; the first word of each is the command.
 fn invocations() -> Vec<Vec<String>> {
     let name = file_name();
     let lines: &[&[&str]] = &[
@@ -178,7 +179,7 @@ fn nothing_that_others_wrote_steers_a_terminal_or_hides_on_it() {
         said.push_str(&out);
         said.push_str(&err);
     }
-    // It did quote, or the test would hold nothing.
+    // It did quote, or the test would mean nothing.
     assert!(said.matches("PWN").count() > 100, "{} quotations", said.matches("PWN").count());
 }
 
@@ -202,7 +203,7 @@ fn what_is_wrong_with_a_configuration_is_quoted_safely() {
     }
 }
 
-/// The commands that the help lists.
+/// The commands listed in the help.
 fn commands(tree: &Tree) -> BTreeSet<String> {
     tree.tamis(&["man", "pages"]).assert().success();
     let pages = fs::read_dir(tree.root().join("pages")).expect("a directory");

@@ -1,4 +1,4 @@
-//! The JSON form of an answer is a contract: its schema is committed, and real answers hold to it.
+//! The JSON form of an answer is a contract: its schema is committed, and real answers conform to it.
 
 use crate::support::{Tree, bare, run};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `tamis search`: what is found, what is not, and in which form it is told.
+//! `tamis search`: found and missing results, and every output form.
 
 use crate::support::{Tree, run};
 use serde_json::Value;
@@ -145,7 +145,7 @@ fn filters_hold_for_every_result() {
     let paths = |arguments: &[&str]| -> Vec<String> {
         let ask = ["search", "--json", "--cut", "fixed:k=100", "-n", "100", "water the file"];
         let mut command = tree.tamis(&[&ask[..], arguments].concat());
-        // Whether anything is relevant is not the question here.
+        // Relevance is not the subject of this test.
         command.env("TAMIS_SEARCH_GATE", "false");
         let answer: Value = serde_json::from_str(&run(command).1).expect("JSON");
         let results = answer["results"].as_array().expect("results").clone();

@@ -1,4 +1,4 @@
-//! Ctrl-C and watching: a run stops at a whole step, a watch ends when it is told to.
+//! Ctrl-C and watching: a run stops at a whole step, a watch ends on request.
 
 use crate::support::{Tree, run};
 use serde_json::Value;
@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// A child that is killed when it outlives every patience, so that a test that waits for it fails and does not hang. No
-/// machine is so loaded that what is waited for takes this long.
+/// A child that is killed when it outlives any reasonable wait, so that a test that waits for it fails and does not
+/// hang. No machine is so loaded that the expected event takes this long.
 struct Watched {
     child: Child,
     _done: Sender<()>,
@@ -35,7 +35,7 @@ fn spawn(tree: &Tree, arguments: &[&str], models: &str) -> Watched {
 }
 
 fn signal(pid: u32, name: &str) {
-    // The process may have ended by itself, which the test's own checks tell.
+    // The process may have ended by itself, which the test's own checks detect.
     let _ = Command::new("kill").args([name, &pid.to_string()]).status();
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 const NAMES: [&str; 3] = ["api", "web", "kitchen"];
 
-/// The sample files divided over three repositories in one directory, which is the place of the index.
+/// The sample files divided over three repositories in one directory, which also holds the index.
 fn repositories() -> Tree {
     let tree = Tree::new();
     for (from, to) in [("src", "api/src"), ("tools", "web/tools"), ("docs", "kitchen/docs")] {
@@ -28,14 +28,15 @@ fn indexed() -> Tree {
     tree
 }
 
-/// What is found from a directory, in the index around it. A handful of passages is too few for the gate to judge by.
+/// The results found from a directory, in the index around it. The gate is off, since a handful of passages is too few
+/// for it to judge by.
 fn found(tree: &Tree, directory: &str, query: &str) -> Vec<String> {
     let mut command = tree.tamis(&["search", query, "--files", "--quiet"]);
     command.current_dir(tree.root().join(directory)).env("TAMIS_SEARCH_GATE", "false");
     run(command).1.lines().map(str::to_owned).collect()
 }
 
-/// What is found first.
+/// The first result.
 fn first(tree: &Tree, directory: &str, query: &str) -> String {
     found(tree, directory, query).into_iter().next().unwrap_or_default()
 }
@@ -52,7 +53,7 @@ fn a_result_can_be_opened_from_where_it_was_printed() {
     assert_eq!(first(&tree, "kitchen/docs", "how hot must the oven be for bread"), "bread.md");
     assert_eq!(first(&tree, "api", "exponential backoff between retries"), "src/retry.rs");
     assert_eq!(first(&tree, "web", "parse a settings file"), "tools/settings.py");
-    // Nothing of another repository, whose owner shares nothing.
+    // Nothing from another repository, whose owner shares nothing.
     let others = found(&tree, "web", "exponential backoff between retries");
     assert!(!others.iter().any(|path| path.ends_with("retry.rs")), "{others:?}");
     let mut command = tree.tamis(&["search", "exponential", "backoff", "--namespace", "api", "--files"]);

@@ -1,4 +1,4 @@
-//! `tamis sql`: statements on the evidence graph, and what is refused.
+//! `tamis sql`: statements on the evidence graph, and refusals.
 
 use crate::support::{Tree, run};
 
@@ -61,7 +61,7 @@ fn the_tables_are_told() {
     assert_eq!(tables.as_array().map(Vec::len), Some(7));
 }
 
-/// A statement that would never end, through the command: it ends, which is the test, and leaves the database as it was.
+/// An endless statement, through the command: it ends, and leaves the database unchanged.
 #[test]
 fn what_has_no_end_is_ended() {
     let tree = Tree::indexed();

@@ -1,9 +1,9 @@
-//! `tamis stats`: what past queries were like, and what another cut would have kept of them.
+//! `tamis stats`: figures of past queries, and the effect of another cut on them.
 
 use crate::support::{Tree, run};
 use serde_json::Value;
 
-/// A tree in which three questions were asked, one of them in vain.
+/// A tree in which three questions were asked, one of them without a result.
 fn asked() -> Tree {
     let tree = Tree::indexed();
     for (query, code) in [("how hot should the oven be", 0), ("retry with backoff", 0), ("zzyzx qwrtplk", 1)] {

@@ -1,4 +1,4 @@
-//! A tree of its own for each test, and the binary run in it, away from everything the machine configures.
+//! A tree of its own for each test, and the binary run in it, isolated from the machine's configuration.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The files of a tree: enough of code and prose that some answer a question and others do not.
+/// The files of a tree: enough code and prose that some answer a question and others do not.
 const FILES: [(&str, &str); 7] = [
     (
         "src/retry.rs",
@@ -43,7 +43,7 @@ const FILES: [(&str, &str); 7] = [
     ("README.md", "# A small tree\n\nFiles of many kinds for a search to tell apart.\n"),
 ];
 
-/// A tree, a home directory, and what to run in them.
+/// A tree and a home directory, with ways to run the binary in them.
 pub struct Tree {
     directory: TempDir,
     home: TempDir,
@@ -72,7 +72,7 @@ impl Tree {
             directory: tempfile::tempdir().expect("a temporary directory"),
             home: tempfile::tempdir().expect("a temporary directory"),
         };
-        // A mark, so that no directory above becomes the root.
+        // A marker, so that no directory above becomes the root.
         fs::create_dir(tree.root().join(".git")).expect("made");
         tree
     }
@@ -118,7 +118,7 @@ impl Tree {
         command
     }
 
-    /// What the binary prints on standard output, which must be JSON.
+    /// Returns the binary's standard output, which must be JSON.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.tamis(arguments).output().expect("runs");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -127,7 +127,7 @@ impl Tree {
     }
 }
 
-/// The binary with nothing of the machine's environment that could change what it does.
+/// The binary without any environment variable that could change its behaviour.
 pub fn bare(arguments: &[&str]) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("tamis");
     for (name, _) in std::env::vars_os() {
@@ -147,13 +147,13 @@ pub fn run(mut command: Command) -> (i32, String, String) {
     (output.status.code().expect("not killed"), text(output.stdout), text(output.stderr))
 }
 
-/// Says that tests prove nothing here, and why, past the capture of what tests print.
+/// Reports that tests were skipped, and why, past the capture of test output.
 pub fn skipped(tests: &str, reason: &str) {
-    // Where nobody reads it, nothing is lost.
+    // Without a reader, nothing is lost.
     let _ = writeln!(std::io::stderr(), "skipped {tests}: {reason}");
 }
 
-/// Whether the tests run with rights that no permission stops.
+/// Returns `true` if the tests run with rights that no permission stops.
 #[cfg(unix)]
 pub fn ignores_permissions(directory: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -166,34 +166,34 @@ pub fn ignores_permissions(directory: &Path) -> bool {
     ignored
 }
 
-/// Kills processes at ever other points of their work. How long the work takes is measured, and anew when a process ends
+/// Kills processes at varying points of their work. The duration of the work is measured, and again when a process ends
 /// before its kill, so that kills land on a machine of any speed.
 pub struct Kills {
     whole: Duration,
     tried: u32,
-    /// Processes that were still at work when they were killed.
+    /// The number of processes that were still at work when they were killed.
     pub landed: u32,
 }
 
 impl Kills {
-    /// Measures a run that nothing disturbs; it has to succeed.
+    /// Measures an undisturbed run, which has to succeed.
     pub fn within(undisturbed: impl FnOnce() -> bool) -> Self {
         let started = Instant::now();
         assert!(undisturbed());
         Kills { whole: started.elapsed(), tried: 0, landed: 0 }
     }
 
-    /// Lets a process work for a part of the time, another one each time, and kills it. Returns how long it worked.
+    /// Lets a process work for a part of the time, a different part each time, and kills it. Returns its working time.
     pub fn kill(&mut self, mut child: Child) -> Duration {
         /// Parts of the work.
         const PARTS: u32 = 8;
-        /// So many kills that do not land say that there is nothing to kill.
+        /// After so many kills that do not land, the work is too short to be killed.
         const TRIES: u32 = 20;
         self.tried += 1;
         let started = Instant::now();
         std::thread::sleep(self.whole * (self.tried % PARTS) / PARTS);
         let at_work = child.try_wait().expect("its state").is_none();
-        // One that has ended by itself meanwhile cannot be killed.
+        // A process that has ended by itself meanwhile cannot be killed.
         let _ = child.kill();
         let ended = child.wait().expect("it ends");
         if at_work && !ended.success() {

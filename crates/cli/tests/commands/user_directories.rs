@@ -1,10 +1,10 @@
-//! Where the binary looks for the user's own files.
+//! The locations of the user's own files.
 
 use crate::support::Tree;
 use std::fs;
 use std::path::Path;
 
-/// The place of configuration under a home directory, by the conventions of the system.
+/// The location of configuration under a home directory, by the conventions of the system.
 const NATIVE: &str = if cfg!(windows) {
     "AppData/Roaming/tamis"
 } else if cfg!(target_os = "macos") {
@@ -13,10 +13,11 @@ const NATIVE: &str = if cfg!(windows) {
     ".config/tamis"
 };
 
-/// The place of earlier versions on every system.
+/// The location in earlier versions on every system.
 const EARLIER: &str = ".config/tamis";
 
-/// What `tamis config KEY` says for a user with this home directory and no variable that names the directory itself.
+/// The output of `tamis config KEY` for a user with this home directory and no variable that names the directory
+/// itself.
 fn top_k(tree: &Tree, home: &Path, moved: Option<&Path>) -> String {
     let mut command = tree.tamis(&["config", "search.top_k"]);
     command.env_remove("TAMIS_CONFIG_HOME").env_remove("XDG_CONFIG_HOME");

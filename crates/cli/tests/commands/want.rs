@@ -1,4 +1,4 @@
-//! What the asker wants, in flags and in the configuration, and the same of other engines' results.
+//! The amount wanted, in flags and in the configuration, and for other engines' results.
 
 use crate::support::{Tree, bare, run};
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn bridges() -> Tree {
     tree
 }
 
-/// An answer of an index that remembers nothing.
+/// An answer of an index that records nothing.
 fn answer(tree: &Tree, arguments: &[&str]) -> Value {
     let arguments = [&["search", "--json", "--no-refresh", QUESTION], arguments].concat();
     let output = tree.tamis(&arguments).env("TAMIS_TELEMETRY", "off").output().expect("runs");
@@ -51,7 +51,7 @@ fn filtered(arguments: &[&str], input: &str) -> (i32, String, String) {
     run(command)
 }
 
-/// The cut of other results, for programs.
+/// The cut of other engines' results, for programs.
 fn cut(arguments: &[&str], input: &str) -> Value {
     let (_, out, err) = filtered(&[&["--json"], arguments].concat(), input);
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}\n{err}"))
@@ -157,7 +157,7 @@ fn the_candidates_of_a_search_are_cut_alike_wherever_they_come_from() {
         let arguments = ["--method", method, "--want", want, "--background", &mean];
         let scored: String = pool.iter().map(|entry| format!("{entry}\n")).collect();
         assert_eq!(cut(&arguments, &scored)["keep"], searched["cut"]["keep"], "{method} {want}");
-        // The legs alone, in any order; the quick model's weight is that of both tools.
+        // The legs alone, in any order; the quick model's weight is the same in both tools.
         let legs = |entry: &Value| format!("{}\t{}\t{}\n", entry["bm25"], entry["similarity"], entry["coverage"]);
         let table = format!("bm25\tsimilarity\tcoverage\n{}", pool.iter().rev().map(legs).collect::<String>());
         let fused = cut(&arguments, &table);
@@ -184,7 +184,7 @@ fn random(directory: &tempfile::TempDir, lines: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Thirty passages with a similarity of 0.08 on average and words of the question in every tenth.
+/// Thirty passages with a mean similarity of 0.08 and words of the question in every tenth.
 fn unrelated() -> String {
     let row = |at: u32| {
         format!("{:.3},{}\n", 0.04 + 0.04 * f64::from(at % 3), if at.is_multiple_of(10) { "2.0" } else { "" })

@@ -1,4 +1,4 @@
-//! Bytes that no client should send, and too many of them.
+//! Bytes that no client should send, and floods of them.
 
 use crate::support::{Server, headers, message, receive, request, token, two_namespaces};
 use serde_json::json;
@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// More than a server of a small index may ever hold.
+/// More memory than a server of a small index may ever use.
 const MEGABYTES: u64 = 400;
 
 #[test]
@@ -20,7 +20,7 @@ fn messages_too_long_too_slow_or_malformed_are_refused() {
         server.send(&request("POST /mcp HTTP/1.1", &headers, body))
     };
 
-    // Too long, said before or found out.
+    // Too long, declared or discovered.
     assert_eq!(post(&[("Content-Length", "1000000000000")], "{").status, 413);
     assert_eq!(post(&[], &" ".repeat((1 << 20) + 1)).status, 413);
     let chunk = format!("10000\r\n{}\r\n", "a".repeat(0x10000));
@@ -30,7 +30,7 @@ fn messages_too_long_too_slow_or_malformed_are_refused() {
         assert!((400..500).contains(&reply.status), "{length}: {reply:?}");
     }
 
-    // Two ways to say where a message ends: at most one request is seen, and what is smuggled behind it is not.
+    // Two contradictory message lengths: at most one request is seen, and the smuggled one is not.
     let smuggled = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
     for extra in [
         &[("Content-Length", "4"), ("Transfer-Encoding", "chunked")][..],
@@ -103,7 +103,7 @@ fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
         let is_error = (400..500).contains(&reply.status) || reply.body.contains("\"error\"");
         assert!(is_error, "{:.80}: {reply:?}", body);
     }
-    // A method of two names, none that is known, versions that are none.
+    // A method with two names, unknown ones, and invalid versions.
     for method in ["tools/none", "initialize\u{0}", "__proto__", "rpc.discover", "", "tools/list\n"] {
         let reply = server.rpc(None, method, json!({}));
         assert!(reply.status >= 400 || reply.body.contains("\"error\""), "{method:?}: {reply:?}");
@@ -130,7 +130,7 @@ fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
         let reply = server.call(None, "search", arguments.clone());
         assert!(reply.status < 500 && reply.status != 0, "{:.80}: {reply:?}", arguments.to_string());
     }
-    // The same identifier again is a request like any other.
+    // A repeated identifier is a request like any other.
     for _ in 0..3 {
         server.answers(None);
     }
@@ -190,7 +190,7 @@ fn one_who_asks_too_often_waits_and_others_do_not() {
     let refused = replies.iter().rfind(|reply| reply.status == 429).expect("one too many");
     let wait: u64 = refused.header("retry-after").expect("a time").parse().expect("seconds");
     assert!((1..=60).contains(&wait), "{wait}");
-    // Whoever guesses tokens is counted too, and takes nothing from those who have one.
+    // Guessed tokens are counted too, without taking anything from clients with a token.
     let guesses: Vec<u16> =
         (0..40).map(|_| server.rpc(Some("a-wrong-token-12345"), "tools/list", json!({})).status).collect();
     assert!(guesses.contains(&401) && guesses.last() == Some(&429), "{guesses:?}");
@@ -224,7 +224,7 @@ fn good_requests_are_answered_in_the_midst_of_a_flood() {
             scope.spawn(move || {
                 for _ in 0..20 {
                     let reply = server.call(Some(good), "search", json!({ "query": "how hot should the oven be" }));
-                    // Counted before it is judged, so that the flood ends with a failure too.
+                    // Counted before it is checked, so that the flood ends even after a failure.
                     answered.fetch_add(1, SeqCst);
                     assert!(reply.status == 200 && reply.body.contains("220 degrees"), "{reply:?}");
                 }

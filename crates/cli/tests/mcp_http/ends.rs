@@ -1,4 +1,5 @@
-//! How a server ends: in good order, at once, and with nothing left behind; and how it keeps its index fresh until then.
+//! The end of a server: in good order, at once, and with nothing left behind; and the freshness of its index until
+//! then.
 
 use crate::support::{PATIENCE, Server, end_of, headers, message, receive, request, tamis, two_namespaces};
 use serde_json::{Value, json};
@@ -18,14 +19,14 @@ fn large(root: &Path, files: usize) {
     }
 }
 
-/// What the index holds now.
+/// The number of documents in the index now.
 fn documents(root: &Path) -> u64 {
     let output = tamis(root).args(["status", "--json"]).output().expect("it runs");
     let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     status["documents"].as_u64().unwrap_or_default()
 }
 
-/// Whether another process can write the index now.
+/// Asserts that another process can write the index now.
 fn can_be_written(root: &Path) {
     let output = tamis(root).args(["index", "-q"]).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -42,7 +43,7 @@ fn calls_in_flight_are_answered_before_the_end() {
     for stream in &mut streams {
         stream.write_all(&call).expect("sent");
     }
-    // The first answer is there: the others are being worked on.
+    // The first answer has arrived, and the others are in progress.
     let first = receive(&mut streams[0]);
     assert_eq!(first.status, 200, "{first:?}");
     server.terminate();
@@ -60,7 +61,7 @@ fn calls_in_flight_are_answered_before_the_end() {
 #[test]
 fn idle_connections_and_open_streams_do_not_hold_up_the_end() {
     let directory = two_namespaces();
-    // How long the end takes where nothing could hold it up.
+    // The duration of the end with nothing to delay it.
     let mut alone = Server::start(directory.path(), &["--no-refresh"]);
     alone.answers(None);
     alone.terminate();
@@ -82,7 +83,7 @@ fn idle_connections_and_open_streams_do_not_hold_up_the_end() {
     assert_eq!(server.request("POST /mcp HTTP/1.1", &plain, &initialized).status, 202);
     let mut stream = server.connect();
     stream.write_all(&request("GET /mcp HTTP/1.1", &plain, "")).expect("sent");
-    // The stream is open when its head is there.
+    // The stream is open once its head has arrived.
     let mut head = String::new();
     BufReader::new(&mut stream).read_line(&mut head).expect("a head");
     assert!(head.contains(" 200 "), "{head}");
@@ -90,7 +91,7 @@ fn idle_connections_and_open_streams_do_not_hold_up_the_end() {
     server.terminate();
     let (code, took) = server.ended();
     assert_eq!(code, Some(0));
-    // Calls that go on would be given five seconds; nothing here is one.
+    // Calls in progress would get five seconds; here nothing is in progress.
     assert!(took < reference * 4 + Duration::from_secs(4), "{took:?}, and {reference:?} without connections");
 }
 
@@ -102,7 +103,7 @@ fn the_end_comes_in_the_midst_of_an_index_run_and_leaves_no_lock() {
     const FILES: u64 = 3000;
     large(root, FILES as usize);
     let mut server = Server::start(root, &[]);
-    // It answers before there is an index.
+    // It answers before the index exists.
     let list = server.rpc(None, "tools/list", json!({}));
     assert!(list.status == 200 && list.body.contains("\"search\""), "{list:?}");
     // Some files are indexed, and others are not.
@@ -158,7 +159,7 @@ fn changes_of_the_tree_are_found_and_so_is_what_another_process_indexes() {
     found(&server, "numbat termites");
 }
 
-/// Starts a server on standard input and output, and has it answer.
+/// Starts a server on standard input and output, and waits for its first answer.
 fn on_stdio(root: &Path, models: &str) -> std::process::Child {
     let mut child = tamis(root)
         .args(["mcp"])
@@ -178,7 +179,7 @@ fn on_stdio(root: &Path, models: &str) -> std::process::Child {
     child
 }
 
-/// Says a line to a server on standard input and output and reads the answer to it.
+/// Sends a line to a server on standard input and output and reads its answer.
 fn ask(child: &mut std::process::Child, message: &Value) -> Value {
     writeln!(child.stdin.as_mut().expect("piped"), "{message}").expect("sent");
     let mut output = BufReader::new(child.stdout.as_mut().expect("piped"));
@@ -204,7 +205,7 @@ fn embeds(child: &mut std::process::Child) {
             return;
         }
         assert!(started.elapsed() < PATIENCE, "it does not embed: {answer}");
-        // A server that is asked all the time puts its own work off.
+        // A server that is asked all the time postpones its own work.
         std::thread::sleep(Duration::from_millis(200));
     }
 }

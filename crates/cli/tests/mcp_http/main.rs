@@ -1,4 +1,4 @@
-//! A server over HTTP against those who mean it ill, over the real binary.
+//! A server over HTTP against hostile clients, with the real binary.
 #![cfg(target_os = "linux")]
 
 mod attacks;
@@ -44,7 +44,7 @@ fn the_log_has_no_query_unless_that_is_asked_for_and_cannot_be_forged() {
     server.rpc(None, "forged\n{\"level\":\"ERROR\"}\u{1b}[2J", json!({}));
     let params = json!({ "name": "search", "arguments": { "query": "hunter2" } });
     server.request("POST /mcp HTTP/1.1", &headers(None, "tools/call", &params), &message("tools/call", params.clone()));
-    // A request is written down after it is answered.
+    // A request is logged after it is answered.
     server.logs(|log| log.matches("search").count() >= 2);
     let log = server.log();
     assert!(!log.contains("how hot") && !log.contains("hunter2") && !log.contains('\u{1b}'), "{log}");
@@ -108,7 +108,7 @@ fn who_may_come_in_is_told_by_names_origins_and_tokens() {
         assert_eq!(reply.header("www-authenticate").is_some(), status == 401, "{reply:?}");
         assert!(!reply.body.contains("220 degrees"), "{reply:?}");
     }
-    // Also where there is nothing to tell.
+    // This also holds where nothing is revealed.
     assert_eq!(server.request("GET /health HTTP/1.1", &[("Host", "evil.example")], "").status, 403);
     let absolute = "GET http://evil.example/health HTTP/1.1";
     assert_eq!(server.request(absolute, &[("Host", "localhost")], "").status, 403);
@@ -156,7 +156,7 @@ fn a_token_opens_its_namespaces_and_tells_nothing_of_others() {
         .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
         .collect();
     assert!(tools.contains(&"get".to_owned()), "{tools:?}");
-    // Whatever a tool calls its arguments, what is in them opens nothing.
+    // Whatever a tool calls its arguments, their values open nothing.
     for tool in &tools {
         for value in [secret.as_str(), "secret:note.md", "note.md", SECRET, "secret"] {
             for key in ["id", "query", "namespace", "sql", "view_name", "task_id", "claim", "text"] {
@@ -186,7 +186,7 @@ fn a_token_opens_its_namespaces_and_tells_nothing_of_others() {
     replies.push(server.rpc(Some(&open), "resources/list", json!({})));
     replies.push(server.rpc(Some(&open), "resources/templates/list", json!({})));
     for reply in &replies {
-        // What was asked for may be named in an error, what is there may not.
+        // An error may name the caller's own words, but nothing from the index.
         assert!(!reply.body.contains("4711") && !reply.body.contains("Vault"), "{reply:?}");
     }
     let mine = server.call(Some(&open), "search", json!({ "query": "how hot should the oven be" }));

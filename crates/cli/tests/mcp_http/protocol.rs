@@ -1,4 +1,4 @@
-//! What the protocol and JSON-RPC say of bytes that are no message, of batches, and of the end of a session.
+//! The protocol's and JSON-RPC's rules on bytes that are not a message, on batches, and on the end of a session.
 
 use crate::support::{Reply, Server, token, two_namespaces};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
             assert_eq!((answer["error"]["code"].as_i64(), &answer["id"]), (Some(code), &id), "{body}: {answer}");
         }
     }
-    // What is not said to be JSON is another fault.
+    // A body that is not declared as JSON is another error.
     let headers =
         [("Host", "localhost"), ("Accept", "application/json, text/event-stream"), ("Content-Type", "text/plain")];
     assert_eq!(server.request("POST /mcp HTTP/1.1", &headers, "{").status, 415);

@@ -1,4 +1,4 @@
-//! A server over an index of two namespaces, and a client that sends whatever bytes it is told to.
+//! A server over an index of two namespaces, and a client that sends arbitrary bytes.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What the secret namespace holds and nobody else may read.
+/// A word that only the secret namespace holds.
 pub const SECRET: &str = "xylophonic";
 
 pub fn tamis(root: &Path) -> Command {
@@ -41,7 +41,7 @@ pub fn two_namespaces() -> tempfile::TempDir {
     directory
 }
 
-/// A fresh token, let in by the user's configuration.
+/// A fresh token, admitted by the user's configuration.
 pub fn token(root: &Path, arguments: &[&str]) -> String {
     let made = tamis(root).args(["mcp", "token"]).args(arguments).output().expect("it runs");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -55,10 +55,10 @@ pub fn token(root: &Path, arguments: &[&str]) -> String {
     token.to_owned()
 }
 
-/// No machine is so loaded that what ends at all takes this long: tests that wait fail in place of hanging.
+/// No machine is so loaded that a process which ends at all takes this long: waiting tests fail instead of hanging.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Waits for the end of a process; nothing when it does not come.
+/// Waits for the end of a process; `None` if it does not come.
 pub fn end_of(child: &mut Child) -> Option<Option<i32>> {
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
@@ -118,10 +118,10 @@ impl Server {
         stream
     }
 
-    /// Sends bytes over a connection of its own and gives what comes back until that is whole or the connection ends.
+    /// Sends bytes over a new connection and returns the reply once it is whole or the connection ends.
     pub fn send(&self, bytes: &[u8]) -> Reply {
         let mut stream = self.connect();
-        // A server that refuses closes before it has read all.
+        // A server that refuses a request closes before it has read everything.
         let _ = stream.write_all(bytes);
         receive(&mut stream)
     }
@@ -130,7 +130,7 @@ impl Server {
         self.send(&request(line, headers, body))
     }
 
-    /// A message of the current protocol version.
+    /// Sends a message of the current protocol version.
     pub fn rpc(&self, token: Option<&str>, method: &str, params: Value) -> Reply {
         self.request("POST /mcp HTTP/1.1", &headers(token, method, &params), &message(method, params))
     }
@@ -139,7 +139,7 @@ impl Server {
         self.rpc(token, "tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// Whether it lives and answers a good request.
+    /// Asserts that the server lives and answers a good request.
     pub fn answers(&mut self, token: Option<&str>) {
         assert!(self.child.try_wait().expect("its state").is_none(), "it ended: {}", self.log());
         let reply = self.call(token, "search", json!({ "query": "how hot should the oven be" }));
@@ -153,14 +153,14 @@ impl Server {
         assert!(killed.success());
     }
 
-    /// Waits for the end; the exit status and how long it took.
+    /// Waits for the end; returns the exit status and the time it took.
     pub fn ended(&mut self) -> (Option<i32>, Duration) {
         let started = Instant::now();
         let code = end_of(&mut self.child).unwrap_or_else(|| panic!("it does not end: {}", self.log()));
         (code, started.elapsed())
     }
 
-    /// Waits until the log says something.
+    /// Waits until the log satisfies a condition.
     pub fn logs(&self, what: impl Fn(&str) -> bool) {
         let started = Instant::now();
         while !what(&self.log()) {
@@ -169,7 +169,7 @@ impl Server {
         }
     }
 
-    /// Resident memory in megabytes, at most so far.
+    /// Peak resident memory so far, in megabytes.
     pub fn peak_megabytes(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("its state");
         let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("there");
@@ -245,7 +245,7 @@ impl Reply {
     }
 }
 
-/// Reads one answer: to its length where it has one, else to the last chunk or the end.
+/// Reads one answer: up to its declared length, or else to the last chunk or the end.
 pub fn receive(stream: &mut TcpStream) -> Reply {
     let mut bytes = Vec::new();
     let mut buffer = [0; 65536];

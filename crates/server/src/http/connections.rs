@@ -1,7 +1,8 @@
 //! Open connections, up to a maximum.
 //!
-//! When the maximum is reached, the connection that has waited longest for a request is closed. So a client that only opens
-//! connections, or sends slowly, cannot keep others out. A connection whose request was accepted is never closed for another.
+//! At the maximum, the connection that has waited longest for a request is closed. So a client that only opens
+//! connections, or sends slowly, cannot keep others out. A connection whose request was accepted is never closed for
+//! another.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

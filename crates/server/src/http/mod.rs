@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 /// Options of a server over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// Where the server listens; port 0 picks a free port.
+    /// The address to listen on; port 0 picks a free port.
     pub address: SocketAddr,
     /// Tokens that let a client in. An empty list lets everybody in, which only a loopback address allows.
     pub tokens: Vec<Token>,

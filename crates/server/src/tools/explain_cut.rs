@@ -1,4 +1,4 @@
-//! `explain_cut`: why an answer stops where it does.
+//! `explain_cut`: the reason an answer stops where it does.
 
 use crate::page::{shorten_warnings, warning_lines};
 use crate::reply::{Refused, Reply};
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// Another cut to compare with, such as max_gap, kneedle, top_score or fixed:k=5 (default: none).
     #[schemars(length(min = 1, max = 200))]
     cut: Option<String>,
-    /// How many results the search aimed for (default: chosen for the query).
+    /// The number of results that the search aimed for (default: chosen for the query).
     want: Option<Want>,
     /// Kinds of text that the search covered (default: all).
     #[schemars(length(max = 20))]

@@ -32,7 +32,7 @@ struct View {
     parameters: Vec<Parameter>,
     /// Names of the columns.
     columns: Vec<String>,
-    /// Why one of the user's own views cannot be used; absent when it can.
+    /// The reason a user's own view is unusable; absent for a usable one.
     error: Option<String>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct MemorySearch;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// What to recall, in words or as a whole question.
+    /// The subject to recall, in words or as a whole question.
     #[schemars(length(min = 1, max = 10_000))]
     query: String,
     /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.

@@ -40,7 +40,7 @@ pub(crate) struct Relations {
     passage: PassageRef,
     /// Similar passages, then definitions that it uses, then passages that use it.
     results: Vec<Relation>,
-    /// Why there are no more similar passages; absent when no vectors were compared.
+    /// The reason the similar passages end there; absent when no vectors were compared.
     reason: Option<String>,
     #[serde(flatten)]
     page: PageInfo,

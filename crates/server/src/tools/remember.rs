@@ -34,7 +34,7 @@ pub(crate) struct Noted {
     start_line: u32,
     /// Last line, included.
     end_line: u32,
-    /// Why memory_search cannot find it yet; absent when it can.
+    /// The reason memory_search cannot find it yet; absent when it can.
     not_indexed: Option<String>,
 }
 

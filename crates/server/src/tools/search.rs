@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
     /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
-    /// How many results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the query).
+    /// The number of results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the
+    /// query).
     want: Option<Want>,
     /// Kinds of text to search: code, docs, wiki, issues, notes, sessions, evidence (default: all).
     #[schemars(length(max = 20))]

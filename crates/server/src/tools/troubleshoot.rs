@@ -46,7 +46,7 @@ fn max_chars() -> usize {
 pub(crate) struct Solved {
     /// Similar solved issues, or pages of the wiki when there are none; best first.
     results: Vec<Solution>,
-    /// How to cite each of the results.
+    /// The citation of each result.
     sources: Vec<String>,
     /// Reason for the number of results.
     reason: String,
@@ -59,7 +59,7 @@ pub(crate) struct Solved {
 /// An issue with its conversation, or a page of the wiki.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Solution {
-    /// How to cite it: [Issue #123] or [Wiki: Page Name].
+    /// The citation: [Issue #123] or [Wiki: Page Name].
     source: String,
     /// Kind: issue, pull request or wiki page.
     kind: String,

@@ -128,7 +128,7 @@ impl EmbeddingCache {
             Ok(())
         })?;
         if !served.is_empty() {
-            // An entry that seems a little older than it is does no harm.
+            // An entry that seems slightly older than it is does no harm.
             let _ = touch(&mut connection, &served, day);
         }
         Ok(found)
@@ -333,7 +333,8 @@ fn decode(blob: &[u8], dimension: usize) -> Option<Vec<f32>> {
     (rest.is_empty() && is_sound(&vector, dimension)).then_some(vector)
 }
 
-/// Whether a vector has the model's dimension, is finite, and has length one, or zero for a text unknown to the model.
+/// Returns `true` if a vector has the model's dimension, is finite, and has length one, or zero for a text unknown to
+/// the model.
 fn is_sound(vector: &[f32], dimension: usize) -> bool {
     let length = vector.iter().map(|entry| entry * entry).sum::<f32>().sqrt();
     vector.len() == dimension && (length == 0.0 || (length - 1.0).abs() < LENGTH_ERROR)

@@ -19,7 +19,7 @@ const SCHEMA: Schema =
 /// Page size at which vectors of the usual dimensions waste little: five of 384 entries, one of 1536.
 const PAGE_BYTES: u32 = 8192;
 
-/// How long to wait for another process.
+/// The time to wait for another process.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Opens the cache. A missing one is created, an unreadable one replaced.

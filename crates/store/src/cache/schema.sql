@@ -1,11 +1,11 @@
 CREATE TABLE models (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
-    -- An endpoint can give vectors of several lengths under one name.
+    -- An endpoint can return vectors of several lengths under one name.
     dimension INTEGER NOT NULL,
     UNIQUE (name, dimension)
 );
--- What is looked up and when it last served, apart from the vectors: to move a day rewrites no vector.
+-- Keys and last use, apart from the vectors: updating a day does not rewrite a vector.
 CREATE TABLE entries (
     number INTEGER PRIMARY KEY,
     model INTEGER NOT NULL REFERENCES models (number),

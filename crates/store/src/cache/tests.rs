@@ -6,7 +6,7 @@ fn model(dimension: usize) -> ModelKey {
     ModelKey { id: "toy".into(), dimension }
 }
 
-/// A vector of unit length that tells numbers apart.
+/// A vector of unit length, different for each number.
 fn unit(number: u32, dimension: usize) -> Vec<f32> {
     let angle = number as f32;
     let mut vector = vec![0.0; dimension];
@@ -172,7 +172,7 @@ fn damage_within_is_found_and_a_sound_cache_is_left_alone() {
     std::fs::write(&path, bytes).expect("written");
     let cache = EmbeddingCache::open(directory.path(), 1 << 30).expect("its first page is sound");
     assert!(cache.damage().expect("read").is_some());
-    // Whatever it answers, it answers without harm.
+    // It may return anything, but must do no harm.
     let _ = cache.get(&model(384), &hashes(0..2000), 1);
     assert!(cache.begin_anew().expect("moved").is_some_and(|aside| aside.exists()));
     assert_eq!(EmbeddingCache::open(directory.path(), 1 << 30).expect("open").summary().expect("read").vectors, 0);

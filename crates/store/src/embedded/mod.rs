@@ -32,7 +32,7 @@ const LOCK: &str = "write.lock";
 const LEXICAL: &str = "lexical";
 const VECTORS: &str = "vectors";
 
-/// How long to wait for another process that creates the database.
+/// The time to wait for another process that creates the database.
 const CREATING: Duration = Duration::from_secs(10);
 
 /// The [`Store`](crate::Store) in a directory of its own.
@@ -168,7 +168,8 @@ impl Usage for EmbeddedStore {
     }
 }
 
-/// Whether there is a database at the path. An empty file is none, and is an error where an index was.
+/// Returns `true` if there is a database at the path. An empty file does not count, and is an error beside the rest of
+/// an index.
 fn exists(path: &Path) -> Result<bool> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),

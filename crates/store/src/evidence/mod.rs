@@ -136,7 +136,7 @@ pub struct Claim {
     pub id: String,
     /// The task that it answers.
     pub task_id: String,
-    /// What it says, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
+    /// Its text, at most [`LONGEST_EVIDENCE_TEXT`] bytes.
     pub text: String,
     /// The type of statement, in free text.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
@@ -152,18 +152,18 @@ pub struct Claim {
     pub created_at: Option<String>,
 }
 
-/// A relation between two records. An edge is known by all five of source, target and relation; of `supports`, `refutes` and
-/// `neutral` there is one for a fragment and a claim, so that a new one takes the place of the one there.
+/// A relation between two records, identified by source, target and relation. A fragment has at most one of `supports`,
+/// `refutes` and `neutral` to a claim; a new one replaces it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {
     /// The type of its start: a fragment, or for `cites` a page or a work.
     pub source_type: NodeType,
-    /// Which one.
+    /// The identifier of its start.
     pub source_id: String,
     /// The type of its end: a claim, or for `cites` a page or a work.
     pub target_type: NodeType,
-    /// Which one.
+    /// The identifier of its end.
     pub target_id: String,
     /// The relation of the start to the end.
     pub relation: Relation,
@@ -274,7 +274,8 @@ impl Relation {
         Relation::ALL.into_iter().find(|relation| relation.as_str() == name)
     }
 
-    /// Whether it can connect these types: `cites` connects pages and works, all others lead from a fragment to a claim.
+    /// Returns `true` if it can connect these types: `cites` connects pages and works, all others lead from a fragment
+    /// to a claim.
     pub fn leads(self, source: NodeType, target: NodeType) -> bool {
         let cites = |node: NodeType| matches!(node, NodeType::Page | NodeType::Work);
         match self {
@@ -283,7 +284,7 @@ impl Relation {
         }
     }
 
-    /// Whether it is a fragment's stance on a claim, of which there is at most one.
+    /// Returns `true` for a fragment's stance on a claim, of which there is at most one.
     pub fn is_stance(self) -> bool {
         matches!(self, Relation::Supports | Relation::Refutes | Relation::Neutral)
     }

@@ -89,9 +89,9 @@ impl Analyzer {
 pub(super) struct QueryWord {
     /// The word in lower case, the term of a whole identifier in code.
     pub(super) word: String,
-    /// The stem, where it differs: the term everywhere else.
+    /// The stem, if it differs: the term everywhere else.
     pub(super) stem: Option<String>,
-    /// Whether its parts are words of the query too.
+    /// True if its parts are words of the query too.
     pub(super) compound: bool,
 }
 

@@ -95,7 +95,7 @@ impl Lexical {
         })
     }
 
-    /// The totals of a commit without these passages.
+    /// The totals of a commit minus these passages.
     fn totals_without(&self, reader: &Reader, deleted: &[u64]) -> Result<Totals> {
         let mut ids: Vec<PassageId> = deleted.iter().copied().map(PassageId).collect();
         ids.sort_unstable();

@@ -45,8 +45,8 @@ impl Highlighter {
         Highlighter { stemmer, words, stems }
     }
 
-    /// Returns the words of the query in a text, in order and without overlap. An identifier is marked whole where one of its parts
-    /// is a word of the query. In scripts without spaces, pairs of characters are marked.
+    /// Returns the words of the query in a text, in order and without overlap. An identifier is marked whole if one of
+    /// its parts is a word of the query. In scripts without spaces, pairs of characters are marked.
     #[must_use]
     pub fn find(&self, text: &str, form: TextForm) -> Vec<Mark> {
         let mut splitter = Splitter::default();

@@ -221,7 +221,7 @@ impl Reader {
 }
 
 impl Prepared {
-    /// Whether no term occurs.
+    /// Returns `true` if no term occurs.
     pub(super) fn is_empty(&self) -> bool {
         self.terms.iter().all(|term| term.occurring.is_empty())
     }

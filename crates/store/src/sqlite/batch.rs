@@ -387,7 +387,7 @@ fn document_at(connection: &Connection, namespace: &str, path: &str) -> rusqlite
     one(connection, sql, [namespace, path], |row| row.get(0))
 }
 
-/// Gives a namespace its number, where it has none.
+/// Gives a namespace its number, if it has none.
 pub(super) fn register_namespace(connection: &Connection, name: &str) -> rusqlite::Result<()> {
     if !connection.prepare_cached("SELECT 1 FROM namespaces WHERE name = ?1")?.exists([name])? {
         execute(connection, "INSERT INTO namespaces(name) VALUES (?1)", [name])?;

@@ -10,7 +10,7 @@ use crate::error::{StoreError, lacks_room};
 use crate::files::{has_log, log_path};
 use crate::stamp::Stamp;
 
-/// How long a statement waits for another connection's lock. Only commits, checkpoints and opening ever wait.
+/// The time a statement waits for another connection's lock. Only commits, checkpoints and opening ever wait.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Page cache of the writing connection, in KiB.
 const WRITER_CACHE_KIB: i64 = 128 * 1024;
@@ -46,8 +46,8 @@ pub(super) fn reader(path: &Path, immutable: bool) -> rusqlite::Result<Connectio
     Ok(connection)
 }
 
-/// Opens a connection for reading, also where the directory cannot be written or the disk is full. There the file is read as
-/// one that does not change, and its current stamp is returned.
+/// Opens a connection for reading, even if the directory cannot be written or the disk is full. In that case the file
+/// is read as one that does not change, and its current stamp is returned.
 pub(super) fn reader_of_any(path: &Path) -> Result<(Connection, Option<Stamp>), StoreError> {
     let attempt = reader(path, false).and_then(|reader| read_schema(&reader).map(|_| reader));
     let error = match attempt {

@@ -23,7 +23,7 @@ pub(crate) struct Database {
     instance: [u8; 16],
     /// The file that was opened. Another file at the same path is another database.
     file: FileId,
-    /// The file's stamp when it was opened as one that does not change; `None` where changes are seen.
+    /// The file's stamp when it was opened as one that does not change; `None` if changes are seen.
     frozen: Mutex<Option<Stamp>>,
     readers: Mutex<Vec<Connection>>,
     writer: Option<Mutex<Connection>>,
@@ -70,7 +70,7 @@ impl Database {
         Ok(Database { writer: Some(Mutex::new(writer)), ..Database::new(path, before, instance, None)? })
     }
 
-    /// Opens an existing database for reading, also where its directory cannot be written or the disk is full.
+    /// Opens an existing database for reading, even if its directory cannot be written or the disk is full.
     pub(crate) fn open_read_only(path: &Path) -> Result<Database> {
         let before = FileId::of(path);
         let (reader, frozen) = reader_of_any(path)?;
@@ -97,7 +97,7 @@ impl Database {
         })
     }
 
-    /// Fails where the opened file was deleted or replaced.
+    /// Fails if the opened file was deleted or replaced.
     pub(crate) fn check_replaced(&self) -> Result<()> {
         match FileId::of(&self.path) {
             Some(file) if file == self.file => Ok(()),

@@ -80,7 +80,7 @@ pub(super) fn kept_texts(connection: &Connection) -> rusqlite::Result<Option<i64
     get(connection, "kept_texts")
 }
 
-/// Adds to the number of kept texts, or counts them where that was never done.
+/// Adds to the number of kept texts, or counts them if that was never done.
 pub(super) fn add_kept_texts(connection: &Connection, more: i64) -> rusqlite::Result<()> {
     match kept_texts(connection)? {
         Some(_) if more == 0 => Ok(()),

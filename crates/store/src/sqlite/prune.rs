@@ -1,4 +1,4 @@
-//! Removing what nothing refers to any more.
+//! Removes data that nothing refers to any more.
 
 use rusqlite::Connection;
 
@@ -21,7 +21,7 @@ impl Database {
         Ok(pruned)
     }
 
-    /// Prunes where that pays. Up to as many texts without passages stay as there are others, because they come back when
+    /// Prunes if that pays. Up to as many texts without passages stay as there are others, because they come back when
     /// their branch is checked out again. Space is returned once most of the file is free.
     pub(crate) fn tidy(&self) -> Result<Pruned> {
         let (kept, pages, free) = self.read(|connection| {

@@ -77,7 +77,7 @@ pub(super) fn own_text<'t>(embedded: &'t str, bytes: Option<i64>, own: Option<&'
     }
 }
 
-/// Returns how the lexical leg reads a passage.
+/// Returns the way the lexical leg reads a passage.
 pub(super) fn form(prose: bool) -> TextForm {
     if prose { TextForm::Prose } else { TextForm::Code }
 }

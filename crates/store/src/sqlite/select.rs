@@ -63,7 +63,7 @@ impl Database {
     }
 }
 
-/// The numbers of the filter's namespaces, ascending; `None` where it names none.
+/// The numbers of the filter's namespaces, ascending; `None` if it names none.
 fn namespaces(connection: &Connection, filter: &Filter) -> Result<Option<Vec<u32>>, TransactionError> {
     if filter.namespaces.is_empty() {
         return Ok(None);

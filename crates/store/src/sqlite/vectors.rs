@@ -131,7 +131,7 @@ impl Database {
         })
     }
 
-    /// The number of a model; one that no model has where it is unknown.
+    /// The number of a model; an unused number if the model is unknown.
     fn model_number(&self, name: &str) -> Result<i64> {
         Ok(self.model(name)?.map_or(-1, |model| model.id))
     }

@@ -17,7 +17,7 @@ pub trait Documents: Send + Sync {
     /// Returns the document at a path.
     fn document(&self, namespace: &str, path: &str) -> Result<Option<DocumentState>>;
 
-    /// Returns the passages of the document at a path, in document order; empty when there is no such document.
+    /// Returns the passages of the document at a path, in document order; empty if the document does not exist.
     fn document_passages(&self, namespace: &str, path: &str) -> Result<Vec<StoredPassage>>;
 
     /// Returns the records ([`NewDocument::record`](crate::NewDocument::record)) of documents in the order given; `None`

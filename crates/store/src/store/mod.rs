@@ -40,7 +40,7 @@ pub trait CoreStore: Documents + Changes + LexicalLeg + VectorLeg + Properties +
 impl<S> CoreStore for S where S: Documents + Changes + LexicalLeg + VectorLeg + Properties + Maintenance + Usage + ?Sized
 {}
 
-/// A whole store. Whatever implements the traits above is one.
+/// A whole store. Any type that implements the traits above is one.
 ///
 /// A `dyn Store` offers the methods of all of them without an import. For a concrete store, import
 /// [`prelude`](crate::prelude).
@@ -50,7 +50,7 @@ pub trait Store: CoreStore + EvidenceGraph {}
 #[cfg(feature = "evidence")]
 impl<S: CoreStore + EvidenceGraph + ?Sized> Store for S {}
 
-/// A whole store. Whatever implements the traits above is one.
+/// A whole store. Any type that implements the traits above is one.
 ///
 /// A `dyn Store` offers the methods of all of them without an import. For a concrete store, import
 /// [`prelude`](crate::prelude).

@@ -17,6 +17,6 @@ pub trait Properties: Send + Sync {
     /// Stores thresholds, each replacing the one of the same language, provider and model: all or none.
     fn put_calibrations(&self, calibrations: &[Calibration]) -> Result<()>;
 
-    /// Deletes all thresholds and returns how many there were.
+    /// Deletes all thresholds and returns their number.
     fn clear_calibrations(&self) -> Result<u64>;
 }

@@ -18,7 +18,7 @@ pub trait Usage: Send + Sync {
 /// pass the time. All methods fail when the log cannot be read, and those that write also when it is read-only, busy or
 /// full.
 pub trait UsageLog: Send + Sync {
-    /// Records a search and, where given, how its query was served: both or neither. Waits at most 50 ms for another
+    /// Records a search and, if given, the quality row of its query: both or neither. Waits at most 50 ms for another
     /// process, so that a search is hardly delayed. Fails when the identifier is taken.
     fn record_query(&self, search: &RecordedSearch, quality: Option<&QueryQuality>) -> Result<()>;
 
@@ -27,9 +27,9 @@ pub trait UsageLog: Send + Sync {
         self.record_query(search, None)
     }
 
-    /// Records judgements of passages for the search called `id`: each passage's public identifier, and whether it answers
-    /// the query. The last judgement of a passage counts. Returns the judgements as recorded, in the order given; `None`
-    /// when there is no such search.
+    /// Records judgements of passages for the search called `id`. Each pair holds a passage's public identifier, and
+    /// `true` if the passage answers the query. The last judgement of a passage counts. Returns the judgements as
+    /// recorded, in the order given; `None` if the search does not exist.
     fn judge(&self, id: &str, judged: &[(&str, bool)], at_ms: i64) -> Result<Option<Vec<Judgement>>>;
 
     /// Records judgements that were made from grades: each passage's public identifier, whether the grade counts as relevant,
@@ -79,11 +79,11 @@ pub trait UsageLog: Send + Sync {
     /// Returns the last search of a query by its hash that came from an entry point and is not the one called `except`.
     fn search_of(&self, query_hash: &[u8; 32], entry_point: &str, except: &str) -> Result<Option<RecordedSearch>>;
 
-    /// Deletes a search with its judgements. Returns whether it existed.
+    /// Deletes a search with its judgements. Returns `true` if it existed.
     fn forget(&self, id: &str) -> Result<bool>;
 
-    /// Deletes unjudged searches except the last [`RETAINED`](crate::RETAINED), and returns how many. Recording does the
-    /// same from time to time.
+    /// Deletes unjudged searches except the last [`RETAINED`](crate::RETAINED), and returns their number. Recording
+    /// does the same from time to time.
     fn purge(&self) -> Result<u64>;
 
     /// Deletes everything recorded about queries. Judged searches stay unless `judged` is set.
@@ -102,7 +102,7 @@ pub trait UsageLog: Send + Sync {
     /// Returns every judged search, earliest first, with the judgements that count.
     fn judged(&self) -> Result<Vec<JudgedSearch>>;
 
-    /// Returns the judgements that count for a search; empty when there is no such search.
+    /// Returns the judgements that count for a search; empty if the search does not exist.
     fn judgements(&self, id: &str) -> Result<Vec<Judgement>>;
 
     /// Returns what changes with every judgement and opening that is added or deleted.
@@ -111,7 +111,7 @@ pub trait UsageLog: Send + Sync {
     /// Returns coverage drop and evidence of the last `limit` searches of a namespace with this model, each query once.
     fn profile(&self, namespace: &str, model: Option<&str>, limit: usize) -> Result<Vec<PastQuery>>;
 
-    /// Returns how queries were served from `since_ms` up to before `until_ms` (milliseconds since 1970; `None`:
+    /// Returns the quality rows of queries from `since_ms` up to before `until_ms` (milliseconds since 1970; `None`:
     /// unbounded): the last `limit`, earliest first. A log of an older version has none.
     fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>>;
 }

@@ -12,7 +12,7 @@ pub trait VectorLeg: Send + Sync {
     /// may be unknown to the store.
     fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>>;
 
-    /// Stores vectors, scaled to unit length, and returns how many were stored. Texts that are gone are skipped, and so are
+    /// Stores vectors, scaled to unit length, and returns the number stored. Deleted texts are skipped, and so are
     /// texts that already have a vector: a model whose vectors changed needs a new name.
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64>;
 

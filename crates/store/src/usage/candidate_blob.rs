@@ -24,7 +24,7 @@ pub(super) fn encode(candidates: &[RecordedCandidate]) -> Vec<u8> {
     blob
 }
 
-/// The candidates with these identifiers; `None` where the blob does not fit them.
+/// The candidates with these identifiers; `None` if the blob does not fit them.
 pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedCandidate>> {
     let (&mask, bytes) = blob.split_first()?;
     let count = passages.len();

@@ -46,10 +46,10 @@ use crate::usage_record::{
 /// The file in the directory of an index.
 pub(crate) const FILE: &str = "usage.db";
 
-/// How long recording a search waits for another process before it gives up.
+/// The time that recording a search waits for another process before it gives up.
 const IMPATIENT: Duration = Duration::from_millis(50);
 
-/// How long everything else waits.
+/// The time that everything else waits.
 const PATIENT: Duration = Duration::from_secs(5);
 
 /// The log grows to this many bytes before closing writes it back. The next process then has little to read again, and
@@ -93,7 +93,7 @@ const CHECKPOINT_BYTES: u64 = 2 << 20;
 pub struct EmbeddedUsageLog {
     path: PathBuf,
     access: Access,
-    /// `None` where there is no log and none may be created.
+    /// `None` if there is no log and none may be created.
     connection: Option<Mutex<Opened>>,
 }
 
@@ -142,7 +142,7 @@ impl EmbeddedUsageLog {
         Ok(EmbeddedUsageLog { path, access, connection })
     }
 
-    /// Looks for damage and counts the content. Reads everything and changes nothing; `None` where there is no log.
+    /// Looks for damage and counts the content. Reads everything and changes nothing; `None` without a log.
     ///
     /// # Errors
     /// [`Corrupt`](StoreError::Corrupt) when it is damaged; others when it cannot be read.
@@ -172,7 +172,7 @@ impl EmbeddedUsageLog {
         &self.path
     }
 
-    /// Runs `work` on the connection; returns the default where there is no log.
+    /// Runs `work` on the connection; returns the default without a log.
     fn with<T: Default>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
         let Some(opened) = &self.connection else { return Ok(T::default()) };
         let mut opened = lock(opened);
@@ -183,7 +183,7 @@ impl EmbeddedUsageLog {
         work(&mut opened.connection).map_err(|error| StoreError::sqlite(&self.path, error))
     }
 
-    /// Runs `work` where the log may be written.
+    /// Runs `work` if the log may be written.
     fn writing<T: Default>(
         &self,
         patience: Duration,

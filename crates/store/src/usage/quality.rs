@@ -32,7 +32,7 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// Records how a query was served, and from time to time deletes the oldest rows.
+/// Records the quality of a query, and from time to time deletes the oldest rows.
 pub(super) fn insert(connection: &Connection, quality: &QueryQuality, purge_every: i64) -> rusqlite::Result<()> {
     let number = connection
         .prepare_cached(&format!(

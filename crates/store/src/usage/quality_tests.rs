@@ -1,4 +1,4 @@
-//! How queries were served, on real files.
+//! The quality of queries, on real files.
 
 use super::tests::{log, search};
 use super::*;
@@ -55,7 +55,7 @@ fn times(found: &[QueryQuality]) -> Vec<i64> {
     found.iter().map(|quality| quality.at_ms).collect()
 }
 
-/// A log as version 1 made it: one search judged, one not.
+/// A log of version 1: one search judged, one not.
 fn of_version_1(directory: &std::path::Path) {
     let connection = Connection::open(directory.join(FILE)).unwrap();
     connection.execute_batch(schema::SCHEMA.migrations[0].sql).unwrap();
@@ -132,7 +132,7 @@ fn numbers_that_are_none_are_left_out() {
         total_ms: f64::NAN,
         ..empty(1)
     };
-    // A stage without a number is no reason to lose the row, nor is the row one that cannot be read.
+    // A stage without a number must not lose the row or make it unreadable.
     log.record_query(&search("aaaa", &[]), Some(&wrong)).unwrap();
     let found = log.quality(None, None, 9).unwrap();
     assert_eq!((found[0].threshold, found[0].gap_size, found[0].total_ms), (None, None, 0.0));
@@ -174,7 +174,7 @@ fn the_oldest_rows_go() {
     let gone = log.with(|connection| quality::purge(connection, 9, 4)).unwrap();
     assert_eq!(gone, 5);
     assert_eq!(times(&log.quality(None, None, 9).unwrap()), [6, 7, 8, 9]);
-    // What recording does on its own: as if far too many had come before.
+    // Simulates what recording does on its own after far too many rows.
     log.with(|connection| {
         connection.execute("UPDATE sqlite_sequence SET seq = 200000 WHERE name = 'retrieval_quality'", [])
     })

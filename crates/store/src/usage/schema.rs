@@ -28,7 +28,7 @@ pub(super) const SCHEMA: Schema = Schema {
 /// closing does it.
 const CHECKPOINT_PAGES: i64 = 2048;
 
-/// Opens the log for writing and creates it where it is missing.
+/// Opens the log for writing and creates it if it is missing.
 pub(super) fn open_writable(path: &Path, busy_timeout: Duration) -> Result<Connection> {
     let open = || {
         let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
@@ -104,7 +104,7 @@ pub(super) fn scoring_column(connection: &Connection) -> rusqlite::Result<Scorin
     Ok(if count(connection, sentences, [])? > 0 { ScoringColumn::Sentence } else { ScoringColumn::Key })
 }
 
-/// Whether the log has a table for how queries were served. Logs of version 1 have none.
+/// Returns `true` if the log has a table for the quality of queries. Logs of version 1 lack it.
 pub(super) fn has_quality(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(count(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'retrieval_quality'", [])? > 0)
 }

@@ -170,7 +170,7 @@ fn a_busy_log_drops_a_record_and_says_so_and_judging_waits() {
             log.judge("aaaa", &[("p", true)], 1)
         });
         begins.recv().unwrap();
-        // Longer than a record would be waited for; the judgement still is when the other is done.
+        // Longer than recording would wait; the judgement still succeeds once the other is done.
         std::thread::sleep(2 * IMPATIENT);
         assert!(!judging.is_finished());
         begin("COMMIT");

@@ -48,7 +48,7 @@ impl Centres {
         self.namespaces.binary_search(&namespace).ok()
     }
 
-    /// For each group of rows the position of their common centre, or a mark where they have several.
+    /// For each group of rows the position of their common centre, or a mark if they have several.
     pub(super) fn of_groups(&self, namespaces: &[u32], group: usize) -> Vec<u32> {
         let common = |rows: &[u32]| match (rows.iter().min(), rows.iter().max()) {
             (Some(least), Some(most)) if least == most => self.place(*least).map_or(MIXED, |place| place as u32),

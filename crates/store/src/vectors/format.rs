@@ -11,7 +11,7 @@
 //! | namespaces | u32 a row |
 //! | centres | f32: the mean of the rows of each namespace |
 //! | centres' namespaces | u32 a centre, strictly ascending |
-//! | groups' centres | u32 a group of 64 rows: which centre all its rows have, or the largest number |
+//! | groups' centres | u32 a group of 64 rows: the centre that all its rows share, or the largest number |
 //!
 //! All sizes follow from the dimension and the count, so a header cannot point outside its file. Numbers are in the byte order
 //! of the writing machine. Another byte order reads as another version, and the file is rebuilt.

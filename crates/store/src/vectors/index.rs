@@ -31,7 +31,7 @@ impl VectorIndex {
     /// Makes an empty index of vectors of `dimension`, at change number 0.
     ///
     /// # Errors
-    /// When the dimension is not 1 to [`MAX_DIMENSION`](super::MAX_DIMENSION).
+    /// The dimension is not 1 to [`MAX_DIMENSION`](super::MAX_DIMENSION).
     pub fn new(dimension: usize) -> Result<Self, VectorError> {
         check_dimension(dimension)?;
         Ok(Self {
@@ -69,7 +69,7 @@ impl VectorIndex {
     /// Adds or replaces a passage's vector. Its length does not matter. A zero vector is similar to nothing.
     ///
     /// # Errors
-    /// When the vector has another dimension or is not finite; the index is then unchanged.
+    /// The vector has another dimension or is not finite; the index is then unchanged.
     pub fn add(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
         if self.live.len() * GROUP + self.tail.len() >= u32::MAX as usize {
             return Err(VectorError::TooManyRows);
@@ -104,7 +104,7 @@ impl VectorIndex {
         self.live_count + self.tail.len()
     }
 
-    /// Whether there are no passages.
+    /// Returns `true` without any passages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -133,7 +133,7 @@ impl VectorIndex {
         self.snapshot.as_deref()
     }
 
-    /// Whether a passage is in the index.
+    /// Returns `true` if a passage is in the index.
     #[must_use]
     pub fn contains(&self, passage: u64) -> bool {
         self.tail.contains(passage) || self.live_row(passage).is_some()
@@ -148,8 +148,8 @@ impl VectorIndex {
         of_snapshot.chain(self.tail.passages().iter().copied())
     }
 
-    /// Whether enough changed since the snapshot to write a new one: more than 2,000 passages and more than a tenth of the
-    /// index.
+    /// Returns `true` if enough changed since the snapshot to write a new one: more than 2,000 passages and more than a
+    /// tenth of the index.
     #[must_use]
     pub fn wants_rewrite(&self) -> bool {
         let dead = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.len() - self.live_count);

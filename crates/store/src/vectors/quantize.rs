@@ -134,7 +134,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     if norms > 0.0 { (dot / norms) as f32 } else { 0.0 }
 }
 
-/// Writes one bit per dimension: whether the row, minus the centre, is positive there. Returns the row's scale.
+/// Writes one bit per dimension, set if the row minus the centre is positive there. Returns the row's scale.
 ///
 /// Each byte has eight dimensions, the first in the lowest bit.
 pub(super) fn sign_code(codes: &[i8], scale: f32, centre: &[f32], bytes: &mut [u8]) -> f32 {

@@ -12,10 +12,10 @@ use super::snapshot::Snapshot;
 
 /// Work on fewer rows than this is not split over threads.
 const PARALLEL_ROWS: usize = 16_384;
-/// The same for rows that lie apart, each of which waits for memory.
+/// The same for scattered rows, each of which waits for memory.
 const PARALLEL_SCATTERED_ROWS: usize = 1_024;
 
-/// How many rows before its turn a row that lies apart is fetched.
+/// The number of rows by which the fetch of a scattered row is ahead of its turn.
 const AHEAD: usize = 12;
 
 /// A query in the forms that the scans need.
@@ -56,7 +56,7 @@ impl Query {
             if let Some(ahead) = rows.get(at + AHEAD) {
                 self.instructions.prefetch(&codes[*ahead as usize * padded..][..padded]);
             }
-            // Rows that lie side by side go through the kernel together.
+            // Adjacent rows go through the kernel together.
             let run =
                 rows[at..].iter().take(GROUP).zip(first..).take_while(|(row, next)| **row as usize == *next).count();
             self.instructions.dots(&codes[first * padded..(first + run) * padded], &self.int8, &mut dots[..run]);
@@ -73,7 +73,8 @@ impl Query {
     pub(super) fn candidates(&self, snapshot: &Snapshot, live: &[u64], depth: usize) -> Vec<u32> {
         let table = SignTable::new(&self.rotated);
         let offsets = Offsets::new(snapshot, &self.rotated);
-        // Only groups with a live row are touched, and the threads share those: what a filter leaves may lie in one place.
+        // Only groups with a live row are touched, and the threads share those: the rows left by a filter may lie in
+        // one place.
         let groups: Vec<u32> = live.iter().zip(0..).filter(|(live, _)| **live != 0).map(|(_, group)| group).collect();
         let count = groups.len();
         let part = if count * GROUP < PARALLEL_ROWS { count } else { count.div_ceil(2 * rayon::current_num_threads()) };
@@ -128,15 +129,15 @@ impl Query {
     }
 }
 
-/// For each four dimensions, what each of the 16 ways that a row's signs can stand there adds to its dot product.
+/// For each four dimensions, the contribution of each of the 16 combinations of signs to the dot product.
 ///
-/// The centre's own product with the query is the same for all rows of a namespace and added by the [`Offsets`].
+/// The centre's own product with the query is the same for all rows of a namespace, and [`Offsets`] adds it.
 #[derive(Debug)]
 struct SignTable {
     entries: Vec<u8>,
     /// The value of one unit of an entry.
     step: f32,
-    /// The sum of the query's absolute values, which a row of opposite signs has as its negative product.
+    /// The sum of the query's absolute values: a row with all signs opposite has its negative as product.
     absolute: f32,
 }
 
@@ -163,9 +164,9 @@ impl SignTable {
     }
 }
 
-/// The rows of a snapshot that are live and pass the filter: a bit for each, in words of 64.
+/// The rows of a snapshot that are live and pass the filter, as a bit for each, in words of 64.
 ///
-/// `keys` holds for each row what the filter asks for: its document or its passage.
+/// `keys` holds the filter's key of each row: its document or its passage.
 pub(super) fn passing<T: Copy + PartialEq + Sync>(
     keys: &[T],
     live: &[u64],
@@ -180,7 +181,7 @@ pub(super) fn passing<T: Copy + PartialEq + Sync>(
     let mut passing = vec![0; live.len()];
     passing.par_chunks_mut(part).zip(live.par_chunks(part)).zip(keys.par_chunks(part * GROUP)).for_each(
         |((passing, live), keys)| {
-            // Passages of one document mostly lie together: the filter is asked once for each run.
+            // Passages of one document are mostly adjacent: the filter is asked once for each run.
             let mut last = None;
             for ((passing, live), keys) in passing.iter_mut().zip(live).zip(keys.chunks(GROUP)) {
                 for (row, key) in keys.iter().enumerate().filter(|(row, _)| live >> row & 1 == 1) {
@@ -210,7 +211,7 @@ pub(super) fn rows_of(words: &[u64]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The bits whose ranks among the set bits are `ranks`, which ascend.
+/// The bits with these ranks among the set bits; `ranks` ascend.
 pub(super) fn rows_at_ranks(words: &[u64], ranks: impl Iterator<Item = usize>) -> Vec<u32> {
     let mut rows = Vec::new();
     let mut words = words.iter().zip(0_u32..);

@@ -1,4 +1,4 @@
-//! Answers a query from both stages and both places: the snapshot and the tail.
+//! Answers a query from both stages, over the snapshot and the tail.
 
 use super::VectorError;
 use super::background::Background;
@@ -6,18 +6,19 @@ use super::effort::Effort;
 use super::index::VectorIndex;
 use super::scan::{Query, passing, rows_at_ranks, rows_of};
 
-/// Says which documents may be found.
+/// Returns `true` for documents that may be found.
 pub type DocumentFilter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
 
-/// Says which passages may be found.
+/// Returns `true` for passages that may be found.
 pub type PassageFilter<'a> = &'a (dyn Fn(u64) -> bool + Sync);
 
-/// A passage and how similar it is to the query.
+/// A passage and its similarity to the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// The passage's id.
     pub passage: u64,
-    /// Cosine similarity by int8 codes: within about 0.005 of the full-precision value, so at most that far outside of -1 to 1.
+    /// Cosine similarity by int8 codes: within about 0.005 of the full-precision value, so it can exceed -1 to 1 by as
+    /// much.
     pub similarity: f32,
 }
 
@@ -30,7 +31,7 @@ pub struct Nearest {
     pub background: Background,
 }
 
-/// The rows of an index that pass a filter: to be chosen once and searched often, for as long as the index stays as it is.
+/// The rows of an index that pass a filter, chosen once for several searches, as long as the index does not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
     /// A bit for each row of the snapshot.
@@ -39,7 +40,7 @@ pub struct Rows {
     count: usize,
     /// Numbers of rows of the tail, ascending.
     tail: Vec<u32>,
-    /// The state of the index that they are of.
+    /// The state of the index that they belong to.
     changes: u64,
 }
 
@@ -50,7 +51,7 @@ impl Rows {
         self.count + self.tail.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` without any rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -60,11 +61,11 @@ impl Rows {
 impl VectorIndex {
     /// The `count` most similar passages of the documents that pass the filter, and the background.
     ///
-    /// All passages are scanned. The result does not depend on the number of threads or the processor. Similarities come
-    /// from int8 codes: ask for several times as many as are wanted in the end and score those in full precision.
+    /// All passages are scanned. The result does not depend on the number of threads or the processor. Similarities
+    /// come from int8 codes: ask for several times as many as are wanted in the end and score those in full precision.
     ///
     /// # Errors
-    /// When the query has another dimension or is not finite.
+    /// The query has another dimension or is not finite.
     pub fn nearest(
         &self,
         query: &[f32],
@@ -122,7 +123,7 @@ impl VectorIndex {
         }
     }
 
-    /// As [`nearest`](Self::nearest), for a filter that tells the passages of one document apart.
+    /// As [`nearest`](Self::nearest), for a filter that distinguishes the passages of one document.
     ///
     /// # Errors
     /// As [`nearest`](Self::nearest).
@@ -166,7 +167,7 @@ impl VectorIndex {
         };
         let total = live_count + tail.len();
         let similarities = |rows: &[u32]| query.similarities(snapshot.int8_codes(), snapshot.int8_scales(), rows);
-        // By all that is searched, wherever it lies: what was added since the snapshot must not change how.
+        // The method depends on the total searched, snapshot and tail, so that later additions do not change it.
         let exact = total <= effort.exact_rows;
         let rows = if exact {
             rows_of(live).collect()
@@ -193,8 +194,8 @@ impl VectorIndex {
     }
 }
 
-/// The similarities, best first, that are surely the best of all: the first stage, which left `depth` rows, may have missed
-/// some of the last among them, but hardly any of the first quarter.
+/// The similarities, best first, that are surely the best of all. The first stage, which left `depth` rows, may have
+/// missed some of the last ones, but hardly any of the first quarter.
 fn trusted(mut similarities: Vec<f32>, depth: usize) -> Vec<f32> {
     let order = |a: &f32, b: &f32| b.total_cmp(a);
     let count = depth / 4;

@@ -39,7 +39,7 @@ impl Snapshot {
     /// Only the header's checksum and all lengths are checked. [`verify`](Self::verify) reads everything.
     ///
     /// # Errors
-    /// When the operating system cannot open or map an existing file.
+    /// The operating system cannot open or map an existing file.
     pub fn open(path: &Path, identity: &Identity) -> Result<Opened, VectorError> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -77,7 +77,7 @@ impl Snapshot {
         self.header.count
     }
 
-    /// Whether there are no passages.
+    /// Returns `true` without any passages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.header.count == 0
@@ -116,7 +116,7 @@ impl Snapshot {
     /// Compares the whole file with its checksum.
     ///
     /// # Errors
-    /// The reason, when the content is damaged.
+    /// The reason, if the content is damaged.
     pub fn verify(&self) -> Result<(), String> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.map[HEADER_BYTES..]);
@@ -164,7 +164,7 @@ impl Snapshot {
         self.view(&self.layout.centre_namespaces)
     }
 
-    /// For each group the common centre of its rows, or a mark where they have several.
+    /// For each group the common centre of its rows, or a mark if they have several.
     pub(super) fn group_centres(&self) -> &[u32] {
         self.view(&self.layout.group_centres)
     }

@@ -1,4 +1,4 @@
-//! The index against brute force, and files that are not what they should be.
+//! The index against brute force, and unexpected files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,7 +43,7 @@ fn signs() -> Effort {
     Effort { exact_rows: 0, ..Effort::default() }
 }
 
-/// What an index should hold: the document and the vector of each passage.
+/// The expected content of an index: the document and the vector of each passage.
 type Model = BTreeMap<u64, (u32, Vec<f32>)>;
 
 fn write(path: &Path, model: &Model) -> Result<(), VectorError> {
@@ -72,7 +72,7 @@ fn brute_force(model: &Model, query: &[f32], keep: impl Fn(u32) -> bool) -> Vec<
     all
 }
 
-/// Hits are the brute-force ones but for the rounding of codes, and the background is theirs.
+/// Hits are the brute-force ones up to the rounding of codes, and so is the background.
 fn assert_agrees(
     index: &VectorIndex,
     model: &Model,
@@ -199,7 +199,7 @@ proptest! {
         if let Some(length) = shortened {
             bytes.truncate(length.index(bytes.len()));
         }
-        // Under another name, as whoever damages a file does not do, because the first may be mapped.
+        // Under another name, because the first file may be mapped.
         let damaged = path.with_extension("damaged");
         fs::write(&damaged, &bytes).unwrap();
         match Snapshot::open(&damaged, &identity()).unwrap() {

@@ -53,7 +53,7 @@ impl SnapshotWriter {
     /// Begins a file for `path` with all changes up to and including `seq`. Creates a missing directory.
     ///
     /// # Errors
-    /// When the dimension or the model's name is out of range, or the file cannot be created.
+    /// The dimension or the model's name is out of range, or the file cannot be created.
     pub fn create(path: &Path, identity: &Identity, seq: u64) -> Result<Self, VectorError> {
         identity.check()?;
         if let Some(directory) = path.parent() {
@@ -89,7 +89,7 @@ impl SnapshotWriter {
     /// Adds a passage's vector. Its length does not matter, because similarity is cosine. A zero vector is similar to nothing.
     ///
     /// # Errors
-    /// When passages are not strictly ascending, the vector has another dimension or is not finite, or the disk is full.
+    /// Passages are not strictly ascending, the vector has another dimension or is not finite, or the disk is full.
     pub fn push(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
         let owner = owner.into();
         self.check_order(passage)?;
@@ -126,7 +126,7 @@ impl SnapshotWriter {
         self.passages.len()
     }
 
-    /// Whether it has no passage yet.
+    /// Returns `true` if it has no passage yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.passages.is_empty()
@@ -135,7 +135,7 @@ impl SnapshotWriter {
     /// Writes the rest, waits for the disk, and puts the file in place.
     ///
     /// # Errors
-    /// When the disk is full or the directory cannot be written. The old file then stays.
+    /// The disk is full or the directory cannot be written. The old file then stays.
     pub fn finish(mut self) -> Result<(), VectorError> {
         let count = self.passages.len();
         let centres = std::mem::take(&mut self.sums).into_centres();

@@ -1,4 +1,4 @@
-//! What a statement gives: rows, limits, values, and errors that say what would do.
+//! The answer of a statement: rows, limits, values, and errors with a remedy.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ fn an_answer_is_bounded_as_a_whole() {
     let sql = format!("SELECT {wide} FROM claims");
     let given = limited(&pair.shared, &sql, 25);
     assert!(given.truncated && given.row_count >= 1 && given.row_count < 8, "{}", given.row_count);
-    // What takes most as JSON counts as that: here six bytes a character.
+    // The limit counts JSON bytes: here six a character.
     let most = tamis_store::LEAST_SQL_BYTES;
     let wide = vec!["printf('%.*c', 2000, char(1)) AS \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""; 99].join(", ");
     for (sql, complete) in [
@@ -94,7 +94,7 @@ fn an_answer_is_bounded_as_a_whole() {
     }
 }
 
-/// What a value takes as JSON, by the rules of JSON alone.
+/// The size of a value as JSON, by the rules of JSON alone.
 fn json_bytes(value: &SqlValue) -> usize {
     let SqlValue::Text(text) = value else { return 4 };
     text.chars()
@@ -186,7 +186,7 @@ fn the_tables_are_what_is_said_of_them() {
     assert_eq!(rows(&pair.shared, embedded), [[number(50), number(50), number(8), number(2)]]);
 }
 
-/// An index that is only read, also in a directory that cannot be written.
+/// A read-only index, also in a directory that cannot be written.
 #[test]
 fn an_index_that_is_only_read_is_asked_alike() {
     let pair = pair();

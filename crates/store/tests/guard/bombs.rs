@@ -1,4 +1,4 @@
-//! Statements that want more time or memory than there is.
+//! Statements that want more time or memory than allowed.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn many(unit: &str, times: usize, between: &str) -> String {
     vec![unit; times].join(between)
 }
 
-/// Each a statement that would run for ever, or for much too long, or take all memory.
+/// Statements that would run forever, or much too long, or take all memory.
 fn endless() -> Vec<String> {
     let columns: Vec<String> = (0..99).map(|number| format!("x * 0 + {number}")).collect();
     let claims: Vec<String> = (0..60).map(|number| format!("claims c{number}")).collect();
@@ -59,11 +59,11 @@ fn endless() -> Vec<String> {
     .collect()
 }
 
-/// What takes no time to speak of; one of the mistakes that this is to show takes seconds.
+/// The bound for immediate results; each fault that this shows takes seconds.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// Runs `work` until it takes no longer than `factor` times what a mere wait of `asked` takes on this machine now, and
-/// returns how long it took. Others share the machine, so the best of several tries counts.
+/// Runs `work` until it takes no longer than `factor` times a mere wait of `asked` on this machine now, and returns its
+/// duration. Others share the machine, so the best of several tries counts.
 fn within(asked: Duration, factor: f64, name: &str, mut work: impl FnMut()) -> Duration {
     const TRIES: usize = 8;
     let mut told = Vec::new();
@@ -74,7 +74,7 @@ fn within(asked: Duration, factor: f64, name: &str, mut work: impl FnMut()) -> D
             started.elapsed()
         };
         let taken = timed(&mut work);
-        // Most often the machine is quiet enough, and nothing has to be waited for.
+        // Usually the machine is quiet enough, and the first try suffices.
         if taken <= asked.mul_f64(factor) {
             return taken;
         }
@@ -93,7 +93,7 @@ fn what_has_no_end_is_ended_in_time() {
     let before = contents(pair.shared.directory());
     for sql in endless() {
         let mut error = String::new();
-        // A tenth is what the guard takes at most; the rest is a machine that is busy.
+        // The guard takes a tenth at most; the rest allows for a busy machine.
         within(Duration::from_millis(250), 2.0, &sql, || {
             error = ask_within(&pair.shared, &sql, 250).expect_err(&sql).to_string();
         });
@@ -104,7 +104,7 @@ fn what_has_no_end_is_ended_in_time() {
             "{sql}: {error}"
         );
     }
-    // Nothing of it is left: the next one runs as ever.
+    // Nothing of it is left: the next one runs as usual.
     assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
     assert!(before == contents(pair.shared.directory()), "the database changed");
 }
@@ -127,7 +127,7 @@ fn the_time_asked_for_holds() {
     }
 }
 
-/// Statements that are too much before they run.
+/// Statements that are too large to run.
 #[test]
 fn what_is_too_large_is_refused_at_once() {
     let pair = pair();
@@ -168,7 +168,7 @@ fn what_is_too_large_is_refused_at_once() {
     }
 }
 
-/// Functions that SQLite has take quadratic time on such arguments: seconds, in one instruction.
+/// SQLite's own functions take quadratic time on such arguments: seconds, in one instruction.
 #[test]
 fn trap_one_call_of_a_function_takes_no_quadratic_time() {
     let pair = pair();
@@ -195,8 +195,8 @@ fn whoever_asked_can_stop_waiting() {
     assert!(started.elapsed() < timeout, "{:?}", started.elapsed());
 }
 
-/// The resident memory of a process of its own that runs the greediest statements stays under the stated bound: 32 MB a
-/// statement beside what the process has, and no more than four of them at a time.
+/// The resident memory of a separate process that runs the greediest statements stays under the stated bound: 32 MB a
+/// statement on top of the process's own, and at most four of them at a time.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_stays_under_the_stated_bound() {
@@ -216,7 +216,7 @@ fn memory_stays_under_the_stated_bound() {
         assert!(child.status.success() && told.contains("greatest"), "{told}");
         return;
     }
-    // What is left behind ends by itself; here each statement is to be seen alone.
+    // Abandoned statements end by themselves; each statement is measured alone.
     let wait = || {
         let runs = |task: std::io::Result<std::fs::DirEntry>| {
             task.and_then(|task| std::fs::read_to_string(task.path().join("comm")))
@@ -227,7 +227,7 @@ fn memory_stays_under_the_stated_bound() {
         }
     };
     let pair = pair();
-    // Once, so that what is made once is there.
+    // A first run, so that one-time allocations exist.
     rows(&pair.shared, "SELECT count(*) FROM claims");
     let before = status("VmRSS");
     let mut greedy = Vec::new();
@@ -249,11 +249,11 @@ fn memory_stays_under_the_stated_bound() {
     let many = status("VmHWM") - before;
     println!("greatest: {one} KiB for one, {many} KiB for as many as run at a time");
     assert!(one < 48 * 1024, "{one} KiB");
-    // Four that somebody waits for, beside three of theirs that ran out of time and have not ended.
+    // Four with a waiting caller, and three that ran out of time and have not ended.
     assert!(many < (7 * 32 + 16) * 1024, "{many} KiB");
 }
 
-/// Where SQLite was in use before, its allocator is settled, and what it holds in all is looked at instead.
+/// If SQLite was in use before, its allocator is fixed, and its total memory is checked instead.
 #[test]
 fn memory_is_bounded_also_where_sqlite_was_in_use_before() {
     const VARIABLE: &str = "TAMIS_TEST_LATE";

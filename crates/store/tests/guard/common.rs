@@ -9,13 +9,13 @@ use tamis_store::{
     NodeType, Page, Relation, SqlQuery, SqlRows, SqlValue, StoreError, Task, TextForm, Work,
 };
 
-/// The namespace that is asked.
+/// The namespace that the statements query.
 pub const HERE: &str = "here";
-/// A word that stands in every text of the other namespace and in none of this one.
+/// A word in every text of the other namespace and in none of this one.
 pub const SECRET: &str = "hush";
 
-/// The same evidence in an index of its own and in one that holds another namespace too. Whatever a statement tells of one
-/// namespace, it tells the same on both.
+/// The same evidence in an index of its own and in one with another namespace. A statement on one namespace returns the
+/// same from both.
 pub struct Pair {
     pub shared: EmbeddedStore,
     pub alone: EmbeddedStore,
@@ -33,7 +33,7 @@ pub fn pair() -> Pair {
     Pair { shared, alone, _directory: directory }
 }
 
-/// Claims, as many fragments, and edges between them, each text with a word before it; and vectors for all.
+/// Adds claims, as many fragments, and edges between them, each text after the word; and vectors for all.
 pub fn fill(store: &EmbeddedStore, namespace: &str, word: &str, claims: usize) {
     let mut records = vec![
         EvidenceRecord::Task(Task { id: "t1".into(), question: format!("{word}why?"), ..Task::default() }),
@@ -124,7 +124,7 @@ pub fn text(text: &str) -> SqlValue {
     SqlValue::Text(text.to_owned())
 }
 
-/// What the database and its log hold.
+/// The bytes of the database and its log.
 pub fn contents(directory: &Path) -> [Vec<u8>; 2] {
     ["tamis.db", "tamis.db-wal"].map(|name| std::fs::read(directory.join(name)).unwrap_or_default())
 }

@@ -1,12 +1,12 @@
-//! What a statement can see: the evidence of its namespace, whatever it names and however.
+//! A statement sees only the evidence of its namespace, whatever it names and however.
 
 use tamis_store::StoreError;
 
 use crate::common::*;
 
-/// Statements that look for more than they may see. On an index that holds nothing else they tell the same.
+/// Statements that try to see more than they may. On an index without other namespaces they return the same.
 const PROBES: &[&str] = &[
-    // Tables of the index by their names, with and without columns, in every place where a table can stand.
+    // Tables of the index by their names, with and without columns, in every position for a table.
     "SELECT * FROM documents",
     "SELECT id FROM documents",
     "SELECT count(*) FROM documents",
@@ -161,7 +161,7 @@ fn every_statement_that_is_allowed_gives_rows() {
         ] {
             given(&sql);
         }
-        // Which columns are named decides how SQLite merges a view into a statement.
+        // The named columns decide how SQLite merges a view into a statement.
         for one in &columns {
             for sql in [
                 format!("SELECT {one} FROM {name}"),
@@ -181,7 +181,7 @@ fn every_statement_that_is_allowed_gives_rows() {
     }
 }
 
-/// A message names what the statement names and what can be asked, and nothing else of the index.
+/// A message names only what the statement names and what can be queried.
 #[test]
 fn errors_never_name_hidden_tables() {
     let pair = pair();
@@ -221,7 +221,7 @@ fn trap_a_table_expression_named_like_a_view_does_not_read_for_it() {
     }
 }
 
-/// SQLite asks the authorizer nothing about a column that is only joined by USING.
+/// SQLite does not ask the authorizer about a column that is only joined by USING.
 #[test]
 fn trap_a_column_that_is_only_joined_by_is_seen_no_more_than_others() {
     let pair = pair();
@@ -240,7 +240,7 @@ fn trap_a_column_that_is_only_joined_by_is_seen_no_more_than_others() {
     }
 }
 
-/// A name that is hidden can be given to something of the statement's own.
+/// A statement may give a hidden name to something of its own.
 #[test]
 fn hidden_names_are_free_for_table_expressions() {
     let pair = pair();
@@ -271,7 +271,7 @@ impl<S: tamis_store::Store> Ask for S {
     }
 }
 
-/// What is written is seen by the next statement, also where the tables themselves are others.
+/// The next statement sees what was written, even if the tables themselves were replaced.
 #[test]
 fn what_changes_is_seen_at_once() {
     let pair = pair();

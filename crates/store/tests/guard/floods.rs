@@ -41,7 +41,7 @@ fn good_statements_are_answered_among_bad_ones() {
     assert!(before == contents(pair.shared.directory()), "the database changed");
 }
 
-/// A writer is not in the way of statements, nor they in its.
+/// A writer does not block statements, nor they the writer.
 #[test]
 fn writing_goes_on_beside_statements() {
     let pair = pair();

@@ -1,4 +1,4 @@
-//! Statements made from a grammar, and nonsense: none panics, none writes, none runs on, none tells of another namespace.
+//! Statements made from a grammar, and nonsense: none panics, writes, overruns its time or reveals another namespace.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::common::*;
 
-/// Tables that all have a column `id`, and sometimes one that has not or that nobody may read.
+/// Tables that all have a column `id`, and sometimes one that lacks it or that nobody may read.
 fn table() -> impl Strategy<Value = String> {
     prop_oneof![
         20 => prop::sample::select(vec!["claims", "fragments", "tasks", "works", "pages", "temp.claims", "t0"]),
@@ -113,12 +113,12 @@ fn no_statement_panics_writes_runs_on_or_tells_of_another_namespace() {
         .run(&statement(), |sql| {
             let started = Instant::now();
             let shared = told(&pair.shared, &sql);
-            // A thousand times the time that it has: nothing but what runs on takes so long on any machine.
+            // A thousand times its time limit: only an endless statement takes so long on any machine.
             prop_assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
             let alone = told(&pair.alone, &sql);
             answered.set(answered.get() + u32::from(shared.is_ok()));
             match (&shared, &alone) {
-                // How far a statement gets in its time is no property of what it sees.
+                // A statement's progress within its time does not depend on what it sees.
                 (Err(error), _) | (_, Err(error)) if ended(error) => {}
                 _ => prop_assert_eq!(&shared, &alone),
             }
@@ -128,6 +128,6 @@ fn no_statement_panics_writes_runs_on_or_tells_of_another_namespace() {
         })
         .unwrap();
     assert!(before == contents(pair.shared.directory()), "the database changed");
-    // Most of what the grammar makes is refused; a good part has to run for this to say something.
+    // Most statements of the grammar are refused; a good part has to run for this test to mean anything.
     assert!(answered.get() > 150, "only {} statements ran", answered.get());
 }

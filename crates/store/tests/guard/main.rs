@@ -1,4 +1,4 @@
-//! Statements that somebody else wrote, most of them with ill intent.
+//! Untrusted statements, most of them hostile.
 
 mod answers;
 mod bombs;

@@ -1,8 +1,8 @@
-//! Every kind of statement that SQLite has, and texts that are more or less than one.
+//! Every kind of statement in SQLite, and texts that are more or less than one.
 
 use crate::common::*;
 
-/// Each with what the error begins with.
+/// Each with the beginning of its error.
 const REFUSED: &[(&str, &str)] = &[
     ("ALTER TABLE claims ADD COLUMN x", "Cannot add a column to a view"),
     ("ALTER TABLE claims RENAME TO x", ""),
@@ -96,7 +96,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("SELECT text MATCH 'x' FROM claims", "no such function here: match"),
     ("SELECT text REGEXP 'x' FROM claims", "no such function here: REGEXP"),
     ("SELECT json_pretty('[]'), json_patch('{}', '{}')", "no such function here: json_pretty"),
-    // Texts that are no statement, or more than one.
+    // Texts that are not a statement, or more than one.
     ("", "there is no statement"),
     (" \n\t ", "there is no statement"),
     ("-- nothing", "there is no statement"),
@@ -137,7 +137,7 @@ fn what_does_not_read_is_refused_and_changes_nothing() {
     assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
 }
 
-/// Words and signs that look dangerous and are not: the guard reads no text.
+/// Words and signs that look dangerous but are harmless: the guard does not read text.
 #[test]
 fn trap_words_in_texts_names_and_comments_are_only_words() {
     let pair = pair();

@@ -1,4 +1,4 @@
-//! Who may open what: versions, rights, locks, files that are no index.
+//! Opening an index: versions, rights, locks, and files that are not an index.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, StoreErro
 
 use crate::common::*;
 
-/// A database as schema version 1 left it: two documents with three passages, all embedded.
+/// A database of schema version 1: two documents with three passages, all embedded.
 const VERSION_1: &[u8] = include_bytes!("../fixtures/schema-1.db");
 
 fn of_version_1() -> tempfile::TempDir {
@@ -23,7 +23,7 @@ fn set_version(directory: &Path, version: u32) {
     connection.pragma_update(None, "user_version", version).unwrap();
 }
 
-/// The same as version 2 left it.
+/// The same in version 2.
 fn of_version_2() -> tempfile::TempDir {
     let directory = of_version_1();
     let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
@@ -32,7 +32,7 @@ fn of_version_2() -> tempfile::TempDir {
     directory
 }
 
-/// The same as version 4 left it, with what it knew of an issue.
+/// The same in version 4, with the attributes of an issue.
 fn of_version_4() -> tempfile::TempDir {
     let directory = of_version_2();
     let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
@@ -50,7 +50,7 @@ fn of_version_4() -> tempfile::TempDir {
     directory
 }
 
-/// The same as version 3 left it.
+/// The same in version 3.
 fn of_version_3() -> tempfile::TempDir {
     let directory = of_version_2();
     let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
@@ -159,7 +159,7 @@ fn damage_in_the_database_is_reported() {
     let length = content.len();
     content[length / 2..length / 2 + 3_000].fill(0x5a);
     std::fs::write(&path, content).unwrap();
-    // Either it is too damaged to open or the check says what is wrong.
+    // It is too damaged to open, or the check reports the damage.
     match EmbeddedStore::open(directory.path(), Access::ReadOnly) {
         Err(error) => assert!(matches!(error, StoreError::Corrupt { .. }), "{error}"),
         Ok(store) => {
@@ -239,7 +239,7 @@ fn many_threads_search_while_one_writes() {
     assert_sound(&store);
 }
 
-/// Opens an index in a directory that can not be written and expects it to answer.
+/// Opens an index in a directory that cannot be written and expects it to answer.
 fn searchable(directory: &Path) {
     let store = EmbeddedStore::open(directory, Access::ReadOnly).unwrap();
     let query = LexicalQuery::new("sieve");
@@ -256,7 +256,7 @@ fn a_directory_that_can_not_be_written_is_searchable() {
     let store = open(directory.path());
     publish(&store);
     drop(store);
-    // What a directory that was never writable does not have.
+    // Files that a directory that was never writable lacks.
     for lock in [".tantivy-meta.lock", ".tantivy-writer.lock"] {
         let _ = std::fs::remove_file(directory.path().join("lexical").join(lock));
     }
@@ -285,7 +285,7 @@ fn a_directory_that_can_not_be_written_is_searchable() {
     let error = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
     set(0o755, 0o644);
-    // A log that was not written back can not be read without the right to write.
+    // A log that was not written back cannot be read without the right to write.
     std::fs::write(directory.path().join("tamis.db-wal"), b"unfinished").unwrap();
     set(0o555, 0o444);
     let error = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap_err();

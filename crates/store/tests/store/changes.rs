@@ -1,4 +1,4 @@
-//! What goes in comes out: documents, passages, identifiers, properties.
+//! Everything stored can be read back: documents, passages, identifiers, properties.
 
 use tamis_store::prelude::*;
 use tamis_store::{Change, DocumentId, Filter, NewDocument, NewPassage, StoreError, TextHash};
@@ -314,7 +314,7 @@ fn properties_are_kept() {
     assert_eq!(open(directory.path()).property("splitter").unwrap().as_deref(), Some("2"));
 }
 
-/// The database alone agrees with itself; nothing is published.
+/// Asserts that the database is consistent; nothing is published.
 fn assert_sound_database(store: &tamis_store::EmbeddedStore) {
     let problems = store.check().unwrap().problems;
     assert!(problems.iter().all(|problem| problem.mendable), "{problems:?}");

@@ -7,7 +7,7 @@ use tamis_store::{
     Access, Change, DocumentId, EmbeddedStore, Filter, ModelKey, NewDocument, NewPassage, PassageId, TextForm, TextHash,
 };
 
-/// A directory of its own, in memory where the system has a file system there: the stores make the same calls and the
+/// A directory of its own, in memory if the system offers a file system there: the stores make the same calls and the
 /// tests do not wait for a disk.
 pub fn temporary() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
@@ -61,12 +61,12 @@ pub fn publish(store: &EmbeddedStore) {
     store.publish(&mut |_| {}).unwrap();
 }
 
-/// A vector that only depends on the hash it is made from.
+/// A vector that depends only on the given hash.
 pub fn vector_of(hash: TextHash) -> Vec<f32> {
     hash.0[..DIMENSION].iter().map(|&byte| f32::from(byte) - 127.5).collect()
 }
 
-/// Gives each text without a vector one.
+/// Gives each text without a vector one. Returns their number.
 pub fn embed(store: &EmbeddedStore) -> u64 {
     let texts = store.unembedded(MODEL, &Filter::default(), usize::MAX >> 1).unwrap();
     let vectors: Vec<_> = texts.iter().map(|text| (text.hash, vector_of(text.hash))).collect();
@@ -93,7 +93,7 @@ pub fn found(store: &EmbeddedStore, query: &str) -> Vec<String> {
     texts(store, &hits.iter().map(|hit| hit.passage).collect::<Vec<_>>())
 }
 
-/// The check finds nothing.
+/// Asserts that the check finds nothing.
 pub fn assert_sound(store: &EmbeddedStore) {
     assert_eq!(store.check().unwrap().problems, []);
 }

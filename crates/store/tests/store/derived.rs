@@ -1,4 +1,4 @@
-//! What is derived may be lost, damaged, old or another's at any time: nothing else is.
+//! Derived files may be lost, damaged, outdated or another index's at any time, without losing anything else.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ fn filled(directory: &Path) -> EmbeddedStore {
     store
 }
 
-/// What both legs answer.
+/// The answers of both legs.
 fn answers(store: &EmbeddedStore) -> (Vec<String>, Vec<PassageId>) {
     let nearest = store.nearest(MODEL, &[1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9], &Filter::default(), 100).unwrap();
     (found(store, "flour sand"), nearest.hits.iter().map(|hit| hit.passage).collect())
@@ -62,7 +62,7 @@ fn survives(damage: impl Fn(&Path)) {
     assert_sound_after_publishing(&store, after.0 == before.0);
 }
 
-/// Publishing notices what can be noticed without reading everything; the rest is for the check to find.
+/// Publishing notices what shows without reading everything; the check finds the rest.
 fn assert_sound_after_publishing(store: &EmbeddedStore, same: bool) {
     if !same {
         assert!(!store.check().unwrap().problems.is_empty());
@@ -158,7 +158,7 @@ fn a_flipped_bit_is_found_and_mended() {
     }
 }
 
-/// Damages each file in many places, one after the other, and puts it back.
+/// Damages each file in many places, one after the other, and restores it.
 fn with_each_damage(directory: &Path, mut look: impl FnMut(&Path, &str)) {
     let is_lock = |file: &PathBuf| file.extension().is_some_and(|kind| kind == "lock");
     for part in ["lexical", "vectors"] {
@@ -289,7 +289,7 @@ fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
     }
     copy(aside.path(), directory.path());
     let store = open(directory.path());
-    // The same change numbers as those that were lost, and more.
+    // The same change numbers as the lost ones, and more.
     put(&store, (0..5).map(|file| prose(&format!("other{file}.md"), &["flour that is not"])).collect());
     embed(&store);
     publish(&store);
@@ -319,7 +319,7 @@ fn a_build_that_never_ended_starts_again() {
     put(&store, vec![prose("a.md", &["flour"])]);
     std::fs::create_dir(directory.path().join("lexical")).unwrap();
     std::fs::write(directory.path().join("lexical/0123.term"), b"half a file").unwrap();
-    // Searching needs no publication where it can make one itself.
+    // A search that can publish by itself needs no publication before it.
     assert_eq!(found(&store, "flour"), ["flour"]);
     assert_sound(&store);
 }

@@ -1,4 +1,4 @@
-//! The evidence graph in the store: records and their documents, in and out together.
+//! The evidence graph in the store: records and their documents are stored and removed together.
 
 use tamis_store::prelude::*;
 use tamis_store::{
@@ -59,7 +59,7 @@ fn cites(source: (NodeType, &str), target: (NodeType, &str)) -> EvidenceRecord {
     })
 }
 
-/// The documents of fragments and claims, as an import makes them.
+/// The documents of fragments and claims, as an import creates them.
 fn documents(origin: &str, records: &[EvidenceRecord]) -> Vec<tamis_store::Change> {
     let document = |record: &EvidenceRecord| {
         let (EvidenceRecord::Fragment(Fragment { text, .. }) | EvidenceRecord::Claim(Claim { text, .. })) = record
@@ -111,7 +111,7 @@ fn graph() -> Vec<EvidenceRecord> {
     ]
 }
 
-/// The documents that a filter by task leaves, as a search sees them.
+/// The documents that pass a filter by task, as a search sees them.
 fn of_task(store: &dyn Store, task: &str) -> Vec<String> {
     let filter = Filter {
         attributes: vec![AttributeCondition { name: "task".into(), any_of: vec![task.into()] }],
@@ -221,19 +221,19 @@ fn filters_by_task_follow_the_edges() {
     assert_eq!(of_task(&store, "t1"), ["fragment:f1"]);
     assert_eq!(of_task(&store, "t2"), ["fragment:f1", "fragment:f2"]);
 
-    // An edge alone changes neither passages nor the change number, and a remembered filter sees it all the same.
+    // An edge alone changes neither passages nor the change number, and a cached filter still sees it.
     let before = store.summary().unwrap().seq;
     apply(&store, ORIGIN, &[edge("f3", Relation::Neutral, "c1")]).unwrap();
     assert_eq!(store.summary().unwrap().seq, before);
     assert_eq!(of_task(&store, "t1"), ["fragment:f1", "fragment:f3"]);
-    // A claim of another task takes its fragments along.
+    // Moving a claim to another task updates its fragments.
     apply(&store, ORIGIN, &[claim("c2", "t1")]).unwrap();
     assert_eq!(of_task(&store, "t1"), ["fragment:f1", "fragment:f2", "fragment:f3"]);
     assert_eq!(of_task(&store, "t2"), [] as [&str; 0]);
-    // A fragment that is put again keeps its tasks.
+    // Putting a fragment again keeps its tasks.
     apply(&store, ORIGIN, &[fragment("f2", "p2")]).unwrap();
     assert_eq!(of_task(&store, "t1"), ["fragment:f1", "fragment:f2", "fragment:f3"]);
-    // So does one whose document alone is put again.
+    // Putting its document alone does so too.
     store.apply(&documents(ORIGIN, &[fragment("f2", "p2")])).unwrap();
     assert_eq!(of_task(&store, "t1"), ["fragment:f1", "fragment:f2", "fragment:f3"]);
     sound(&store);
@@ -329,7 +329,7 @@ fn a_check_finds_what_does_not_agree() {
     let store = open(directory.path());
     apply(&store, ORIGIN, &graph()).unwrap();
     store.publish(&mut |_| {}).unwrap();
-    // A document of evidence that is no record, as nothing but a mistake makes one.
+    // A document of evidence without a record, which only a mistake can create.
     let stray = tamis_store::NewDocument { collection: "evidence".into(), ..prose("claim:c9", &["It is c9"]) };
     put(&store, vec![stray]);
     let problems = store.check().unwrap().problems;

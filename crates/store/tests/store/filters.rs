@@ -1,4 +1,4 @@
-//! Filters decide inside both legs which passages there are.
+//! Filters take effect inside both legs.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn filled(directory: &std::path::Path) -> EmbeddedStore {
     store
 }
 
-/// What each way to apply a filter lets through: it must be the same.
+/// The passages that pass a filter, by each way of applying it: all ways must agree.
 pub fn passing(store: &EmbeddedStore, filter: &Filter) -> BTreeSet<PassageId> {
     let selected: BTreeSet<PassageId> = store.select(filter).unwrap().into_iter().map(|found| found.passage).collect();
     let lexical = store.lexical(&LexicalQuery::new("needle"), filter, 100).unwrap();
@@ -42,7 +42,7 @@ pub fn passing(store: &EmbeddedStore, filter: &Filter) -> BTreeSet<PassageId> {
     assert_eq!(nearest.background.count, selected.len() as u64);
     let coverage = store.coverage(MODEL, filter).unwrap();
     assert_eq!((coverage.passages, coverage.embedded), (selected.len() as u64, selected.len() as u64));
-    // The same again, from memory.
+    // The same again, from the cache.
     assert_eq!(store.select(filter).unwrap().len(), selected.len());
     selected
 }

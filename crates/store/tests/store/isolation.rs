@@ -13,7 +13,7 @@ use crate::common::*;
 const NAMESPACES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 const WORDS: [&str; 8] = ["flour", "grain", "sand", "river", "sieve", "sea", "milling", "parseConfig"];
 
-/// What happens to a store: each store of the same namespaces sees the same of it.
+/// A change to a store: each store of the same namespaces applies the same.
 #[derive(Debug, Clone)]
 enum Step {
     Put { namespace: usize, path: u8, texts: Vec<Vec<usize>>, code: bool },
@@ -37,7 +37,7 @@ fn path(number: u8) -> String {
     format!("p{number}.md")
 }
 
-/// Makes a store of what happens to some namespaces.
+/// Makes a store from the changes to some namespaces.
 fn made_of(directory: &std::path::Path, steps: &[Step], namespaces: &[usize]) -> EmbeddedStore {
     let store = open(directory);
     for step in steps {
@@ -73,7 +73,7 @@ fn filter_of(namespaces: &[usize]) -> Filter {
     Filter { namespaces: namespaces.iter().map(|&number| NAMESPACES[number].to_owned()).collect(), ..Filter::default() }
 }
 
-/// Passages by what two stores have in common of them: namespace, path, place.
+/// Names of passages that two stores share: namespace, path, position.
 type Names = BTreeMap<PassageId, (String, String, u32)>;
 
 fn names(store: &EmbeddedStore, namespaces: &[usize]) -> Names {
@@ -91,8 +91,8 @@ fn names(store: &EmbeddedStore, namespaces: &[usize]) -> Names {
 /// A passage by its name, with the bits of its score and coverage.
 type Scored = ((String, String, u32), u32, u32);
 
-/// Hits in a form that two stores can be compared by, to the last bit. Passages that score the same come by their
-/// numbers, which follow the order in which they were put, in every store.
+/// Hits in a form that can be compared between two stores, to the last bit. Passages with equal scores come by their
+/// numbers, which follow the order of insertion, in every store.
 fn lexical(found: &LexicalHits, names: &Names) -> (Vec<Scored>, String) {
     let hits = found
         .hits
@@ -105,7 +105,7 @@ fn bits(scores: &[LexicalScore]) -> Vec<(u32, u32)> {
     scores.iter().map(|score| (score.bm25.to_bits(), score.coverage.to_bits())).collect()
 }
 
-/// That a search of `some` in a store of everything is one of a store of `some`.
+/// Asserts that a search of `some` in a store of everything equals one in a store of `some`.
 fn assert_isolated(all: &EmbeddedStore, only: &EmbeddedStore, some: &[usize], query: &str, k: usize) {
     let filter = filter_of(some);
     let (names_of_all, names_of_only) = (names(all, some), names(only, some));
@@ -172,14 +172,15 @@ proptest! {
         let query: Vec<&str> = words.iter().map(|&word| WORDS[word]).collect();
         assert_isolated(&all, &only, &some, &format!("{} unheard", query.join(" ")), k);
         assert_sound(&all);
-        // What needs no filter needs none by name either.
+        // A filter that names every namespace equals no filter.
         let named = all.lexical(&LexicalQuery::new("flour sand"), &filter_of(&every), 40).unwrap();
         prop_assert_eq!(named, all.lexical(&LexicalQuery::new("flour sand"), &Filter::default(), 40).unwrap());
     }
 }
 
-/// Blocks of 128 postings are passed over by their passage that scores highest at the average length of all passages in the
-/// segment. Here that is one of thirty words among long neighbours, but for its own namespace it is the one of one word.
+/// Blocks of 128 postings are skipped by their passage that scores highest at the average length of all passages in the
+/// segment. Here that is one of thirty words among long neighbours, but within its own namespace it is the one of one
+/// word.
 #[test]
 fn a_neighbour_of_long_passages_hides_nothing() {
     let text = |flour: usize, others: usize| [vec![0; flour], (0..others).map(|word| 1 + word % 5).collect()].concat();
@@ -188,7 +189,7 @@ fn a_neighbour_of_long_passages_hides_nothing() {
     let steps = [
         namespace_of(0, 0, vec![text(1, 3); 128]),
         namespace_of(0, 1, second_block),
-        // A second term, as blocks are passed over only where there are several.
+        // A second term, as blocks are only skipped with several terms.
         namespace_of(0, 2, [vec![text(1, 3); 20], vec![vec![7]]].concat()),
         namespace_of(1, 0, vec![text(1, 400); 300]),
     ];
@@ -225,7 +226,7 @@ fn a_namespace_that_is_not_there_or_has_nothing_finds_nothing() {
     }
 }
 
-/// Deleted passages stay in the segments of the index until those are merged: nothing may count them.
+/// Deleted passages stay in the segments of the index until those are merged: none may count them.
 #[test]
 fn what_was_deleted_counts_no_more() {
     let (directory, other) = (temporary(), temporary());

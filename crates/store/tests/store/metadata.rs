@@ -1,4 +1,4 @@
-//! What is known of documents and passages besides their text: attributes, records, authors, dates; and filters by it.
+//! Attributes, records, authors and dates of documents and passages, and filters by them.
 
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -40,7 +40,7 @@ fn filled(directory: &std::path::Path, documents: Vec<NewDocument>) -> EmbeddedS
     store
 }
 
-/// The texts that pass, without the needle that all have in common.
+/// The texts that pass, without the needle that all of them share.
 fn passed(store: &EmbeddedStore, filter: &Filter) -> Vec<String> {
     let ids: Vec<PassageId> = passing(store, filter).into_iter().collect();
     let mut passed: Vec<String> = texts(store, &ids).iter().map(|text| text.replace("needle ", "")).collect();
@@ -78,7 +78,7 @@ fn of_several_conditions_each_must_hold_and_of_several_values_one() {
     assert_eq!(bodies(&having(&[("label", &["bug"]), ("label", &["windows"])])), "1");
     assert_eq!(bodies(&having(&[("label", &["bug", "windows"])])), "1 2");
     assert_eq!(bodies(&having(&[("state", &["closed"]), ("type", &["issue"])])), "2");
-    // One that nothing has, a name that nothing has, and no value at all.
+    // An unused value, an unused name, and no value at all.
     for nothing in [("label", &["bugs"][..]), ("labels", &["bug"]), ("label", &[])] {
         assert_eq!(passed(&store, &having(&[nothing])), [""; 0], "{nothing:?}");
     }
@@ -86,7 +86,7 @@ fn of_several_conditions_each_must_hold_and_of_several_values_one() {
     assert_eq!(bodies(&code), "1");
     let path = Filter { path_globs: vec!["issue:2".into()], ..having(&[("state", &["closed"])]) };
     assert_eq!(bodies(&path), "2");
-    // With conditions on passages besides.
+    // Combined with conditions on passages.
     let comments = Filter { authors: vec!["bob".into()], ..having(&[("state", &["closed"])]) };
     assert_eq!(passed(&store, &comments), ["reply 2", "reply 3"]);
 }
@@ -109,7 +109,7 @@ fn case_makes_no_difference_in_any_script() {
     assert_eq!(passed(&store, &by(&["bo"])), [""; 0]);
 }
 
-/// Documents whose passages are dated in each of the ways that there are.
+/// Documents whose passages are dated in every possible way.
 fn dated() -> Vec<NewDocument> {
     let mut conversation = prose("issue:1", &["needle by itself", "needle by its document"]);
     conversation.passages[0].dated_ns = Some(10 * DAY);
@@ -140,7 +140,7 @@ fn the_date_is_the_passages_own_else_its_documents_else_its_files() {
     assert_eq!(passed(None, Some(0)), "before 1970");
     assert_eq!(passed(Some(41), None), "");
     assert_eq!(passed(Some(20), Some(40)), "by its document, by its file");
-    // From the first moment to before the last; what has no date never passes.
+    // From the first moment to before the last; a passage without a date never passes.
     assert_eq!(passed(Some(-5), Some(10)), "before 1970");
     assert_eq!(passed(None, None).split(", ").count(), 6);
     let always = Filter { since_ns: Some(i64::MIN), until_ns: Some(i64::MAX), ..Filter::default() };
@@ -222,7 +222,7 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
     assert_eq!(passed(&store, &by(&["alice"])), ["body 1", "body 2"]);
 
-    // What another document moves onto is gone with all that was known of it.
+    // A document whose path another one takes is deleted with all its metadata.
     store.apply(&[Change::Move { document: second, path: "issue:1".into(), size: 1, modified_ns: 0 }]).unwrap();
     publish(&store);
     assert_eq!(store.attributes(&[first, second]).unwrap(), [vec![], attributes(&[("state", "open")])]);
@@ -265,7 +265,7 @@ fn attributes_and_records_of_no_document_are_found_by_the_check() {
         .unwrap();
     let problems = store.check().unwrap().problems;
     assert!(problems[0].message.contains("2 rows refer to missing rows"), "{problems:?}");
-    // No passage passes for them.
+    // They have no passage that passes.
     assert_eq!(passing(&store, &having(&[("state", &["open"])])).len(), 2);
 }
 
@@ -313,7 +313,7 @@ fn many_documents_are_filtered_like_few() {
 const STATES: [&str; 3] = ["open", "closed", "Merged"];
 const AUTHORS: [&str; 3] = ["alice", "Bob", "çelik"];
 
-/// A document of the property: its state, labels, date and file's time, and of each passage its author and date.
+/// A document of the property test: its state, labels, date and file's time, and the author and date of each passage.
 #[derive(Debug, Clone)]
 struct Known {
     state: Option<usize>,
@@ -379,7 +379,7 @@ impl Known {
         }
     }
 
-    /// Whether a passage passes, by the words of the filter's documentation.
+    /// Returns `true` if a passage passes, by the words of the filter's documentation.
     fn passes(&self, place: usize, asked: &Asked) -> bool {
         let (author, own, is_function) = self.passages[place];
         let date = own.or(self.dated).or((self.modified != 0).then_some(self.modified));
@@ -435,9 +435,9 @@ proptest! {
                 .filter(|(_, (number, place))| documents[*number].passes(*place, asked))
                 .map(|(&id, _)| id)
                 .collect();
-            // Both legs, the selection and the counts agree on them.
+            // Both legs, the selection and the counts agree.
             prop_assert_eq!(&passing(&store, &asked.filter()), &expected, "{:?}", asked);
-            // Fewer than pass are still only of those.
+            // A smaller limit still returns only passages that pass.
             let few = store.lexical(&LexicalQuery::new("needle"), &asked.filter(), 2).unwrap();
             prop_assert_eq!(few.hits.len(), expected.len().min(2));
             prop_assert!(few.hits.iter().all(|hit| expected.contains(&hit.passage)));

@@ -1,4 +1,4 @@
-//! A database that is missing, empty, or made by several at once; one that does not grow with each change.
+//! A database that is missing, empty, or created by several processes at once, or that does not grow with each change.
 
 use std::sync::Barrier;
 
@@ -104,7 +104,7 @@ fn the_database_does_not_grow_with_every_change() {
     let most = (0..40).map(change).max().unwrap();
     assert!(most <= 200 + 1024 + 200, "{most} vectors are kept for 200 passages");
     assert!(most > 1000, "what was there a moment ago is kept for when it comes back");
-    // What was kept last serves what comes back.
+    // The texts kept last serve those that come back.
     let texts: Vec<String> = (0..200).map(|number| format!("text {number} of round 38")).collect();
     put(&store, vec![document("a.md", texts.iter().map(|text| passage(text)).collect())]);
     assert_eq!(embed(&store), 0);

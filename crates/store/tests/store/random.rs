@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order, the legs hold what the database does, and answer as if built at once.
+//! After any sequence of changes, the legs hold the content of the database and answer as if built at once.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
     }
 }
 
-/// What is found for each word, as (path, text) with the score, in a form that two stores can be compared by.
+/// The answers for each word, as (path, text) with the score, in a form that can be compared between two stores.
 fn answers(store: &EmbeddedStore) -> Vec<Vec<(String, String)>> {
     WORDS
         .iter()

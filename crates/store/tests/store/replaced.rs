@@ -1,5 +1,5 @@
-//! An index whose directory is deleted or made anew while it is open: it is noticed, and nothing is read from or written into
-//! one that is another.
+//! An index whose directory is deleted or replaced while it is open: the store notices, and neither reads nor writes
+//! the other index.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn filled(directory: &Path, text: &str) -> EmbeddedStore {
     store
 }
 
-/// Every file under a directory with its content, except for those that only lock or share.
+/// Every file under a directory with its content, except lock files and shared memory.
 fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut contents = BTreeMap::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -35,7 +35,7 @@ fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     contents
 }
 
-/// Everything that could be asked of a store fails, and says what happened.
+/// Asserts that every call on a store fails and says why.
 fn refuses(store: &EmbeddedStore, gone_now: bool) {
     let query = LexicalQuery::new("flour");
     let everything = Filter::default();

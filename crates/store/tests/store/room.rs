@@ -1,4 +1,4 @@
-//! A disk without room: what is there is searched and described, and what was committed stays.
+//! A full disk: the index can still be searched and described, and committed changes stay.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -17,7 +17,7 @@ struct Disk {
 }
 
 impl Disk {
-    /// One of so many KiB; `None` where this user may not mount any.
+    /// One of so many KiB; `None` if this user may not mount any.
     fn of(kib: u32) -> Option<Disk> {
         let place = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")

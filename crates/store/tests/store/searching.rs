@@ -1,4 +1,4 @@
-//! The two legs: what they find, in which order, with which scores.
+//! The two legs: their hits, order and scores.
 
 use tamis_store::prelude::*;
 use tamis_store::{Change, Filter, LexicalQuery, PassageId, StoreError, TextHash};
@@ -75,7 +75,7 @@ fn words_of_most_passages_cover_nothing() {
     assert_eq!(scores[0].coverage, 1.0);
     assert!(scores[1].bm25 > 0.0);
     assert_eq!(scores[1].coverage, 0.0);
-    // Where there is no other word, they are what there is.
+    // Without rarer words, frequent ones count.
     assert_eq!(store.bm25(&LexicalQuery::new("mill"), &Filter::default(), &all(&store)).unwrap()[2].coverage, 1.0);
 }
 

@@ -9,10 +9,11 @@
 //! | the label of a rationale | an edge from it: SUPPORT is `supports`, CONTRADICT is `refutes` |
 //! | an abstract that a claim cites and that has no rationale for it | a fragment `ABSTRACT`, whole, with a `neutral` edge |
 //!
-//! The unit of an edge is a claim and a rationale, which is that of the labels in the file: there are as many `supports` as
-//! there are labels SUPPORT and as many `refutes` as there are labels CONTRADICT (832 and 463 in all 1,109 claims), and as many
-//! `neutral` as there are pairs of a claim and a cited abstract without a label (485; one claim cites an abstract twice). No fragment takes two stands on a claim,
-//! since no rationale is labelled twice. Of citations between abstracts and of origins of claims SciFact says nothing.
+//! The unit of an edge is a claim and a rationale, like that of the labels in the file: there are as many `supports` as
+//! labels SUPPORT and as many `refutes` as labels CONTRADICT (832 and 463 in all 1,109 claims), and as many `neutral`
+//! as pairs of a claim and a cited abstract without a label (485; one claim cites an abstract twice). No fragment takes
+//! two stands on a claim, since no rationale is labelled twice. SciFact says nothing about citations between abstracts
+//! or origins of claims.
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,8 +5,9 @@
 //! tamis import evidence scifact.jsonl
 //! ```
 //!
-//! `DIRECTORY` holds `claims.jsonl` (the claims with the labels of their rationales) and `corpus.jsonl` (the abstracts in
-//! BEIR's layout, with their sentences as `metadata.sentences`). How they become records says `convert`.
+//! `DIRECTORY` holds `claims.jsonl` (the claims with the labels of their rationales) and `corpus.jsonl` (the abstracts
+//! in BEIR's layout, with their sentences as `metadata.sentences`). The module `convert` documents the conversion to
+//! records.
 
 mod convert;
 

@@ -1,4 +1,4 @@
-//! What is built on the pipeline: each application asks the index, the search and the imports, and none of those knows it.
+//! Applications built on the pipeline. They use the index, the search and the imports, which know nothing of them.
 
 pub mod calibrate;
 pub mod duplicates;

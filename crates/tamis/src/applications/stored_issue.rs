@@ -1,4 +1,4 @@
-//! Issues of the index by their number, as they were given.
+//! Issues of the index by number, as they were imported.
 
 use crate::Error;
 use crate::collections::ISSUES;
@@ -15,7 +15,8 @@ pub(crate) struct StoredIssue {
 }
 
 impl Searcher<'_> {
-    /// The issue of a number: in the first namespace of the scope where that has one, else in the only other that does.
+    /// The issue with a number: from the first namespace of the scope if that has one, or else from the only other that
+    /// does.
     pub(crate) fn issue(&self, number: u64, scope: &Scope) -> Result<StoredIssue, Error> {
         let path = Issue::path(number);
         let (first, others) = scope.names.split_at(if scope.shared.is_empty() { scope.names.len() } else { 1 });
@@ -47,7 +48,7 @@ impl Searcher<'_> {
         Ok(StoredIssue { document, issue })
     }
 
-    /// Issues as they were given, in the order asked for; `None` for one whose record is gone or is not one of an issue.
+    /// Returns issues as they were imported, in the requested order; `None` if the record is missing or not an issue.
     pub(crate) fn issue_records(&self, documents: &[DocumentId]) -> Result<Vec<Option<Issue>>, Error> {
         let records = self.index.store.records(documents)?;
         Ok(records.into_iter().map(|record| serde_json::from_str(&record?).ok()).collect())

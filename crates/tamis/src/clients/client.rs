@@ -1,4 +1,4 @@
-//! The clients: names, files, and how each knows the project.
+//! The clients: their names, their files, and the way each names the project.
 
 use super::surroundings::Surroundings;
 use crate::user_directories::System;
@@ -30,38 +30,38 @@ pub enum Client {
     Zed,
 }
 
-/// Whose configuration a file is.
+/// The owner of a configuration file: the project or the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// The project's: it is in the tree, and can be checked in for everyone.
+    /// The project's. The file is in the tree, and can be checked in for everyone.
     Project,
     /// The user's, for all projects.
     User,
 }
 
-/// How a client tells the server which project is open.
+/// The way in which a client names the open project to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tells {
-    /// It starts the server in the directory that it was itself started in.
+    /// It starts the server in the client's own working directory.
     Directory,
-    /// It replaces this in the arguments.
+    /// It replaces this variable in the arguments.
     Variable(&'static str),
-    /// Not at all, or not reliably: the entry has to name the project.
+    /// Not at all, or unreliably: the entry has to name the project.
     Nothing,
 }
 
-/// How a file holds its servers.
+/// The format of a file and the place of the servers in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// JSON, maybe with comments: an object of servers under this key.
+    /// JSON, with or without comments: an object of servers under this key.
     Json(&'static str),
     /// TOML: a table of servers under this key.
     Toml(&'static str),
 }
 
 impl Client {
-    /// All of them, by name.
+    /// All clients, by name.
     pub const ALL: [Client; 10] = [
         Client::ClaudeCode,
         Client::ClaudeDesktop,
@@ -75,7 +75,7 @@ impl Client {
         Client::Zed,
     ];
 
-    /// The name for a command line.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Client::ClaudeCode => "claude-code",
@@ -91,12 +91,12 @@ impl Client {
         }
     }
 
-    /// The client of this name.
+    /// Returns the client of this name.
     pub fn of_name(name: &str) -> Option<Client> {
         Client::ALL.into_iter().find(|client| client.name() == name)
     }
 
-    /// What has to be done in the client before it uses a new entry.
+    /// Returns the step that the client needs before it uses a new entry.
     pub fn next_step(self) -> &'static str {
         match self {
             Client::ClaudeCode => "start `claude` anew; it asks once whether to trust a project's servers",
@@ -112,12 +112,12 @@ impl Client {
         }
     }
 
-    /// Returns `true` if it has windows: such a program is started by the desktop, often without the shell's search path.
+    /// Returns `true` if the client has windows. The desktop starts such a program, often without the shell's search path.
     pub(super) fn has_windows(self) -> bool {
         matches!(self, Client::ClaudeDesktop | Client::Cursor | Client::VsCode | Client::Windsurf | Client::Zed)
     }
 
-    /// The command that starts it from a shell, where there is one.
+    /// Returns the command that starts it from a shell, if it has one.
     pub(super) fn program(self) -> Option<&'static str> {
         match self {
             Client::ClaudeCode => Some("claude"),
@@ -143,20 +143,20 @@ impl Client {
         }
     }
 
-    /// How it tells the project to a server that a file of this scope names.
+    /// Returns the way in which it names the project to a server listed in a file of this scope.
     pub(super) fn tells(self, scope: Scope) -> Tells {
         match (self, scope) {
             (Client::ClaudeCode | Client::Codex | Client::CopilotCli | Client::GeminiCli | Client::OpenCode, _) => {
                 Tells::Directory
             }
-            // Cursor replaces it by the directory that holds the file: in the user's file that is no project.
+            // Cursor replaces the variable by the directory that holds the file. For the user's file that is not a project.
             (Client::Cursor, Scope::Project) | (Client::VsCode, _) => Tells::Variable("${workspaceFolder}"),
             _ => Tells::Nothing,
         }
     }
 
-    /// The scopes that it has a file for, the one that is taken where none is named first. Of the project where it can be: a
-    /// server in the user's file is started in every project, and would index each.
+    /// Returns the scopes that it has a file for, the default first. The project is the default where possible: a server in the
+    /// user's file is started in every project, and would index each.
     pub fn scopes(self) -> &'static [Scope] {
         match self {
             Client::ClaudeDesktop | Client::CopilotCli | Client::Windsurf | Client::Zed => &[Scope::User],
@@ -164,7 +164,7 @@ impl Client {
         }
     }
 
-    /// Its file of a scope; `None` where it has none, or where there is no home directory to look in.
+    /// Returns its file for a scope; `None` if it has none, or if the user has no home directory.
     pub fn file(self, scope: Scope, project: &Path, around: &Surroundings) -> Option<PathBuf> {
         if !self.scopes().contains(&scope) {
             return None;
@@ -215,7 +215,8 @@ impl Client {
         }
     }
 
-    /// Whether it seems to be here: something of its own is in the user's directory, or its command on the search path.
+    /// Returns `true` if the client seems to be installed: its files are in the user's directory, or its command is on the search
+    /// path.
     pub fn is_here(self, around: &Surroundings) -> bool {
         let own = self.file_of_user(around).is_some_and(|file| match (self, file.parent()) {
             (Client::ClaudeCode, _) => file.exists(),

@@ -1,17 +1,17 @@
-//! What is put into a client's file: how the server is started.
+//! The entry in a client's file that starts the server.
 
 use super::client::{Client, Scope, Tells};
 use super::surroundings::Surroundings;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// The name of the program, by which an entry of ours is known.
+/// The name of the program, which identifies an entry of ours.
 const PROGRAM: &str = "tamis";
 
-/// The command of the program that serves.
+/// The subcommand that starts the server.
 const COMMAND: &str = "mcp";
 
-/// How a client starts the server.
+/// The command line with which a client starts the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// The program.
@@ -20,24 +20,24 @@ pub struct Entry {
     pub arguments: Vec<String>,
 }
 
-/// What an entry is made of.
+/// The values that an entry is made from.
 #[derive(Clone, Debug, Default)]
 pub struct EntryOptions {
     /// The root of the project, absolute.
     pub project: PathBuf,
-    /// Where its index is, if that is not in the project.
+    /// The directory of its index, if that is outside the project.
     pub index: Option<PathBuf>,
-    /// The program that runs now.
+    /// The path of the running program.
     pub program: PathBuf,
     /// Further flags of `tamis mcp`.
     pub flags: Vec<String>,
 }
 
 impl Entry {
-    /// The entry for a client's file of a scope.
+    /// Creates the entry for a client's file of a scope.
     ///
-    /// The program is named by its path where the client may not have the shell's search path, and where it is not on that;
-    /// else by its name, so that the file serves others, too.
+    /// The entry names the program by its path if the client may lack the shell's search path, or if the program is not on it.
+    /// Otherwise it uses the name, so that the file also works for others.
     pub fn new(client: Client, scope: Scope, options: &EntryOptions, around: &Surroundings) -> Entry {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let on_path = around.on_path(PROGRAM).filter(|found| is_same(found, &options.program));
@@ -58,12 +58,12 @@ impl Entry {
         Entry { command, arguments }
     }
 
-    /// Returns `true` if it holds for any project that the client is opened in.
+    /// Returns `true` if the entry holds for any project that the client opens.
     pub fn is_for_any_project(client: Client, scope: Scope) -> bool {
         scope == Scope::User && client.tells(scope) != Tells::Nothing
     }
 
-    /// The entry as this client writes it, key by key.
+    /// Returns the entry in this client's format, key by key.
     pub(super) fn keys(&self, client: Client) -> Vec<(&'static str, Value)> {
         let split = |mut keys: Vec<(&'static str, Value)>| {
             keys.extend([("command", json!(self.command)), ("args", json!(self.arguments))]);
@@ -86,7 +86,7 @@ impl Entry {
     }
 }
 
-/// Returns `true` if an entry that is there starts this program's server, whatever else it says.
+/// Returns `true` if an existing entry starts this program's server, whatever else it says.
 pub(super) fn is_ours(entry: &Map<String, Value>) -> bool {
     let strings = |value: Option<&Value>| -> Vec<String> {
         match value {
@@ -98,7 +98,7 @@ pub(super) fn is_ours(entry: &Map<String, Value>) -> bool {
     let mut words = strings(entry.get("command"));
     words.extend(strings(entry.get("args")));
     let Some((program, arguments)) = words.split_first() else { return false };
-    // By either separator, since a file can have come from another system.
+    // Both separators count, since a file can come from another system.
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let is_program = name == PROGRAM || name.eq_ignore_ascii_case("tamis.exe");
     is_program && arguments.iter().any(|argument| argument == COMMAND)

@@ -1,11 +1,11 @@
-//! Servers in JSON, maybe with comments: one entry changed, the rest as it was.
+//! Servers in JSON with or without comments. One entry changes, the rest stays as it was.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 
-/// What editors and clients read: JSON, comments, and commas after the last element. No more, so that nothing is written into
-/// a file that its client cannot read anyway.
+/// The JSON that editors and clients read: with comments, and with commas after the last element. Nothing more is accepted, so
+/// that we never write into a file that its client cannot read anyway.
 const READ: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -19,10 +19,10 @@ const READ: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// A mark that some editors put before a text.
+/// The mark that some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The server of a name; `None`: there is none.
+/// Returns the server of a name, or `None` if the text has none.
 ///
 /// # Errors
 /// The text is not of this form; the message names the place.
@@ -35,7 +35,7 @@ pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<S
     }))
 }
 
-/// The text with these keys set in the server of a name, which is made where there is none.
+/// Returns the text with these keys set in the server of a name, which is added if it is missing.
 ///
 /// # Errors
 /// The text is not of this form, or holds a key twice.
@@ -66,7 +66,7 @@ pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]
     checked(text, &root, &wanted)
 }
 
-/// The text without the server of a name, and without the object of servers where that held no other.
+/// Returns the text without the server of a name. The object of servers goes too if it held no other.
 ///
 /// # Errors
 /// As [`with`].
@@ -80,7 +80,7 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
         if let Value::Object(left) = left {
             left.remove(name);
         }
-        // A comment in it is somebody's.
+        // A comment in the object is somebody else's.
         let is_bare = !held.children().iter().any(CstNode::is_comment) && held.properties().is_empty();
         if let (true, Some(property)) = (is_bare, root.object_value().and_then(|object| object.get(servers))) {
             property.remove();
@@ -92,7 +92,7 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
     checked(text, &root, &wanted)
 }
 
-/// What the server of a name has besides these keys: other keys, and comments.
+/// Returns the additions to the server of a name besides these keys: other keys, and comments.
 ///
 /// # Errors
 /// As [`with`].
@@ -109,7 +109,7 @@ pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Re
     Ok(added)
 }
 
-/// All that a file says.
+/// Returns all values of a file.
 ///
 /// # Errors
 /// The text is not of this form.
@@ -149,7 +149,7 @@ fn child<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
     &mut value[key]
 }
 
-/// The edited text, if it says what it is to say and nothing else has changed.
+/// Returns the edited text if it says what was wanted and nothing else has changed.
 fn checked(before: &str, root: &CstRootNode, wanted: &Value) -> Result<String, String> {
     let mark = before.starts_with(BYTE_ORDER_MARK).then_some(BYTE_ORDER_MARK);
     let after: String = mark.into_iter().chain(root.to_string().chars()).collect();
@@ -178,7 +178,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// Settings as people keep them: indented in some way, with comments here and there, and servers of others or none.
+    /// Settings as people write them: with some indentation, comments here and there, and perhaps servers of others.
     fn settings() -> impl Strategy<Value = String> {
         let indent = prop_oneof![Just("  "), Just("    "), Just("\t")];
         let comment = prop_oneof![Just(""), Just(" // a note"), Just(" /* a note */")];

@@ -1,12 +1,12 @@
 //! The server for agents in the configuration of the clients that start it.
 //!
-//! Each client keeps the servers that it may start in a file of its own, of one project or of the user. [`Plan`] is what that
-//! file would become: one entry put in or taken out, and everything else byte for byte as it was, comments included. Nothing is
-//! written before [`Plan::carry_out`], and then the file as a whole or not at all. An entry of that name that does not start
-//! this program is another's, and is not touched unless that is asked for.
+//! Each client lists the servers that it may start in a file of its own, one for a project or one for the user. A [`Plan`] holds
+//! the new content of that file: one entry is added or removed, and everything else stays byte for byte, comments included. Only
+//! [`Plan::carry_out`] writes, and it replaces the whole file or nothing. An entry of that name that does not start this program
+//! belongs to somebody else, and stays unless the caller asks to replace it.
 //!
-//! Several clients have a command that adds a server. It writes the same file, but is not there where the client is an
-//! application with windows, and tells nobody what it would do.
+//! Several clients have a command that adds a server. It writes the same file, but windowed applications lack it, and it cannot
+//! show the change beforehand.
 //!
 //! ```
 //! use tamis::clients::{Client, Entry, Scope, Surroundings, System};

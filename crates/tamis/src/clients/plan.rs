@@ -1,4 +1,4 @@
-//! What a client's file would become, and the change itself.
+//! The planned change of a client's file, and the change itself.
 
 use super::client::{Client, Form, Scope};
 use super::entry::{Entry, is_ours};
@@ -14,11 +14,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What a file says of a server.
+/// The state of a server's entry in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It has no such entry, or there is no such file.
+    /// The file is missing, or lacks such an entry.
     Absent,
     /// The entry starts this program's server.
     Ours,
@@ -28,31 +28,31 @@ pub enum Standing {
     Unreadable,
 }
 
-/// A change of one client's file that has not been made yet.
+/// A planned change of one client's file.
 #[derive(Clone, Debug)]
 pub struct Plan {
     client: Client,
     path: PathBuf,
-    /// The project that the file belongs to, out of which no link leads; `None`: it is the user's own.
+    /// The project that the file belongs to. Links must not lead out of it. `None` for the user's own file.
     project: Option<PathBuf>,
     name: String,
     records: Option<Records>,
-    /// What was put in before.
+    /// The record of an earlier installation.
     record: Option<Record>,
-    /// To be put in; `None`: the entry is to be taken out.
+    /// The entry to add; `None` to remove it.
     entry: Option<Entry>,
     force: bool,
     before: Option<String>,
-    /// `None`: the file is to go, since nothing but the entry was ever in it.
+    /// `None` to delete the file, since it never held anything but the entry.
     after: Option<String>,
 }
 
 impl Plan {
-    /// Puts an entry into a client's file of a scope, or brings one of ours up to date. What others have added to it stays.
+    /// Plans to add an entry to a client's file of a scope, or to update one of ours. Additions by others stay.
     ///
     /// # Errors
-    /// The client has no file of this scope, the file cannot be read or is not of its form, or has an entry of this name that
-    /// starts something else, unless it is to be forced out.
+    /// The client has no file of this scope, the file cannot be read or parsed, or its entry of this name starts something else
+    /// and must not be replaced.
     pub fn install(
         client: Client,
         scope: Scope,
@@ -65,7 +65,7 @@ impl Plan {
         Plan::new(client, scope, name, Some(entry), project, force, around)
     }
 
-    /// Takes an entry of ours out of a client's file of a scope.
+    /// Plans to remove an entry of ours from a client's file of a scope.
     ///
     /// # Errors
     /// As [`Plan::install`].
@@ -109,32 +109,32 @@ impl Plan {
         &self.path
     }
 
-    /// Its text; empty where it is not there.
+    /// Its present text; empty if the file is missing.
     pub fn before(&self) -> &str {
         self.before.as_deref().unwrap_or_default()
     }
 
-    /// Its text afterwards; empty where it is to go.
+    /// Its new text; empty if the file is to be deleted.
     pub fn after(&self) -> &str {
         self.after.as_deref().unwrap_or_default()
     }
 
-    /// Returns `true` if anything is to be done.
+    /// Returns `true` if the plan changes anything.
     pub fn changes(&self) -> bool {
         self.before != self.after
     }
 
-    /// Makes the change: the file is replaced as a whole, keeps its permissions and owner, and is made where there is none. A
-    /// link is followed, one of a project's as long as it stays in there. What somebody has written meanwhile is kept. Returns
-    /// why the change could not be written down, if so: it is then undone less exactly.
+    /// Makes the change. The file is replaced as a whole, keeps its permissions and owner, and is created if it is missing. A
+    /// link is followed, but one of a project's must stay in the project. Edits that somebody made since the plan are kept.
+    /// Returns the reason if the change could not be recorded, since undoing it is then less exact.
     ///
     /// # Errors
-    /// The file cannot be written, or is not what it was and cannot take the entry any more.
+    /// The file cannot be written, or it has changed and can no longer take the entry.
     pub fn carry_out(&self) -> Result<Option<String>, Error> {
         if !self.changes() {
             return Ok(None);
         }
-        // The file that a link leads to is the one to be replaced, not the link.
+        // The target of a link is replaced, not the link.
         let path = resolved(&self.path);
         if self.project.as_ref().is_some_and(|project| !path.starts_with(resolved(project))) {
             return Err(Error::path(
@@ -146,7 +146,7 @@ impl Plan {
         let missing = directory.ancestors().take_while(|directory| !directory.exists());
         let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         made.reverse();
-        // It is written down first: what is not done in the end is not found, and so not undone.
+        // The record comes first. If the change then fails, the record does not match the file and nothing is undone.
         let unrecorded = self.note_down(&path, made).err().map(|error| error.to_string());
         fs::create_dir_all(directory).map_err(|error| Error::path(directory, format!("cannot be made: {error}")))?;
         let lock = DirectoryLock::take(directory)?;
@@ -161,7 +161,7 @@ impl Plan {
         {
             let stays = path.exists();
             if !stays {
-                // One that is not empty stays.
+                // A directory that is not empty stays.
                 record.made_directories.iter().rev().for_each(|made| drop(fs::remove_dir(made)));
             }
             records.drop(&path, &self.name, stays)?;
@@ -169,14 +169,14 @@ impl Plan {
         Ok(unrecorded)
     }
 
-    /// Writes down what is about to be put in.
+    /// Records the coming change.
     fn note_down(&self, path: &Path, made: Vec<PathBuf>) -> Result<(), Error> {
         let (Some(records), Some(after), Some(_)) = (&self.records, &self.after, &self.entry) else { return Ok(()) };
         let failed = |reason: String| Error::path(&self.path, reason);
         let there = self.before.as_deref().map(|text| find(self.client, text, &self.name));
         let is_ours = there.transpose().map_err(failed)?.flatten().is_some_and(|there| is_ours(&there));
         let record = match (&self.record, self.before.as_deref()) {
-            // What an entry of ours took the place of is known only if it was written down.
+            // The text that an entry of ours replaced is known only from a record.
             (Some(record), Some(before)) if is_ours => match record.undone(before) {
                 Some(first) => {
                     let first = Some(first.as_str()).filter(|_| !record.made_file || record.inserted != before);
@@ -194,7 +194,7 @@ impl Plan {
         }
     }
 
-    /// Removes a file that was made for the entry and holds nothing else.
+    /// Removes a file that was created for the entry and holds nothing else.
     fn take_away(&self, path: &Path, before: &str) -> Result<(), Error> {
         if read(path, None)?.as_deref() != Some(before) {
             return edit(path, |text| Ok((self.changed(Some(text))?.unwrap_or_default(), ())));
@@ -224,8 +224,8 @@ impl Plan {
         with(self.client, &text, &self.name, entry).map(Some).map_err(failed)
     }
 
-    /// The text without the entry: as it was before it was put in, where that is known; `None` where the file was made for it
-    /// and nothing else is in it.
+    /// Returns the text without the entry, exactly as it was before the installation if that is known. `None` if the file was
+    /// created for the entry and holds nothing else.
     fn without(&self, text: &str) -> Result<Option<String>, Error> {
         let failed = |reason: String| Error::path(&self.path, reason);
         let is_made =
@@ -246,7 +246,7 @@ impl Plan {
         Ok(if is_made(&left) { None } else { Some(left) })
     }
 
-    /// Returns `true` if a text says all that another says but the entry, and nothing else.
+    /// Returns `true` if two texts say the same apart from the entry.
     fn is_the_rest(&self, text: &str, undone: &str) -> bool {
         let ours = find(self.client, undone, &self.name);
         let rest = |text: &str| rest(self.client, text, &self.name).ok();
@@ -254,13 +254,13 @@ impl Plan {
             && matches!((rest(text), rest(undone)), (Some(one), Some(other)) if one == other)
     }
 
-    /// Returns `true` if the entry was put in the place of somebody else's, which then comes back.
+    /// Returns `true` if the entry replaced somebody else's, which then comes back.
     fn replaced_another(&self) -> bool {
         self.record.as_ref().is_some_and(|record| !record.replaced.trim().is_empty())
     }
 }
 
-/// What a client's file of a scope says of the server of a name; `None` where it has no such file.
+/// Returns the state of a server's entry in a client's file of a scope; `None` if it has no such file.
 pub fn standing(
     client: Client,
     scope: Scope,
@@ -298,7 +298,7 @@ fn checked_name(name: &str) -> Result<(), Error> {
     Err(Error::argument("--name", name, "1 to 64 letters, digits, `-` or `_`, which is what every client takes"))
 }
 
-/// The text of a file; `None` where there is none. A project's came with the project.
+/// Returns the text of a file; `None` if it is missing. A project's file is untrusted.
 fn read(path: &Path, project: Option<&Path>) -> Result<Option<String>, Error> {
     let bytes = match project.and_then(|project| Some((project, path.strip_prefix(project).ok()?))) {
         Some((project, under)) => read_linked(project, under, LONGEST_TEXT),
@@ -314,7 +314,7 @@ fn read(path: &Path, project: Option<&Path>) -> Result<Option<String>, Error> {
     }
 }
 
-/// What an entry has besides what this program writes: keys and comments.
+/// Returns the additions to an entry besides what this program writes: keys and comments.
 fn added(client: Client, text: &str, name: &str) -> Result<Vec<String>, String> {
     let known: Vec<&str> = Entry::default().keys(client).into_iter().map(|(key, _)| key).collect();
     match client.form() {
@@ -323,7 +323,7 @@ fn added(client: Client, text: &str, name: &str) -> Result<Vec<String>, String> 
     }
 }
 
-/// All that a file says but a server of a name. No servers at all and none left are the same.
+/// Returns all values of a file except a server. An empty list of servers counts as a missing one.
 fn rest(client: Client, text: &str, name: &str) -> Result<serde_json::Value, String> {
     let (mut all, servers) = match client.form() {
         Form::Json(servers) => (json::values(text)?, servers),

@@ -1,8 +1,8 @@
-//! What was changed in the files of clients, kept so that it can be undone exactly.
+//! The changes made to the files of clients, recorded so that they can be undone exactly.
 //!
-//! A file shows the entry that is in it, but not whether the file was made for it, nor how a line was written before the entry
-//! came between. So each change is written down in the user's configuration directory: the text that was put in and the text
-//! that it took the place of. Only what stands there as it was put in is taken back this way.
+//! A file shows its entry, but not whether the file was created for it, nor the layout before the entry was added. So each change
+//! is recorded in the user's configuration directory: the inserted text and the text that it replaced. Only inserted text that is
+//! still unchanged is undone this way.
 
 use crate::Error;
 use crate::file::foreign::read_regular;
@@ -15,27 +15,27 @@ use std::path::{Path, PathBuf};
 /// The file in the user's configuration directory.
 const FILE: &str = "installed.json";
 
-/// One entry that was put into one file.
+/// One entry added to one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The file, without links.
+    /// The file's path, without links.
     pub file: String,
     /// The name of the entry.
     pub name: String,
-    /// What was put in.
+    /// The inserted text.
     pub inserted: String,
-    /// What stood in its place.
+    /// The text that it replaced.
     pub replaced: String,
-    /// True if the file was made for it.
+    /// True if the file was created for the entry.
     #[serde(default)]
     pub made_file: bool,
-    /// The directories that were made for it, the outermost first.
+    /// The directories that were created for the file, the outermost first.
     #[serde(default)]
     pub made_directories: Vec<PathBuf>,
 }
 
 impl Record {
-    /// What makes `after` of `before`; of no file, if that is `None`.
+    /// Creates the record of a change from `before` to `after`. `before` is `None` if the file is new.
     pub fn of(file: &Path, name: &str, before: Option<&str>, after: &str, made_directories: Vec<PathBuf>) -> Record {
         let made_file = before.is_none();
         let before = before.unwrap_or_default();
@@ -53,8 +53,8 @@ impl Record {
         }
     }
 
-    /// A text as it was before, if what was put in stands there once: where it stands twice, even overlapping, nobody knows
-    /// which of the two it is.
+    /// Returns a text as it was before, if the inserted text occurs in it exactly once. With several occurrences, even
+    /// overlapping ones, the right one is unknown.
     pub fn undone(&self, text: &str) -> Option<String> {
         if self.inserted.is_empty() {
             return None;
@@ -75,12 +75,12 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Those in the user's configuration directory.
+    /// Opens the records in the user's configuration directory.
     pub fn new(directory: PathBuf) -> Records {
         Records { directory }
     }
 
-    /// The record of an entry.
+    /// Returns the record of an entry.
     ///
     /// # Errors
     /// The records cannot be read.
@@ -89,7 +89,7 @@ impl Records {
         Ok(self.read()?.into_iter().find(|record| record.file == key && record.name == name))
     }
 
-    /// Keeps a record in place of the one that there is of the same entry.
+    /// Stores a record, replacing an earlier one of the same entry.
     ///
     /// # Errors
     /// The records cannot be read or written.
@@ -100,7 +100,7 @@ impl Records {
         })
     }
 
-    /// Drops the record of an entry. Where the file stays, another entry of it takes over that the file was made.
+    /// Removes the record of an entry. If the file stays, another entry in it inherits the note that the file was created here.
     ///
     /// # Errors
     /// As [`Records::keep`].
@@ -131,7 +131,7 @@ impl Records {
         let path = self.path();
         let failed = |reason: String| Error::path(&path, format!("cannot be written: {reason}"));
         let text = serde_json::to_string_pretty(&records).map_err(|error| failed(error.to_string()))? + "\n";
-        // What stood in a client's file can be for its user's eyes alone.
+        // The recorded text of a client's file can be private to its user.
         let known = fs::metadata(&path).ok();
         replace_whole(&path, text.as_bytes(), known.as_ref(), 0o600).map_err(|error| failed(error.to_string()))
     }
@@ -152,7 +152,7 @@ impl Records {
     }
 
     fn path(&self) -> PathBuf {
-        // A link is somebody's own; what it leads to is what is replaced.
+        // A link is the user's own, so its target is replaced.
         let path = self.directory.join(FILE);
         dunce::canonicalize(&path).unwrap_or(path)
     }

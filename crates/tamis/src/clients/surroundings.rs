@@ -1,14 +1,14 @@
-//! Where a user's files are, on each system.
+//! The places of a user's files on each system.
 
 use crate::user_directories::{Bases, System, UserDirectories};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What gives the value of an environment variable.
+/// A function that returns the value of an environment variable.
 type Environment = dyn Fn(&str) -> Option<String>;
 
-/// The system and the environment that say where files are.
+/// The system and the environment, which determine where files are.
 pub struct Surroundings {
     system: System,
     environment: Box<Environment>,
@@ -22,13 +22,13 @@ impl fmt::Debug for Surroundings {
 }
 
 impl Surroundings {
-    /// A system, and what gives the value of an environment variable.
+    /// Creates the surroundings from a system and a function that returns the value of an environment variable.
     pub fn new(system: System, environment: impl Fn(&str) -> Option<String> + 'static) -> Surroundings {
         let bases = Bases::of(system, &|name| environment(name).map(OsString::from));
         Surroundings { system, environment: Box::new(environment), bases }
     }
 
-    /// Those of this process.
+    /// Returns those of this process.
     pub fn here() -> Surroundings {
         let bases = Bases::here();
         Surroundings { bases, ..Surroundings::new(System::here(), |name| std::env::var(name).ok()) }
@@ -47,13 +47,13 @@ impl Surroundings {
         self.bases.home.clone()
     }
 
-    /// The directory of this program's own configuration.
+    /// Returns this program's own configuration directory.
     pub(super) fn own_configuration(&self) -> Option<PathBuf> {
         let directories = UserDirectories::of(&self.bases, &|name| self.variable(name).map(OsString::from));
         directories.configuration().map(Path::to_owned)
     }
 
-    /// `~/.config` on every system, for the programs that keep to it; on Linux where the user has moved it.
+    /// Returns `~/.config` on every system, for the programs that use it. On Linux it follows `XDG_CONFIG_HOME`.
     pub(super) fn configuration(&self) -> Option<PathBuf> {
         match self.system {
             System::Linux => self.bases.configuration.clone(),
@@ -61,8 +61,8 @@ impl Surroundings {
         }
     }
 
-    /// Where an application with windows keeps its files. `package`: its identity where it was installed from the store of
-    /// Windows, which gives such a program a directory of its own in place of the common one.
+    /// Returns the directory of a windowed application's files. `package` is its identity if it came from the Microsoft Store,
+    /// which gives such a program its own directory in place of the common one.
     pub(super) fn application_data(&self, name: &str, package: Option<&str>) -> Option<PathBuf> {
         let packaged = package.filter(|_| self.system == System::Windows).and_then(|package| {
             let local = self.bases.cache.as_ref()?;
@@ -72,8 +72,7 @@ impl Surroundings {
         packaged.or_else(|| Some(self.bases.configuration.as_ref()?.join(name)))
     }
 
-    /// A program on the search path, as the path names it: a link is not followed, since what it leads to moves with the next
-    /// version.
+    /// Returns the path of a program on the search path. A link is not followed, since its target moves with the next version.
     pub(super) fn on_path(&self, program: &str) -> Option<PathBuf> {
         let name = if self.system == System::Windows { format!("{program}.exe") } else { program.to_owned() };
         let path = self.variable("PATH")?;

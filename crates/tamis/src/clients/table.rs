@@ -1,9 +1,9 @@
-//! Servers in TOML: one table changed, the rest as it was.
+//! Servers in TOML. One table changes, the rest stays as it was.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
-/// The server of a name; `None`: there is none.
+/// Returns the server of a name, or `None` if the text has none.
 ///
 /// # Errors
 /// The text is not TOML; the message names the place.
@@ -16,7 +16,7 @@ pub(super) fn find(text: &str, servers: &str, name: &str) -> Result<Option<Map<S
     Ok(Some(entry.iter().filter_map(|(key, item)| Some((key.to_owned(), json(item)?))).collect()))
 }
 
-/// The text with these keys set in the server of a name, which is made where there is none.
+/// Returns the text with these keys set in the server of a name, which is added if it is missing.
 ///
 /// # Errors
 /// As [`find`].
@@ -42,7 +42,7 @@ pub(super) fn with(text: &str, servers: &str, name: &str, keys: &[(&str, Value)]
     Ok(as_before(text, &document))
 }
 
-/// The text without the server of a name.
+/// Returns the text without the server of a name.
 ///
 /// # Errors
 /// As [`find`].
@@ -61,7 +61,7 @@ pub(super) fn without(text: &str, servers: &str, name: &str) -> Result<String, S
     Ok(as_before(text, &document))
 }
 
-/// What the server of a name has besides these keys: other keys, and comments.
+/// Returns the additions to the server of a name besides these keys: other keys, and comments.
 ///
 /// # Errors
 /// As [`find`].
@@ -85,7 +85,7 @@ pub(super) fn added(text: &str, servers: &str, name: &str, known: &[&str]) -> Re
     Ok(added)
 }
 
-/// All that a file says.
+/// Returns all values of a file.
 ///
 /// # Errors
 /// As [`find`].
@@ -106,7 +106,7 @@ fn not_table(key: &str) -> String {
     format!("{key} is not a table")
 }
 
-/// The document as text, with the line ends that it had: they are written as single ones.
+/// Returns the document as text with its original line ends, since the editor writes Unix ones.
 fn as_before(before: &str, document: &DocumentMut) -> String {
     let after = document.to_string();
     let lines = before.matches('\n').count();

@@ -38,7 +38,7 @@ fn as_text<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::
     }
 }
 
-/// Takes the table out of a file's content; `None` where there is none or it is empty.
+/// Takes the table out of a file's content. `None` if it is missing or empty.
 pub(super) fn take(
     document: &mut toml::Table,
     path: &Path,

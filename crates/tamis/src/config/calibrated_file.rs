@@ -14,9 +14,9 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 const HEADING: &str = "# Measured by `tamis calibrate`; a value in [search.thresholds] goes before it.\n";
 
 impl Config {
-    /// Writes `calibrated` as `[search.calibrated]` into the project's file, or removes the table. Thresholds of other
-    /// languages measured with the same model stay. A file that the user trusts stays trusted. Returns the file; `None`
-    /// where there is no file to write or nothing to remove.
+    /// Writes `calibrated` as `[search.calibrated]` into the project's file, or removes the table. Thresholds of other languages
+    /// measured with the same model stay. A file that the user trusts stays trusted. Returns the file, or `None` if there was
+    /// nothing to write or remove.
     pub(crate) fn write_calibrated(&self, calibrated: Option<&CalibratedConfig>) -> io::Result<Option<PathBuf>> {
         let Some(path) = &self.project_file else { return Ok(None) };
         let text = match project_file::read_text(path) {
@@ -25,7 +25,7 @@ impl Config {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        // A link is followed, since replacing the link itself would leave its target as it was.
+        // The target of a link is replaced, since replacing the link would leave the target as it was.
         let path = dunce::canonicalize(path).unwrap_or_else(|_| path.clone());
         let edited = edited(&text, calibrated).map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))?;
         if edited == text {
@@ -40,7 +40,7 @@ impl Config {
     }
 }
 
-/// The text with the table, or without it.
+/// Returns the text with the table, or without it.
 fn edited(text: &str, calibrated: Option<&CalibratedConfig>) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("not valid TOML: {error}"))?;
     let before = document.to_string();
@@ -57,8 +57,8 @@ fn edited(text: &str, calibrated: Option<&CalibratedConfig>) -> Result<String, S
     Ok(written)
 }
 
-/// Puts the lines in which `after` differs from `before` into `text`. The editor wrote both with Unix line ends and without
-/// a byte order mark; the other lines of the file keep theirs.
+/// Applies the lines in which `after` differs from `before` to `text`. The editor wrote both with Unix line ends and without a
+/// byte order mark; the other lines of the file keep theirs.
 fn spliced(text: &str, before: &str, after: &str) -> String {
     let lines = |text| -> Vec<&str> { str::split_inclusive(text, '\n').collect() };
     let (text, before, after) = (lines(text), lines(before), lines(after));
@@ -141,7 +141,7 @@ fn set(table: &mut dyn TableLike, name: &str, mut value: Value) {
     }
 }
 
-/// Removes the table. A heading with somebody's comment above it stays, with nothing under it.
+/// Removes the table. A heading below somebody's comment stays, and its table is then empty.
 fn remove(root: &mut Table) {
     let Some(search) = root.get_mut("search").and_then(Item::as_table_like_mut) else { return };
     let is_commented = |table: &Table| {
@@ -154,7 +154,7 @@ fn remove(root: &mut Table) {
     }
 }
 
-/// Replaces a file. Readers see the old text or the new one, each whole.
+/// Replaces a file atomically: readers see the whole old text or the whole new one.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let before = match fs::metadata(path) {
         Ok(known) if known.permissions().readonly() => {

@@ -1,7 +1,7 @@
 //! `[[collection]]`: directories that an index holds besides, or instead of, the tree around it.
 //!
-//! Only a project's configuration names them, with paths relative to the project's root. The file came with the project and
-//! could have any of the user's files read, so directories outside that root need the user's trust.
+//! Only a project's configuration names them, with paths relative to the project's root. The file came with the project and could
+//! make us read any of the user's files, so directories outside that root need the user's trust.
 
 use super::error::ConfigError;
 use super::key::nearest;
@@ -15,17 +15,17 @@ use std::path::{Component, Path, PathBuf};
 pub struct CollectionDirectory {
     /// The directory: absolute, and without symbolic links where it exists.
     pub root: PathBuf,
-    /// The name under which its documents are stored; `None`: that of the directory.
+    /// The namespace of its documents; `None`: the name of the directory.
     pub namespace: Option<String>,
     /// Its owner. Namespaces of one owner may share their contents.
     pub owner: Option<String>,
-    /// Whether its owner's other namespaces may search it.
+    /// True if its owner's other namespaces may search it.
     pub shared: bool,
     /// Globs, as in `.gitignore`. A file must match one of them; empty: every file.
     pub include: Vec<String>,
     /// Globs of files to leave out, as in `.gitignore`.
     pub ignore: Vec<String>,
-    /// The collection of its prose; `None`: as `index.notes` and `index.wiki` say.
+    /// The collection of its prose; `None`: as `index.notes` and `index.wiki` decide.
     pub collection: Option<FileCollection>,
 }
 
@@ -68,7 +68,7 @@ const LONGEST_NAME: usize = 200;
 /// Reads and validates the entries of a file.
 ///
 /// # Errors
-/// The first thing wrong, with what is allowed.
+/// The first invalid entry, with the allowed values.
 pub(super) fn read_collections(value: &toml::Value, file: &Path) -> Result<Vec<Collection>, ConfigError> {
     let tables = value.as_array().and_then(|items| items.iter().map(toml::Value::as_table).collect::<Option<Vec<_>>>());
     let Some(tables) = tables else {
@@ -167,7 +167,7 @@ fn entry(position: usize, table: &toml::Table, file: &Path) -> Result<Collection
     Ok(Collection { position, path, settings })
 }
 
-/// Whether a text can name a namespace or an owner. A colon would end the name in `NAMESPACE:PATH`.
+/// Returns `true` if a text can name a namespace or an owner. A colon would end the name in `NAMESPACE:PATH`.
 pub(crate) fn is_name(name: &str) -> bool {
     let odd = |character: char| character.is_control() || matches!(character, ':' | '/' | '\\');
     !name.trim().is_empty() && name.chars().count() <= LONGEST_NAME && !name.chars().any(odd)
@@ -177,11 +177,11 @@ fn wrong(file: &Path, key: &str, value: String, allowed: &str) -> ConfigError {
     ConfigError::in_file(file, key, value, allowed)
 }
 
-/// The directories that the entries of `file` name. Where several entries name one directory, the first counts. `root` is
-/// the project's, and nothing outside it is read unless `trusted` allows it.
+/// Returns the directories that the entries of `file` name. If several entries name one directory, the first counts. `root` is
+/// the project's root; nothing outside it is read unless `trusted` allows it.
 ///
 /// # Errors
-/// A directory outside the root that the user has not allowed.
+/// A directory outside the root that the user does not trust.
 pub(super) fn directories(
     collections: &[Collection],
     root: &Path,
@@ -213,7 +213,7 @@ pub(super) fn directories(
     Ok(directories)
 }
 
-/// A path without `.` and `..`. Links are not followed.
+/// Returns a path without `.` and `..`. Links are not followed.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -244,7 +244,7 @@ fn part_glob(part: &str) -> Result<globset::GlobMatcher, String> {
     }
 }
 
-/// The directories that a glob names, by path. A wildcard does not match a hidden one, as in a shell.
+/// Returns the directories that match a glob, by path. A wildcard does not match a hidden one, as in a shell.
 fn expand(root: &Path, glob: &str) -> Vec<PathBuf> {
     let mut found = vec![root.to_owned()];
     for part in parts(Path::new(glob)) {

@@ -1,9 +1,9 @@
 //! The declaration of configuration keys.
 //!
-//! A section is a struct whose fields declare their keys: the rustdoc of a field is the line that `tamis config` shows,
-//! the literal after it the key's name, and the [`KeySpec`] its type, range and default and the way its value becomes
-//! that of the field. Validation, environment variables, `tamis config` and the typed value all come from that entry, so
-//! a key without a field, or a field without a key, cannot be written.
+//! A section is a struct whose fields declare their keys. The rustdoc of a field is the line that `tamis config` shows, the
+//! literal after it is the key's name, and the [`KeySpec`] gives its type, range, default and conversion to the field's type.
+//! Validation, environment variables, `tamis config` and the typed value all come from that entry, so a key without a field, or a
+//! field without a key, cannot be written.
 
 use super::calibrated::CalibratedConfig;
 use super::collections::Collection;
@@ -28,7 +28,7 @@ pub struct Setting {
     pub source: Source,
 }
 
-/// Everything that the origins say, by key, with the tables that have no fixed keys.
+/// The merged settings of all origins, by key, with the tables that have no fixed keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     pub values: BTreeMap<String, Setting>,
@@ -43,21 +43,21 @@ pub(super) struct Settings {
     pub directories: UserDirectories,
 }
 
-/// A part of the configuration: its keys, and its typed value.
+/// A part of the configuration with its keys and its typed value.
 pub(super) trait Section: Sized {
-    /// The keys, in the order in which `tamis config` prints them.
+    /// Returns the keys, in the order in which `tamis config` prints them.
     fn declared() -> Vec<Key>;
 
-    /// The typed value.
+    /// Returns the typed value.
     ///
     /// # Errors
-    /// A value that is of the key's type but cannot be used.
+    /// A value of the key's type that cannot be used.
     fn read(settings: &Settings) -> Result<Self, ConfigError>;
 }
 
-/// Declares a section: `section! { pub struct NAME { … } }` for a struct of its own, `section! { for TYPE { … } }` for one
-/// that another crate defines. After a field's type stands `= "KEY", SPEC` for a key, `=> FUNCTION` for what has no key,
-/// or nothing for a section inside this one.
+/// Declares a section: `section! { pub struct NAME { … } }` for a struct of its own, `section! { for TYPE { … } }` for one that
+/// another crate defines. A field's type is followed by `= "KEY", SPEC` for a key, by `=> FUNCTION` for a value without a key, or
+/// by nothing for a nested section.
 macro_rules! section {
     (
         $(#[$about:meta])*
@@ -121,7 +121,7 @@ macro_rules! section {
 }
 pub(super) use section;
 
-/// A key's type, range and default, and how its value becomes a `T`.
+/// A key's type, range, default and conversion to a `T`.
 pub(super) struct KeySpec<T> {
     allowed: Allowed,
     default: Value,
@@ -130,7 +130,7 @@ pub(super) struct KeySpec<T> {
 
 type Convert<T> = Box<dyn Fn(&Entry<'_>) -> Result<T, ConfigError>>;
 
-/// A key with the value that is being converted.
+/// A key with the value to convert.
 pub(super) struct Entry<'a> {
     pub settings: &'a Settings,
     pub setting: &'a Setting,
@@ -138,7 +138,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The error for a value that is not `allowed`.
+    /// Returns the error for a value that is not `allowed`.
     pub fn refuse(&self, value: impl Into<Value>, allowed: impl Into<String>) -> ConfigError {
         ConfigError::NotAllowed {
             source_name: self.setting.source.to_string(),
@@ -157,24 +157,24 @@ impl<T: 'static> KeySpec<T> {
         KeySpec { allowed, default: default.into(), convert: Box::new(convert) }
     }
 
-    /// The field has `function` of the value.
+    /// Converts the key's value by `function`.
     pub fn map<U: 'static>(self, function: fn(T) -> U) -> KeySpec<U> {
         self.check(move |_, value| Ok(function(value)))
     }
 
-    /// The same key, whose value `check` refuses or converts further.
+    /// Checks the key's value with `check`, which refuses it or converts it further.
     pub fn check<U: 'static>(self, check: impl Fn(&Entry<'_>, T) -> Result<U, ConfigError> + 'static) -> KeySpec<U> {
         let KeySpec { allowed, default, convert } = self;
         KeySpec { allowed, default, convert: Box::new(move |entry| check(entry, convert(entry)?)) }
     }
 
-    /// The key under this name. `doc` is the rustdoc of the field.
+    /// Returns the key under this name. `doc` is the rustdoc of the field.
     pub fn key(self, name: &str, doc: &str) -> Key {
         let doc = doc.trim().trim_end_matches('.').to_owned();
         Key { name: name.to_owned(), allowed: self.allowed, default: self.default, doc }
     }
 
-    /// The field's value.
+    /// Returns the field's value.
     pub fn read(self, settings: &Settings, name: &'static str) -> Result<T, ConfigError> {
         let built_in = Setting { value: self.default, source: Source::BuiltIn };
         let setting = settings.values.get(name).unwrap_or(&built_in);
@@ -182,7 +182,7 @@ impl<T: 'static> KeySpec<T> {
     }
 }
 
-/// true or false.
+/// A key that is true or false.
 pub(super) fn flag(default: bool) -> KeySpec<bool> {
     KeySpec::new(Allowed::Flag, Value::Flag(default), |value| match value {
         Value::Flag(value) => Some(*value),
@@ -190,7 +190,7 @@ pub(super) fn flag(default: bool) -> KeySpec<bool> {
     })
 }
 
-/// A whole number.
+/// A key that is a whole number.
 pub(super) fn integer<T: TryFrom<i64> + 'static>(range: RangeInclusive<i64>, default: i64) -> KeySpec<T> {
     KeySpec::new(Allowed::Integer(*range.start(), *range.end()), Value::Integer(default), |value| match value {
         Value::Integer(value) => T::try_from(*value).ok(),
@@ -198,39 +198,39 @@ pub(super) fn integer<T: TryFrom<i64> + 'static>(range: RangeInclusive<i64>, def
     })
 }
 
-/// A number.
+/// A key that is a number.
 pub(super) fn number(range: RangeInclusive<f64>, default: f64) -> KeySpec<f64> {
     KeySpec::new(Allowed::Number(*range.start(), *range.end()), Value::Number(default), number_of)
 }
 
-/// A number, or `"auto"` for `None`.
+/// A key that is a number, or `"auto"` for `None`.
 pub(super) fn auto_or_number(range: RangeInclusive<f64>, default: Option<f64>) -> KeySpec<Option<f64>> {
     let allowed = Allowed::AutoOrNumber(*range.start(), *range.end());
     let default = default.map_or_else(|| Value::from("auto"), Value::Number);
     KeySpec::new(allowed, default, |value| Some(number_of(value)))
 }
 
-/// One of these words.
+/// A key that is one of these words.
 pub(super) fn choice(words: &'static [&'static str], default: &str) -> KeySpec<String> {
     KeySpec::new(Allowed::OneOf(words), default, text_of)
 }
 
-/// One of the words of an enum, whose default variant is the key's default.
+/// A key that is one of the words of an enum, whose default variant is the key's default.
 pub(super) fn word<T: Words + Default>() -> KeySpec<T> {
     KeySpec::new(Allowed::OneOf(T::WORDS), T::default().word(), |value| T::of(&text_of(value)?))
 }
 
-/// Any text.
+/// A key that is any text.
 pub(super) fn text(default: &str) -> KeySpec<String> {
     KeySpec::new(Allowed::Text, default, text_of)
 }
 
-/// A list of texts.
+/// A key that is a list of texts.
 pub(super) fn list(default: &[&str]) -> KeySpec<Vec<String>> {
     list_of(&[], default)
 }
 
-/// A list of these words.
+/// A key that is a list of these words.
 pub(super) fn list_of(words: &'static [&'static str], default: &[&str]) -> KeySpec<Vec<String>> {
     let default = Value::List(default.iter().map(|&item| item.to_owned()).collect());
     KeySpec::new(Allowed::List(words), default, |value| match value {

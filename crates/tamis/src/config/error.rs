@@ -1,4 +1,4 @@
-//! Errors of a configuration, and the places that its values come from.
+//! Errors of a configuration, and the origins of its values.
 
 use serde::Serialize;
 use std::fmt;
@@ -114,7 +114,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// A value in a file that its key does not allow.
+    /// Creates the error for a value in a file that its key does not allow.
     pub(super) fn in_file(file: &Path, key: impl Into<String>, value: impl Into<String>, allowed: &str) -> Self {
         ConfigError::NotAllowed {
             source_name: file.display().to_string(),

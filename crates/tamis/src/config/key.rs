@@ -16,7 +16,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The environment variable that sets it: `TAMIS_` and the name in capitals with underscores.
+    /// Returns the environment variable that sets it: `TAMIS_` and the name in capitals with underscores.
     pub fn variable(&self) -> String {
         variable(&self.name)
     }
@@ -40,7 +40,7 @@ pub(super) fn by_table(keys: Vec<Key>) -> Vec<Key> {
     tables.into_iter().flat_map(|(_, members)| members).collect()
 }
 
-/// The name among `known` that is nearest to `name`, if any is near.
+/// Returns the name among `known` that is nearest to `name`, if any is near.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()

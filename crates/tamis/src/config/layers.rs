@@ -24,7 +24,7 @@ pub struct Origins {
     pub project: Option<PathBuf>,
     /// Environment variables.
     pub environment: Vec<(String, String)>,
-    /// The user's directories, of which the cache is configured here.
+    /// The user's directories, among them the cache that is configured here.
     pub directories: UserDirectories,
     /// Key, text and flag name of each flag that sets a key.
     pub flags: Vec<(String, String, String)>,
@@ -104,7 +104,7 @@ impl Settings {
     }
 
     fn file(&mut self, table: &BTreeMap<String, Key>, path: &Path, source: Source) -> Result<(), ConfigError> {
-        // A project's file came with the project, so it is read with care.
+        // A project's file is untrusted.
         let read = match source {
             Source::Project(_) => project_file::read_text(path),
             _ => std::fs::read_to_string(path),
@@ -152,7 +152,7 @@ impl Settings {
     }
 }
 
-/// The key of that name. Languages are also found by their other names.
+/// Returns the key of that name. Languages are also found by their other names.
 fn find<'t>(table: &'t BTreeMap<String, Key>, source_name: &str, name: &str) -> Result<Cow<'t, Key>, ConfigError> {
     let present = telemetry::RENAMED.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present);
     if let Some(key) = table.get(present) {

@@ -9,17 +9,17 @@ use std::path::Path;
 pub struct McpToken {
     /// Its name in the log.
     pub name: String,
-    /// The SHA-256 of the token. The token itself is stored nowhere.
+    /// The SHA-256 of the token. The token itself is never stored.
     pub sha256: [u8; 32],
     /// The namespaces that it opens; `None`: all.
     pub namespaces: Option<Vec<String>>,
-    /// Whether it may write notes, where the server allows it.
+    /// True if its holder may write notes, where the server allows it.
     pub remember: bool,
-    /// Whether it may judge answers, where the server allows it.
+    /// True if its holder may judge answers, where the server allows it.
     pub feedback: bool,
 }
 
-/// Takes the tokens out of a file. A project's file cannot set who reaches a server.
+/// Takes the tokens out of a file. A project's file cannot set who may reach a server.
 pub(super) fn take(document: &mut toml::Table, path: &Path, source: &Source) -> Result<Vec<McpToken>, ConfigError> {
     let Some(toml::Value::Table(table)) = document.get_mut("mcp") else { return Ok(Vec::new()) };
     if matches!(source, Source::Project(_)) {
@@ -80,7 +80,7 @@ fn token(entry: Entry) -> Result<McpToken, (&'static str, &'static str)> {
     Ok(McpToken { name, sha256, namespaces, remember, feedback })
 }
 
-/// Whether a token may have this name.
+/// Returns `true` if a token may have this name.
 pub fn is_token_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }

@@ -1,7 +1,8 @@
-//! Configuration: read once, at the edge, into one validated [`Config`]. Nothing below parses or defaults.
+//! Configuration, read once at the edge into one validated [`Config`]. Nothing below parses or sets defaults.
 //!
-//! A value comes from, strongest first: a flag, the environment (`TAMIS_…`), the project's `.tamis/config.toml`, the
-//! user's `config.toml` (see [`UserDirectories`]), the built-in default. An unknown key is an error that names the nearest one.
+//! A value comes from one of these origins, the strongest first: a flag, the environment (`TAMIS_…`), the project's
+//! `.tamis/config.toml`, the user's `config.toml` (see [`UserDirectories`]), the built-in default. An unknown key is an error
+//! that names the nearest one.
 //!
 //! A key is declared once, as a field of its section (`sections/`). The order of the modules is that of the data: `layers`
 //! reads the origins by the keys that the sections declare, and the sections convert what was read.
@@ -106,7 +107,7 @@ section! {
     }
 }
 
-/// Every key except those of `[models.NAME]`, `[search.calibrated]` and the languages without a built-in threshold in
+/// Returns every key except those of `[models.NAME]`, `[search.calibrated]` and the languages without a built-in threshold in
 /// `[search.thresholds]`, in the order in which `tamis config` prints them. [`Config::keys`] adds the last where they are set.
 pub fn keys() -> Vec<Key> {
     key::by_table(Config::declared())
@@ -124,29 +125,29 @@ impl Config {
         Ok(config)
     }
 
-    /// The defaults alone, for a library user without files.
+    /// Returns the defaults alone, for a library user without files.
     pub fn built_in() -> Self {
         Config::load(&Origins::default(), None).expect("the defaults are valid")
     }
 
-    /// The project's configuration file, which need not exist.
+    /// Returns the project's configuration file, which need not exist.
     pub(crate) fn project_file(&self) -> Option<&Path> {
         self.project_file.as_deref()
     }
 
-    /// The user's configuration directory, if there is a home.
+    /// Returns the user's configuration directory, if there is a home.
     #[cfg(feature = "evidence")]
     pub(crate) fn user_directory(&self) -> Option<&Path> {
         self.user_directory.as_deref()
     }
 
-    /// Every key with a value, in the order in which `tamis config` prints them: [`keys`], and those of
+    /// Returns every key with a value, in the order in which `tamis config` prints them: [`keys`], and those of
     /// `[search.thresholds]` that are set for further languages.
     pub fn keys(&self) -> Vec<Key> {
         key::by_table(keys().into_iter().chain(thresholds::further(&self.settings)).collect())
     }
 
-    /// The rule of the specification `METHOD[:PARAM=VALUE,…]`. Parameters that it leaves out come from the configuration.
+    /// Returns the rule of the specification `METHOD[:PARAM=VALUE,…]`. Omitted parameters come from the configuration.
     ///
     /// # Errors
     /// An unknown method or parameter, or a value out of range, with the values that are allowed.
@@ -154,7 +155,7 @@ impl Config {
         cuts::rule(&self.settings, specification)
     }
 
-    /// The rules for collections that a cut judges by parameters of their own, by collection.
+    /// Returns the rules of the collections that have cut parameters of their own, by collection.
     ///
     /// # Errors
     /// A lower bound above the upper one, with the collection's table.
@@ -163,7 +164,7 @@ impl Config {
     }
 }
 
-/// The directories that a project's file names. Those outside the project need the user's trust.
+/// Returns the directories that a project's file names. Those outside the project need the user's trust.
 fn collection_directories(settings: &Settings) -> Result<Vec<CollectionDirectory>, ConfigError> {
     let (Some(file), false) = (&settings.project_file, settings.collections.is_empty()) else { return Ok(Vec::new()) };
     // The file is `.tamis/config.toml` in the root.
@@ -207,13 +208,13 @@ mod tests {
         for key in keys() {
             let others = other_values(&key);
             let load = |value: &String| load(vec![(key.name.clone(), value.clone(), "test".to_owned())]).ok();
-            // One end of a range can contradict another key.
+            // A value at the end of its range can contradict another key.
             let config = others.iter().find_map(load).unwrap_or_else(|| panic!("{} refuses {others:?}", key.name));
             assert_ne!(applied(&config), built_in, "{} = {others:?} changes nothing", key.name);
         }
     }
 
-    /// Everything that keys can change: the typed values, and the rules that take parameters from the configuration.
+    /// Returns everything that keys can change: the typed values, and the rules that take parameters from the configuration.
     fn applied(config: &Config) -> String {
         let rule =
             |method: &&tamis_cut::Method| config.cut(method.name).map(|rule| rule.to_string()).unwrap_or_default();
@@ -222,7 +223,7 @@ mod tests {
         format!("{:?} {rules:?} {by_collection:?}", Config { settings: BTreeMap::new(), ..config.clone() })
     }
 
-    /// Values that the key allows and that are not its default.
+    /// Returns allowed values of a key other than its default.
     fn other_values(key: &Key) -> Vec<String> {
         let ends = |low: String, high: String| {
             [low, high].into_iter().filter(|end| key.allowed.read(end).as_ref() != Some(&key.default)).collect()

@@ -39,7 +39,7 @@ pub struct Endpoint {
     pub url: String,
     /// The model's name at the endpoint.
     pub model: String,
-    /// Length of its vectors; taken from the first answer by default.
+    /// Length of its vectors; `None`: that of the first answer.
     pub dimension: Option<usize>,
     /// Environment variable that holds the key.
     pub api_key_env: Option<String>,

@@ -8,8 +8,7 @@ use std::path::Path;
 /// Longest configuration file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Reads the whole file. It may be a link that stays in the project, and must be a regular file of at most [`LONGEST`]
-/// bytes.
+/// Reads the whole file. It may be a link that stays in the project, and must be a regular file of at most [`LONGEST`] bytes.
 ///
 /// # Errors
 /// The file is missing, or is not such a file.
@@ -26,7 +25,7 @@ pub(super) fn read_text(file: &Path) -> io::Result<String> {
     String::from_utf8(read(file)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
-/// The root of the project that a configuration file belongs to.
+/// Returns the root of the project that a configuration file belongs to.
 fn root(file: &Path) -> &Path {
     let directory = file.parent().unwrap_or(Path::new(""));
     match directory.parent() {

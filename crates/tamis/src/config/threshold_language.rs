@@ -1,10 +1,10 @@
-//! The language whose threshold a passage's language takes.
+//! The language whose threshold applies to a passage's language.
 
 use super::key::nearest;
 use tamis_text::{LANGUAGES, Language};
 
-/// The language whose threshold a language takes: TSX, JavaScript and JSX take that of TypeScript, and every other dialect
-/// that of its base language.
+/// Returns the language whose threshold applies to a language: that of TypeScript for TSX, JavaScript and JSX, and that of the
+/// base language for every other dialect.
 ///
 /// ```
 /// use tamis::config::threshold_language;
@@ -17,7 +17,7 @@ pub fn threshold_language(language: &str) -> &str {
     if base == "javascript" { "typescript" } else { base }
 }
 
-/// The name of a language that is nearest to a text.
+/// Returns the language name that is nearest to a text.
 pub(super) fn nearest_language(text: &str) -> Option<&'static str> {
     let names = |language: &'static Language| [language.name].into_iter().chain(language.aliases.iter().copied());
     nearest(&text.to_lowercase(), LANGUAGES.iter().flat_map(names))

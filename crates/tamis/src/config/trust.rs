@@ -1,12 +1,12 @@
-//! The user's trust in projects' configurations, which lets them send text away. Trust covers a file's content and ends
-//! when the file changes.
+//! The user's trust in projects' configurations, which lets them send text away. Trust covers a file's content and ends when the
+//! file changes.
 
 use super::project_file;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The file that lists trusted configurations, in the user's configuration directory.
+/// Returns the file that lists trusted configurations, in the user's configuration directory.
 fn list(user_directory: &Path) -> PathBuf {
     user_directory.join("trusted")
 }
@@ -16,7 +16,7 @@ fn entry(config: &Path) -> io::Result<String> {
     Ok(format!("{} {}", blake3::hash(&content).to_hex(), dunce::canonicalize(config)?.display()))
 }
 
-/// Whether the user trusts the configuration file `config` with its current content.
+/// Returns `true` if the user trusts the configuration file `config` with its current content.
 pub fn is_trusted(user_directory: &Path, config: &Path) -> bool {
     let Ok(entry) = entry(config) else { return false };
     fs::read_to_string(list(user_directory)).is_ok_and(|text| text.lines().any(|line| line == entry))

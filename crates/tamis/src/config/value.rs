@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A value, as a file, a variable or a flag sets it.
+/// A value that a file, a variable or a flag sets.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -37,7 +37,7 @@ impl From<&str> for Value {
 }
 
 impl Value {
-    /// The value of a TOML item; `None` for tables, dates and mixed lists, which no key takes.
+    /// Returns the value of a TOML item; `None` for tables, dates and mixed lists, which no key takes.
     pub(super) fn from_toml(value: &toml::Value) -> Option<Self> {
         Some(match value {
             toml::Value::Boolean(value) => Value::Flag(*value),
@@ -67,7 +67,7 @@ pub enum Allowed {
     OneOf(&'static [&'static str]),
     /// Any text, checked where it is used (a method, a model).
     Text,
-    /// A list of texts, each one of these words when there are any.
+    /// A list of texts. If words are given, each text must be one of them.
     List(&'static [&'static str]),
 }
 
@@ -87,12 +87,12 @@ impl fmt::Display for Allowed {
 }
 
 impl Allowed {
-    /// Whether the key allows a value.
+    /// Returns `true` if the key allows a value.
     pub(crate) fn takes(&self, value: &Value) -> bool {
         self.accept(value).is_some()
     }
 
-    /// `value` in the key's own type, or `None` where it is not allowed. A whole number serves as a number.
+    /// Returns `value` in the key's own type, or `None` if it is not allowed. A whole number serves as a number.
     pub(super) fn accept(&self, value: &Value) -> Option<Value> {
         let number = |value: &Value| match value {
             Value::Integer(value) => Some(*value as f64),

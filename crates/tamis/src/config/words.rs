@@ -1,18 +1,18 @@
 //! Enums whose variants are the words of a configuration key.
 
-/// An enum that a key's words name.
+/// An enum whose variants are the words of a key.
 pub(crate) trait Words: Copy + 'static {
     /// Every word, in the order of the variants.
     const WORDS: &'static [&'static str];
 
-    /// The variant that a word names.
+    /// Returns the variant that a word names.
     fn of(word: &str) -> Option<Self>;
 
-    /// The word that names the variant.
+    /// Returns the word that names the variant.
     fn word(self) -> &'static str;
 }
 
-/// Declares such an enum, each variant with its word.
+/// Declares such an enum with the word of each variant.
 macro_rules! words {
     (
         $(#[$about:meta])*

@@ -1,4 +1,4 @@
-//! Moments that are written out: dates, times and durations in the standard forms.
+//! Moments in standard forms: dates, times and durations.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
@@ -20,7 +20,7 @@ const NUMBERS: [(&str, &str); 13] = [
     ("twelve", "12"),
 ];
 
-/// A date, a time or how long ago something was. `None`: the text is something else, or a moment beyond the calendar.
+/// Reads a date, a time, or a duration before now. `None`: the text is something else, or a moment beyond the calendar.
 pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Some(span) = duration(text) {
         return now.checked_sub(span).ok().map(|then| then.timestamp());
@@ -32,7 +32,7 @@ pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
     local.to_zoned(now.time_zone().clone()).ok().map(|time| time.timestamp())
 }
 
-/// `7d`, `2 weeks`, `3 days ago`, `an hour ago`, `last 7 days`: the length, never negative.
+/// Reads a duration such as `7d`, `2 weeks`, `3 days ago`, `an hour ago` or `last 7 days`; never negative.
 fn duration(text: &str) -> Option<Span> {
     if text.starts_with(['-', '+']) {
         return None;
@@ -54,18 +54,18 @@ fn duration(text: &str) -> Option<Span> {
     Some(span.abs())
 }
 
-/// The digits that a word stands for, or the word.
+/// Returns the digits that a word stands for, or the word.
 fn number(word: &str) -> &str {
     NUMBERS.iter().find(|(name, _)| *name == word).map_or(word, |(_, digits)| digits)
 }
 
-/// `2025-01-31`, or the first day of `2025-01` or `2025`.
+/// Reads `2025-01-31`, or the first day of `2025-01` or `2025`.
 fn day(text: &str) -> Option<Date> {
     let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let whole = match text.split_once('-') {
         None if digits(text, 4) => format!("{text}-01-01"),
         Some((year, month)) if digits(year, 4) && digits(month, 2) => format!("{text}-01"),
-        // A time of day is not passed over.
+        // A time of day must not be ignored.
         _ if text.len() > "2025-01-31".len() => return None,
         _ => text.to_owned(),
     };

@@ -1,7 +1,7 @@
 //! Dates and times as people write them: `2025-01-31`, `7d`, `yesterday`, `since monday`.
 //!
-//! One reading for every face, so that a flag, a tool's argument and a query string mean the same moment. What is written out
-//! ([`exact`]) is read first and never guessed at; what is left are words ([`words`]).
+//! Every interface reads dates here, so a flag, a tool's argument and a query string mean the same moment. Standard forms
+//! ([`exact`]) are read first and never guessed; the rest is read as words ([`words`]).
 
 mod exact;
 mod words;
@@ -9,7 +9,7 @@ mod words;
 use jiff::{Timestamp, Zoned};
 use thiserror::Error;
 
-/// Text that says no moment.
+/// The error for a text that does not name a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{text:?} is no date or time; write a date (2026-11-01, 2026-11), a date and time (2026-11-01T08:30), how long ago (7d, \
@@ -21,23 +21,23 @@ pub struct DateError {
     pub text: String,
 }
 
-/// The moment that a text says, seen from `now`, whose time zone is the writer's.
+/// Returns the moment that a text names, seen from `now`, whose time zone is the writer's.
 ///
 /// | text | moment |
 /// | --- | --- |
 /// | `2025-01-31`, `2025-01`, `2025` | its first instant |
 /// | `2025-01-31T08:30`, `2025-01-31 08:30:15` | that time where the writer is |
 /// | `2025-01-31T08:30Z`, `…+02:00` | that time anywhere |
-/// | `7d`, `12h`, `2 weeks`, `1mo`, `3 days ago`, `last 7 days` | so long before now, with the calendar's months and days |
+/// | `7d`, `12h`, `2 weeks`, `1mo`, `3 days ago`, `last 7 days` | that long before now, with the calendar's months and days |
 /// | `today`, `yesterday`, `monday`, `last monday` | its first instant; a weekday is the latest one, today included |
 /// | `this week`, `last week`, `last month`, `last year` | where it began; a week begins on monday |
 /// | `march`, `march 3`, `3 march 2024`, `March 3rd, 2024` | its first instant; without a year the latest one |
 /// | `yesterday 8pm`, `monday 9:30` | that time of the day |
 ///
-/// A word such as `since`, `after` or `before` in front is passed over. Dates with slashes are refused, since 3/4 is two days.
+/// A leading word such as `since`, `after` or `before` is ignored. Dates with slashes are refused, since 3/4 can be two days.
 ///
 /// # Errors
-/// The text says no moment, or one beyond the calendar.
+/// The text does not name a moment, or names one beyond the calendar.
 ///
 /// ```
 /// let now = "2026-11-22T12:00:00+01:00[Europe/Berlin]".parse()?;
@@ -52,10 +52,10 @@ pub fn moment(text: &str, now: &Zoned) -> Result<Timestamp, DateError> {
     read.ok_or_else(|| DateError { text: text.trim().to_owned() })
 }
 
-/// Words in front of a moment that say how it is meant, which the caller knows already.
+/// Leading words that say how a moment is meant, which the caller already knows.
 const LEADING: [&str; 7] = ["since", "from", "after", "until", "till", "before", "on"];
 
-/// The text without spaces around it and without a leading word, with single spaces.
+/// Returns the text with single spaces, without spaces around it and without a leading word.
 fn plain(text: &str) -> String {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     if words.len() > 1 && LEADING.iter().any(|leading| words[0].eq_ignore_ascii_case(leading)) {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A Sunday, the first weeks after the clocks were put back.
+    /// Returns a Sunday, a few weeks after the clocks were put back.
     fn now() -> Zoned {
         "2026-11-22T12:00:00+01:00[Europe/Berlin]".parse().expect("a time")
     }
@@ -78,7 +78,7 @@ mod tests {
         moment(text, &now()).unwrap_or_else(|error| panic!("{error}")).to_zoned(now().time_zone().clone()).to_string()
     }
 
-    /// The date and the time of day in Berlin.
+    /// Returns the date and the time of day in Berlin.
     fn local(text: &str) -> String {
         at(text).split(['+', '[']).next().unwrap_or_default().to_owned()
     }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(local("two weeks ago"), "2026-11-08T12:00:00");
         assert_eq!(local("last 7 days"), "2026-11-15T12:00:00");
         assert_eq!(local("the past three months"), "2026-08-22T12:00:00");
-        // A month is that of the calendar: the clocks were put back in between.
+        // A month is a calendar month: the clocks were put back in between.
         assert_eq!(at("1mo"), "2026-10-22T12:00:00+02:00[Europe/Berlin]");
     }
 

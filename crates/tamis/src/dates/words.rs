@@ -1,16 +1,16 @@
 //! Moments in words: `yesterday`, `last week`, `march 3`.
 //!
-//! The words are read by `interim`, which looks forward as calendars do: a friday is the coming one. What is searched lies
-//! behind, so here a weekday or a date without a year is the latest one, and a day begins at midnight.
+//! `interim` reads the words. It looks forward as calendars do: a friday is the coming one. Searches look back, so here a weekday
+//! or a date without a year is the latest one, and a day begins at midnight.
 
 use interim::{Dialect, parse_date_string};
 use jiff::civil::Weekday;
 use jiff::{Timestamp, ToSpan, Zoned};
 
-/// Longest name of a day, a month or a unit that the parser takes, in letters; `wednesday` has nine.
+/// Longest name of a day, a month or a unit that the parser accepts, in letters; `wednesday` has nine.
 const LONGEST_NAME: usize = 15;
 
-/// What words say. `None`: they say no moment.
+/// Reads a moment in words. `None`: the words do not name one.
 pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
     let words = normal(text)?;
     if words == "now" {
@@ -29,14 +29,14 @@ pub(super) fn read(text: &str, now: &Zoned) -> Option<Timestamp> {
     Some(found.timestamp())
 }
 
-/// Lower case, ordinals as numbers, and the day before the month where a year follows. `None`: characters that no such text
-/// has, among them the slash.
+/// Normalizes a text: lower case, ordinals as numbers, and the day before the month if a year follows. `None`: the text has
+/// characters that no such text has, among them the slash.
 fn normal(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     if !lower.chars().all(|character| character.is_ascii_alphanumeric() || " ,.:-".contains(character)) {
         return None;
     }
-    // The parser asserts that a name it looks at is shorter than this; none that says anything is as long.
+    // The parser asserts that every name is shorter than this. No valid name is as long.
     if lower.split(|character: char| !character.is_ascii_alphabetic()).any(|name| name.len() > LONGEST_NAME) {
         return None;
     }
@@ -47,19 +47,19 @@ fn normal(text: &str) -> Option<String> {
     Some(match words.as_slice() {
         [month, number] if is_month(month) && year(number) => format!("1 {month} {number}"),
         [month, day, number] if is_month(month) && year(number) => format!("{day} {month} {number}"),
-        // A number alone is no date, and what is written out has been read.
+        // A number alone is not a date, and standard forms have already been read.
         [only] if !only.starts_with(|first: char| first.is_ascii_alphabetic()) => return None,
         words => words.join(" "),
     })
 }
 
-/// `3rd` as `3`.
+/// Returns `3rd` as `3`.
 fn cardinal(word: &str) -> &str {
     let ending = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending));
     ending.filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or(word)
 }
 
-/// The beginning of `this week`, `last month` and their like.
+/// Returns the beginning of `this week`, `last month` and the like.
 fn period(words: &str, today: &Zoned) -> Option<Result<Zoned, jiff::Error>> {
     let (which, unit) = words.split_once(' ')?;
     let back = match which {
@@ -78,7 +78,7 @@ fn period(words: &str, today: &Zoned) -> Option<Result<Zoned, jiff::Error>> {
     })
 }
 
-/// Returns `true` if the words are a weekday or a month with nothing that says which one.
+/// Returns `true` if the words are a bare weekday or month.
 fn named(words: &str) -> bool {
     let mut words_of = words.split(' ');
     let first = words_of.next().unwrap_or_default();
@@ -87,7 +87,7 @@ fn named(words: &str) -> bool {
     is_weekday(first) || (!with_year && (is_month(first) || is_month(second)))
 }
 
-/// The last day or month of a name is never the present one.
+/// Returns the occurrence before the present one, since the last day or month of a name is never the present one.
 fn before(found: Zoned, name: &str, today: &Zoned) -> Option<Zoned> {
     let first = name.split(' ').next().unwrap_or_default();
     let present = (found.year(), found.month()) == (today.year(), today.month());
@@ -98,7 +98,7 @@ fn before(found: Zoned, name: &str, today: &Zoned) -> Option<Zoned> {
     }
 }
 
-/// The same a week or a year before, where it is a weekday or a month.
+/// Returns the latest occurrence of a day, a month or a date up to now.
 fn latest(words: &str, today: &Zoned, now: &Zoned) -> Option<Zoned> {
     let last = parse_date_string(&format!("last {words}"), today.clone(), Dialect::Us).ok()?;
     (last <= *now).then_some(last)

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// An aim that a rule cannot take.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum AimError {
-    /// The method has no parameter for it. An aim that is not met in silence would be a promise broken.
+    /// The method has no parameter for it. Ignoring the aim in silence would break a promise.
     #[error("{aim}: cut {method} has no such aim; use the cut {able}")]
     NoSuchAim {
         /// The parameter.

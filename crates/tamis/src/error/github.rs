@@ -2,30 +2,30 @@
 
 use thiserror::Error;
 
-/// An import from GitHub that failed. What was read before stays in the index, and the next import goes on from there.
+/// An import from GitHub that failed. Everything read so far stays in the index, and the next import continues from there.
 #[derive(Debug, Error)]
 pub enum GithubError {
-    /// The name of a repository that cannot be one.
+    /// An invalid name of a repository.
     #[error("{given:?}: no repository; write OWNER/NAME, such as rust-lang/cargo")]
     Repository {
-        /// What was given.
+        /// The text received.
         given: String,
     },
-    /// The address of an API that is not used.
+    /// An unusable API address.
     #[error("{given}: cannot be the address of an API: {reason}")]
     ApiUrl {
-        /// What was given, without secrets.
+        /// The text received, without secrets.
         given: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A token that cannot be one. It is not printed.
+    /// An invalid token. It is not printed.
     #[error("{variable}: it holds characters that no token has; set it anew, or unset it to read without a token")]
     Token {
         /// The environment variable.
         variable: String,
     },
-    /// The token is not accepted.
+    /// GitHub does not accept the token.
     #[error(
         "{address}: GitHub does not accept the token of {variable} (401{said}); it may have expired: set a valid one, or \
          unset it to read a public repository without"
@@ -33,12 +33,12 @@ pub enum GithubError {
     BadToken {
         /// The address or name asked for.
         address: String,
-        /// The environment variable that it came from.
+        /// The environment variable that holds the token.
         variable: String,
         /// The server's message.
         said: String,
     },
-    /// The server wants to know who asks.
+    /// The server requires a token.
     #[error("{address}: only with a token (401{said}); set GITHUB_TOKEN")]
     NoToken {
         /// The address or name asked for.
@@ -46,29 +46,29 @@ pub enum GithubError {
         /// The server's message.
         said: String,
     },
-    /// There is no such repository, or it may not be seen: the server does not say which.
+    /// The repository does not exist or is not visible: the server does not say which.
     #[error("{repository}: there is no such repository, or {access} (404 at {address})")]
     NotFound {
         /// The repository.
         repository: String,
         /// The address or name asked for.
         address: String,
-        /// What about access, and what to do.
+        /// A remark on access, and the way out.
         access: String,
     },
-    /// The server refuses.
+    /// The server refuses the request.
     #[error("{address}: refused ({status}{said}); {hint}")]
     Refused {
         /// The address or name asked for.
         address: String,
-        /// The status.
+        /// The HTTP status.
         status: u16,
         /// The server's message.
         said: String,
-        /// What to do.
+        /// The way out.
         hint: &'static str,
     },
-    /// The server names an address at another host, where the token must not go.
+    /// The server redirects to another host, where the token must not go.
     #[error(
         "{asked}: the server points to another host, {named}; the token is not sent there and the address not followed. If \
          that is where the API is now, name it with --api-url"
@@ -76,26 +76,26 @@ pub enum GithubError {
     OtherHost {
         /// The address or name asked for.
         asked: String,
-        /// The host that was named.
+        /// The other host.
         named: String,
     },
-    /// The server sends in circles.
+    /// The server redirects too often.
     #[error("{address}: redirected more than {limit} times")]
     Redirects {
         /// The address or name asked for.
         address: String,
-        /// How many are followed.
+        /// The maximum number of redirects.
         limit: u32,
     },
-    /// The answer is not what the API answers.
+    /// The answer does not follow the API.
     #[error("{address}: not an answer of GitHub's API: {reason}; see whether that is the address of an API")]
     Answer {
         /// The address or name asked for.
         address: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// More than a list can show changed at one moment.
+    /// More items changed at one moment than a list can show.
     #[error("{address}: the server ends the list too early: more than it shows were updated at {moment}")]
     ListEnds {
         /// The address or name asked for.
@@ -103,14 +103,14 @@ pub enum GithubError {
         /// The moment.
         moment: String,
     },
-    /// No good answer after several attempts.
+    /// All attempts failed.
     #[error("{address}: {reason} ({attempts} attempts); what was read so far is kept: run the import again to go on")]
     Unavailable {
         /// The address or name asked for.
         address: String,
         /// The last failure.
         reason: String,
-        /// How often it was asked.
+        /// The number of attempts.
         attempts: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! The errors of the library. Each says what happened and what to do.
+//! The errors of the library. Each says what happened and how to go on.
 
 mod aim;
 #[cfg(feature = "github")]
@@ -27,13 +27,13 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What was changed is committed, and the search indexes could not be brought up to date with it.
+    /// The changes are committed, but the search indexes could not be brought up to date with them.
     #[error(
         "what was read is committed and safe, but the search indexes could not be brought up to date with it: {error}; they \
          catch up with the next search or run that can write"
     )]
     NotPublished {
-        /// Why.
+        /// The reason.
         error: StoreError,
     },
     /// A model failed.
@@ -49,33 +49,33 @@ pub enum Error {
         /// The allowed values.
         allowed: String,
     },
-    /// Records of an import that could not be read, so that nothing was imported.
+    /// Unreadable records of an import. Nothing was imported.
     #[error(
         "nothing was imported, since {} cannot be read; mend them, or leave them out:\n{}",
         if records.len() == 1 { "a record".to_owned() } else { format!("{} records", records.len()) },
         listed(records)
     )]
     Unreadable {
-        /// Where each is and what is wrong with it.
+        /// The place of each record and its fault.
         records: Vec<UnreadableRecord>,
     },
-    /// Something that the cut cannot aim at.
+    /// An aim that the cut does not support.
     #[error(transparent)]
     Aim(#[from] AimError),
     /// A guarantee that cannot be given.
     #[error("{reason}{others}; judge more answers, import judged queries, or search without a guarantee")]
     Guarantee {
-        /// Why, and how many judged queries are needed.
+        /// The reason, with the number of judged queries needed.
         reason: tamis_cut::GuaranteeError,
-        /// The number of judged queries that do not count, in words; empty: none.
+        /// The number of judged queries that do not count, in words; empty if all count.
         others: String,
     },
-    /// A model that cannot be used now: its endpoint does not answer, its files are gone, its key is not set.
+    /// An unusable model: its endpoint does not answer, its files are gone, or its key is not set.
     #[error("model {model} cannot be used: {reason}")]
     Model {
         /// The name that the configuration gives it.
         model: String,
-        /// What happened, and what to do.
+        /// The failure, and the way out.
         reason: String,
     },
     /// Symbols without vectors, which cannot be calibrated.
@@ -93,73 +93,73 @@ pub enum Error {
     #[cfg(feature = "github")]
     #[error(transparent)]
     Github(#[from] GithubError),
-    /// Similarities were asked for where there are none.
+    /// A request for similarities without vectors.
     #[error("nothing can be compared without vectors: {reason}")]
     NoVectors {
-        /// The reason why there are none.
+        /// The reason for their absence.
         reason: String,
     },
-    /// A view of the evidence graph that is not fit for use.
+    /// An unusable view of the evidence graph.
     #[error("{reason}")]
     View {
-        /// Its file and what is wrong there.
+        /// Its file and the fault.
         reason: String,
     },
-    /// A path that is not there or cannot be used.
+    /// A missing or unusable path.
     #[error("{}: {reason}", path.display())]
     Path {
         /// The path.
         path: PathBuf,
-        /// Why, and what to do.
+        /// The reason, and the way out.
         reason: String,
     },
     /// A directory that cannot hold the index.
     #[error("{}: {reason}; keep the index in another directory", path.display())]
     IndexDirectory {
-        /// The directory, or what in it is wrong.
+        /// The directory, or the faulty path in it.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A statement that cannot be run, or not under its limits.
+    /// A statement that cannot be run within its limits, or at all.
     #[error("{error}{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
     Sql {
-        /// What is wrong.
+        /// The fault.
         error: String,
-        /// What would do.
+        /// A statement or limit that would work.
         hint: Option<String>,
     },
     /// A path that several repositories of the index hold.
     #[error("{wanted}: in {} namespaces; say in which: {}", forms.len(), forms.join(", "))]
     Ambiguous {
-        /// The address or name asked for.
+        /// The path asked for.
         wanted: String,
-        /// Each with its namespace.
+        /// The path with each of its namespaces.
         forms: Vec<String>,
     },
-    /// A file that is there and that the index leaves out.
+    /// An existing file that the index leaves out.
     #[error("{wanted}: left out of the index: {reason}")]
     LeftOut {
-        /// The address or name asked for.
+        /// The path asked for.
         wanted: String,
-        /// Why, and what would change it.
+        /// The reason, and the way to change it.
         reason: String,
     },
     /// An identifier or path that the index does not hold.
     #[error("{wanted}: not in the index{}", nearest.as_ref().map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
     NotFound {
-        /// The address or name asked for.
+        /// The identifier or path asked for.
         wanted: String,
-        /// The nearest thing that is there.
+        /// The nearest identifier or path that exists.
         nearest: Option<String>,
     },
 }
 
 impl Error {
-    /// A publication that failed after everything was committed.
+    /// Creates the error for a publication that failed after everything was committed.
     pub(crate) fn not_published(error: StoreError) -> Self {
         match error {
-            // Nothing of it is safe in an index that is gone.
+            // An index that is gone has kept nothing safe.
             StoreError::Replaced { .. } => Error::Store(error),
             error => Error::NotPublished { error },
         }

@@ -6,9 +6,9 @@ use std::fmt;
 /// A record of an input that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadableRecord {
-    /// Where it is, in the words of its format: `issues.json: record 3`.
+    /// Its place, in the words of its format: `issues.json: record 3`.
     pub position: String,
-    /// What is wrong with it.
+    /// Its fault.
     pub reason: String,
 }
 
@@ -18,10 +18,10 @@ impl fmt::Display for UnreadableRecord {
     }
 }
 
-/// Records that a message names before it only counts.
+/// The number of records that a message names; further ones are only counted.
 const NAMED: usize = 20;
 
-/// Unreadable records as a message tells them: one a line, the first twenty, and how many there are more.
+/// Formats unreadable records for a message: one a line, the first twenty, and the number of further ones.
 pub(super) fn listed(records: &[UnreadableRecord]) -> String {
     let mut lines: Vec<String> = records.iter().take(NAMED).map(|record| format!("  {record}")).collect();
     if records.len() > NAMED {

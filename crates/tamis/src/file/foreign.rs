@@ -1,9 +1,9 @@
-//! Reading files that somebody else put where they are.
+//! Reads files that somebody else put in place.
 //!
-//! A tree comes from a repository, an archive, another user. Where a text file belongs it can hold a pipe, a device, or a link
-//! out of the tree, and what was a file when it was listed can be something else when it is opened. So a file is opened
-//! without following a link and without waiting, the opened file is looked at, and it is read up to a limit. A [`Directory`]
-//! also holds on to the way there: no directory on it is a link either.
+//! A tree comes from a repository, an archive or another user. A text file in it can turn out to be a pipe, a device or a link
+//! out of the tree, and it can change between listing and opening. So we open a file without following a link and without
+//! blocking, check the opened file, and read it up to a limit. A [`Directory`] also holds its own path open, so no directory on
+//! that path is a link either.
 
 use std::fmt;
 use std::fs::{self, File, FileType, Metadata};
@@ -15,11 +15,11 @@ use std::path::{Component, Path};
 pub(crate) enum Refusal {
     /// A symbolic link.
     Link,
-    /// A symbolic link that leads out of the tree, or to nowhere.
+    /// A symbolic link that leads out of the tree or to a missing file.
     LeadsOut,
-    /// Neither a file nor a link; what it is.
+    /// Neither a file nor a link, with the name of its kind.
     Special(&'static str),
-    /// More bytes than this.
+    /// A file of more than this many bytes.
     TooLarge(u64),
 }
 
@@ -41,29 +41,29 @@ impl Refusal {
         io::Error::new(ErrorKind::InvalidInput, self)
     }
 
-    /// Returns the reason why a file was refused, where that is what an error says.
+    /// Returns the reason why a file was refused, if the error stands for one.
     fn of(error: &io::Error) -> Option<&Refusal> {
         error.get_ref()?.downcast_ref()
     }
 }
 
-/// Reads a file of a tree whole. `path` is under `root`, and no part of it may be a link.
+/// Reads a whole file of a tree. `path` is relative to `root`, and no part of it may be a link.
 ///
 /// # Errors
-/// It is not there, is no regular file, is reached through a link, or holds more than `longest` bytes.
+/// The file is missing, is not a regular file, is reached through a link, or holds more than `longest` bytes.
 pub(crate) fn read_in(root: &Path, path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     Directory::open(root)?.read(path, longest)
 }
 
-/// As [`read_in`], except that links are followed as long as they stay in the tree.
+/// Reads as [`read_in`] does, but follows links that stay in the tree.
 ///
 /// # Errors
 /// As [`read_in`].
 pub(crate) fn read_linked(root: &Path, path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let whole = root.join(path);
-    // This opens nothing: a pipe at the end of the way does no harm yet.
+    // This opens nothing, so a pipe at the end of the path does no harm yet.
     let target = match dunce::canonicalize(&whole) {
-        // A link to nowhere is not the same as no file: what it leads to may be there for others.
+        // A dangling link differs from a missing file: its target may exist for others.
         Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(&whole).is_ok() => {
             return Err(Refusal::LeadsOut.error());
         }
@@ -76,16 +76,16 @@ pub(crate) fn read_linked(root: &Path, path: &Path, longest: u64) -> io::Result<
     }
 }
 
-/// Reads a file that may lie anywhere and be a link, but must be a regular file in the end.
+/// Reads a file anywhere. It may be a link, but its target must be a regular file.
 ///
 /// # Errors
-/// It is not there, is no regular file, or holds more than `longest` bytes.
+/// The file is missing, is not a regular file, or holds more than `longest` bytes.
 pub(crate) fn read_regular(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let (file, metadata) = open_regular(path)?;
     whole(file, metadata.len(), longest)
 }
 
-/// Reads an opened file up to a limit. It can grow meanwhile.
+/// Reads an opened file up to a limit, since it can grow meanwhile.
 fn whole(file: File, size: u64, longest: u64) -> io::Result<Vec<u8>> {
     if size > longest {
         return Err(Refusal::TooLarge(longest).error());
@@ -98,7 +98,7 @@ fn whole(file: File, size: u64, longest: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Refuses all but a regular file.
+/// Refuses everything but a regular file.
 fn regular(kind: FileType) -> io::Result<()> {
     match kind {
         kind if kind.is_file() => Ok(()),
@@ -123,7 +123,7 @@ fn special(_: FileType) -> &'static str {
     "something else"
 }
 
-/// The parts of a path under a directory; none leads up or to the top of the file system.
+/// Returns the parts of a relative path. None may lead up or to the root of the file system.
 fn parts(path: &Path) -> io::Result<Vec<&std::ffi::OsStr>> {
     let part = |component| match component {
         Component::Normal(name) => Ok(name),
@@ -147,31 +147,31 @@ mod unix {
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::Path;
 
-    /// Without waiting for the other end of a pipe, and without making a terminal the process's own.
+    /// Does not wait for the other end of a pipe, and does not make a terminal the controlling one.
     const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
     const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-    /// A directory that is held open: what is read through it lies in it, whatever its path leads to meanwhile.
+    /// An open directory. Every read through it stays inside, whatever its path leads to meanwhile.
     #[derive(Debug)]
     pub(crate) struct Directory {
         handle: OwnedFd,
     }
 
     impl Directory {
-        /// A directory that somebody named: links on the way are followed.
+        /// Opens a directory that somebody named. Links in its path are followed.
         ///
         /// # Errors
-        /// It is not there, is none, or cannot be read.
+        /// The path is missing, is not a directory, or cannot be read.
         pub fn open(path: &Path) -> io::Result<Directory> {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             Ok(Directory { handle: rustix::fs::open(path, flags, Mode::empty())? })
         }
 
-        /// A directory under this one. No part of the path may be a link.
+        /// Opens a directory below this one. No part of the path may be a link.
         ///
         /// # Errors
-        /// It is not there, is none, cannot be read, or is reached through a link.
+        /// The path is missing, is not a directory, cannot be read, or is reached through a link.
         pub fn below(&self, path: &Path) -> io::Result<Directory> {
             let mut handle = self.handle.try_clone()?;
             for part in parts(path)? {
@@ -180,10 +180,10 @@ mod unix {
             Ok(Directory { handle })
         }
 
-        /// Reads a file under this directory whole. No part of the path may be a link.
+        /// Reads a whole file below this directory. No part of the path may be a link.
         ///
         /// # Errors
-        /// It is not there, is no regular file, is reached through a link, or holds more than `longest` bytes.
+        /// The file is missing, is not a regular file, is reached through a link, or holds more than `longest` bytes.
         pub fn read(&self, path: &Path, longest: u64) -> io::Result<Vec<u8>> {
             let (file, metadata) = self.open_file(path)?;
             whole(file, metadata.len(), longest)
@@ -197,7 +197,7 @@ mod unix {
                 held = Some(step(held.as_ref().unwrap_or(&self.handle), part)?);
             }
             let directory = held.as_ref().unwrap_or(&self.handle);
-            // A device is not even opened where it is seen in time: opening some does something.
+            // A device is not even opened if we can help it, since opening some has effects.
             let mode = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode;
             match FileType::from_raw_mode(mode) {
                 FileType::RegularFile => {}
@@ -218,7 +218,7 @@ mod unix {
         }
     }
 
-    /// Opens a directory in another. Systems differ in what they call a link in its place.
+    /// Opens a directory in another one. Systems report a link in its place by different errors.
     fn step(directory: &OwnedFd, part: &OsStr) -> io::Result<OwnedFd> {
         match openat(directory, part, LIST, Mode::empty()) {
             Err(Errno::LOOP) => Err(io::ErrorKind::NotADirectory.into()),
@@ -226,10 +226,10 @@ mod unix {
         }
     }
 
-    /// Opens a file that may be a link, if it is a regular file in the end.
+    /// Opens a file that may be a link, if its target is a regular file.
     ///
     /// # Errors
-    /// It is not there or is no regular file.
+    /// The file is missing or is not a regular file.
     pub(crate) fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
         regular(fs::metadata(path)?.file_type())?;
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -243,7 +243,7 @@ mod unix {
 #[cfg(not(unix))]
 pub(crate) use portable::{Directory, open_regular};
 
-/// Where directories cannot be held open, each part of a path is looked at before it is used.
+/// On systems that cannot hold directories open, each part of a path is checked before it is used.
 #[cfg(not(unix))]
 mod portable {
     use super::{Metadata, parts, regular, whole};
@@ -258,10 +258,10 @@ mod portable {
     }
 
     impl Directory {
-        /// A directory that somebody named: links on the way are followed.
+        /// Opens a directory that somebody named. Links in its path are followed.
         ///
         /// # Errors
-        /// It is not there, or is none.
+        /// The path is missing or is not a directory.
         pub fn open(path: &Path) -> io::Result<Directory> {
             match fs::metadata(path)?.is_dir() {
                 true => Ok(Directory { path: path.to_owned() }),
@@ -269,10 +269,10 @@ mod portable {
             }
         }
 
-        /// A directory under this one. No part of the path may be a link.
+        /// Opens a directory below this one. No part of the path may be a link.
         ///
         /// # Errors
-        /// It is not there, is none, or is reached through a link.
+        /// The path is missing, is not a directory, or is reached through a link.
         pub fn below(&self, path: &Path) -> io::Result<Directory> {
             let mut whole = self.path.clone();
             for part in parts(path)? {
@@ -284,10 +284,10 @@ mod portable {
             Ok(Directory { path: whole })
         }
 
-        /// Reads a file under this directory whole. No part of the path may be a link.
+        /// Reads a whole file below this directory. No part of the path may be a link.
         ///
         /// # Errors
-        /// It is not there, is no regular file, is reached through a link, or holds more than `longest` bytes.
+        /// The file is missing, is not a regular file, is reached through a link, or holds more than `longest` bytes.
         pub fn read(&self, path: &Path, longest: u64) -> io::Result<Vec<u8>> {
             let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
             let directory = self.below(path.parent().unwrap_or(Path::new("")))?;
@@ -298,10 +298,10 @@ mod portable {
         }
     }
 
-    /// Opens a file that may be a link, if it is a regular file in the end.
+    /// Opens a file that may be a link, if its target is a regular file.
     ///
     /// # Errors
-    /// It is not there or is no regular file.
+    /// The file is missing or is not a regular file.
     pub(crate) fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
         regular(fs::metadata(path)?.file_type())?;
         let file = File::open(path)?;

@@ -1,4 +1,4 @@
-//! Writing the files that somebody names.
+//! Writes the files that somebody names.
 
 use super::{TEMPORARY, sync};
 use crate::Error;
@@ -7,14 +7,14 @@ use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The number of links in a row are followed, as systems have it.
+/// The maximum number of links followed in a row, as on common systems.
 const MOST_LINKS: usize = 40;
 
-/// Writes what `content` writes to a file that somebody named.
+/// Writes the output of `content` to a file that somebody named.
 ///
-/// A regular file is replaced when the content is whole, and keeps its mode and owner; a link to it is followed. Where a
-/// pipe, a device or a handle such as `/dev/stdout` is named, the content goes there and nothing is replaced. A file that
-/// has other names, or that cannot keep its owner otherwise, is overwritten in place.
+/// A regular file is replaced when the content is complete, and keeps its mode and owner; a link to it is followed. Content for a
+/// pipe, a device or a handle such as `/dev/stdout` goes there, and nothing is replaced. A file with other names, or one that
+/// cannot keep its owner otherwise, is overwritten in place.
 ///
 /// # Errors
 /// `content` fails, or the file is a directory or cannot be written.
@@ -25,7 +25,7 @@ pub fn write_file<T>(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result
         Target::Output => through(io::stdout().lock(), content, failed),
         Target::Errors => through(io::stderr().lock(), content, failed),
         Target::Stream => through(OpenOptions::new().write(true).open(path).map_err(failed)?, content, failed),
-        // Whoever opened it may have written before: this goes on after that.
+        // The opener may have written before, so this appends.
         Target::Handle => through(OpenOptions::new().append(true).open(path).map_err(failed)?, content, failed),
         Target::File(target) => whole(&target, content, failed),
     }
@@ -40,11 +40,11 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_file(path, |out| out.write_all(bytes).map_err(failed))
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Target {
-    /// A regular file, or none yet.
+    /// A regular file, existing or not.
     File(PathBuf),
-    /// A regular file that is reached through a handle of the process.
+    /// A regular file reached through a handle of the process.
     Handle,
     /// A pipe or a device.
     Stream,
@@ -70,7 +70,7 @@ fn target(path: &Path) -> io::Result<Target> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    // The file at the end of the links is the one to write, also where it is not there yet.
+    // The file at the end of the links is the one to write, even if it does not exist yet.
     let mut at = path.to_owned();
     for _ in 0..MOST_LINKS {
         let Ok(to) = fs::read_link(&at) else { return Ok(Target::File(at)) };
@@ -104,7 +104,7 @@ fn whole<T>(
         Err(error) => return Err(failed(error)),
     };
     if before.is_some() {
-        // A file that may not be written is not replaced either. This changes nothing.
+        // A file without write permission is not replaced either. Opening it changes nothing.
         OpenOptions::new().write(true).open(path).map_err(failed)?;
     }
     match new_in(directory_of(path), 0o666) {
@@ -113,7 +113,7 @@ fn whole<T>(
             put(temporary, path, before.as_ref()).map_err(failed)?;
             Ok(result)
         }
-        // Where the directory takes no new file, one that is there can be written all the same.
+        // If the directory takes no new file, an existing one can still be written.
         Err(_) if before.is_some() => {
             let mut temporary = tempfile::tempfile().map_err(failed)?;
             let result = through(&mut temporary, content, failed)?;
@@ -124,12 +124,12 @@ fn whole<T>(
     }
 }
 
-/// The directory that a file lies in.
+/// Returns the directory of a file.
 pub(super) fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file that gets its name later. `mode` is what it allows before the user's mask takes away.
+/// Creates a file that gets its final name later. `mode` applies before the user's mask.
 pub(super) fn new_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
@@ -140,19 +140,19 @@ pub(super) fn new_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     builder.tempfile_in(directory)
 }
 
-/// Writes a file whole or not at all, in the place of the one that `before` describes, if any: that one's mode and owner stay.
-/// `mode` is what a new one allows before the user's mask takes away.
+/// Writes a whole file or nothing. If it replaces the file that `before` describes, it keeps that one's mode and owner. `mode` is
+/// the mode of a new file before the user's mask.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub(crate) fn replace_whole(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> io::Result<()> {
     let mut temporary = new_in(directory_of(path), mode)?;
     temporary.write_all(bytes)?;
     put(temporary, path, before)
 }
 
-/// Gives a file that is whole its name. What takes the place of another has its mode and owner; where that cannot be, or
-/// where the other has more names, the content is written over it.
+/// Gives a complete file its final name. A replacement keeps the mode and owner of the old file. If it cannot, or if the old file
+/// has further names, the content is written over the old file.
 pub(super) fn put(mut temporary: NamedTempFile, path: &Path, before: Option<&Metadata>) -> io::Result<()> {
     if let Some(before) = before {
         OpenOptions::new().write(true).open(path)?;
@@ -184,7 +184,7 @@ fn has_other_names(_: &Metadata) -> bool {
     false
 }
 
-/// Gives a file the mode and the owner of another. Whether it has them now.
+/// Gives a file the mode and the owner of another. Returns `true` if it has them now.
 fn adopt(file: &File, other: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -281,7 +281,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("theirs");
         fs::write(&path, "old").expect("written");
-        // Only the superuser can give a file away, so only then is there something to see.
+        // Only the superuser can change a file's owner, so only then there is something to test.
         if std::os::unix::fs::chown(&path, Some(12345), Some(12345)).is_err() {
             println!("skipped: this user cannot give a file away");
             return;

@@ -1,7 +1,7 @@
-//! Which files are as they were last committed, told by their content.
+//! Finds the files that still have the content of the last commit.
 //!
-//! git's own comparison looks at the files of the tree, for which a repository can name filters that run. Here files are
-//! read as they are. So one that git would convert (line endings, filters) counts as changed.
+//! git's own comparison reads the files of the tree, for which a repository can name filters that run. Here files are read as
+//! they are, so a file that git would convert (line endings, filters) counts as changed.
 
 use super::command::{Limit, ask};
 use crate::file::foreign::read_in;
@@ -12,13 +12,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// The longest file that is compared, in bytes: no longer one can be indexed.
+/// The longest file that is compared, in bytes. Longer ones cannot be indexed.
 const LONGEST: u64 = 1 << 30;
 
-/// The files of the last commit under `root`, with the identifiers of their content.
+/// Returns the files of the last commit under `root`, with the identifiers of their content.
 ///
 /// # Errors
-/// Why git does not say, in words for people.
+/// The reason why git gives no answer, in words for people.
 pub(super) fn tracked(root: &Path, limit: &Limit<'_>) -> Result<HashMap<String, String>, String> {
     let mut tracked = HashMap::new();
     let mut pending = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn tracked(root: &Path, limit: &Limit<'_>) -> Result<HashMap<String, 
     Ok(tracked)
 }
 
-/// Those of `paths` whose files have the content that was committed.
+/// Returns those of `paths` whose files have the committed content.
 pub(super) fn as_committed<'a>(
     root: &Path,
     paths: &[&'a str],
@@ -59,7 +59,7 @@ pub(super) fn as_committed<'a>(
     known.par_iter().filter_map(unchanged).collect()
 }
 
-/// Returns `true` if a file's content has this identifier, of the older or the newer kind.
+/// Returns `true` if a file's content has this identifier, SHA-1 or SHA-256.
 fn is(content: &[u8], identifier: &str) -> bool {
     fn hex<D: Digest>(content: &[u8]) -> String {
         let hash = D::new().chain_update(format!("blob {}\0", content.len())).chain_update(content).finalize();

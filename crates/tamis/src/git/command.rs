@@ -1,9 +1,9 @@
-//! `git`, asked so that nothing of a repository's own configuration runs.
+//! Calls `git` so that nothing in a repository's own configuration runs.
 //!
-//! A repository can name programs: a file system monitor, hooks, a pager, a differ, text converters, a signature checker,
-//! an ssh command, helpers of a remote from which missing objects would be fetched. Each is either set to nothing on the
-//! command line, which is stronger than any file and than what those include, or switched off by a flag. Only commands
-//! that read objects are asked; none looks at the files of the tree, for which filters could run.
+//! A repository can name programs: a file system monitor, hooks, a pager, a differ, text converters, a signature checker, an ssh
+//! command, or helpers of a remote that would fetch missing objects. Each is either set to nothing on the command line, which
+//! overrides every file and its includes, or switched off by a flag. We only run commands that read objects. None reads the files
+//! of the tree, for which filters could run.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Set on the command line, before what is asked.
+/// Settings on the command line, before the command.
 const SETTINGS: [&str; 14] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -33,17 +33,17 @@ const SETTINGS: [&str; 14] = [
 /// Most bytes taken from one command.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Most bytes of what a command complains of.
+/// Most bytes kept of a command's error output.
 const LONGEST_COMPLAINT: u64 = 4096;
 
-/// How often the caller is asked whether to stop.
+/// The interval at which the caller is asked whether to stop.
 const POLL: Duration = Duration::from_millis(50);
 
-/// When a command is stopped.
+/// The end of a command's time.
 pub(super) struct Limit<'a> {
-    /// At this time.
+    /// The deadline.
     pub until: Instant,
-    /// When this says so.
+    /// Returns `true` if the caller wants to stop.
     pub stopped: &'a dyn Fn() -> bool,
 }
 
@@ -54,11 +54,11 @@ impl Limit<'_> {
     }
 }
 
-/// Runs `git` with these arguments in `root` and hands on what it writes, piece by piece, until there is no more or `each`
+/// Runs `git` with these arguments in `root` and passes its output to `each`, piece by piece, until the output ends or `each`
 /// breaks off.
 ///
 /// # Errors
-/// Why there is no answer, or only a part of one, in words for people.
+/// The reason for a missing or partial answer, in words for people.
 pub(super) fn ask(
     root: &Path,
     arguments: &[&str],
@@ -72,12 +72,12 @@ pub(super) fn ask(
         let complaint = scope.spawn(move || stderr.map(complaint).unwrap_or_default());
         let reading = scope.spawn(move || {
             let end = stdout.map_or(End::Broken, |stdout| read(stdout, &mut each));
-            // The other side waits for this as long as it runs.
+            // The receiver waits for this as long as it runs.
             let _ = sender.send(end == End::All);
             end
         });
         let in_time = wait(&mut child, &ended, limit);
-        // A reader panics only where `each` does.
+        // A reader panics only if `each` does.
         (reading.join().unwrap_or(End::Broken), complaint.join().unwrap_or_default(), in_time)
     });
     let status = child.wait().map_err(|error| format!("git cannot be waited for: {error}"))?;
@@ -90,7 +90,7 @@ pub(super) fn ask(
     }
 }
 
-/// How reading ended.
+/// The way in which reading ended.
 #[derive(PartialEq)]
 enum End {
     All,
@@ -120,7 +120,7 @@ fn read(mut stdout: impl Read, each: &mut impl FnMut(&[u8]) -> ControlFlow<()>) 
     }
 }
 
-/// Waits for the reader, which says whether it came to the end, and ends the process. Returns whether that was in time.
+/// Waits for the reader to say whether it reached the end, then ends the process. Returns `true` if that was in time.
 fn wait(child: &mut Child, ended: &Receiver<bool>, limit: &Limit<'_>) -> bool {
     let (in_time, whole) = loop {
         match ended.recv_timeout(POLL) {
@@ -130,12 +130,12 @@ fn wait(child: &mut Child, ended: &Receiver<bool>, limit: &Limit<'_>) -> bool {
             Ok(whole) => break (true, whole),
         }
     };
-    // One that wrote everything ends by itself, with a status worth knowing, unless it takes its time over it.
+    // A process that has written everything ends by itself, with a useful status, unless it takes too long.
     let patience = Instant::now() + Duration::from_secs(1);
     while whole && Instant::now() < patience && matches!(child.try_wait(), Ok(None)) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // It may be gone already, which is what is wanted.
+    // The process may be gone already, which is fine.
     let _ = child.kill();
     in_time
 }
@@ -143,13 +143,13 @@ fn wait(child: &mut Child, ended: &Receiver<bool>, limit: &Limit<'_>) -> bool {
 fn complaint(stderr: impl Read) -> String {
     let mut taken = stderr.take(LONGEST_COMPLAINT);
     let mut text = Vec::new();
-    // What can be read of it is enough.
+    // The readable part is enough.
     let _ = taken.read_to_end(&mut text);
     let _ = std::io::copy(&mut taken.into_inner(), &mut std::io::sink());
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// What git complains of, in one line.
+/// Returns git's error output as one line.
 fn reason(complaint: &str) -> String {
     if complaint.contains("dubious ownership") {
         return "the repository belongs to somebody else, so git does not read it (`git config --global --add safe.directory DIR` allows it)".into();
@@ -168,7 +168,7 @@ fn command(root: &Path, arguments: &[&str]) -> Result<Command, String> {
             command.env_remove(name);
         }
     }
-    // No object is fetched that a partial clone lacks: the first for newer versions, the second for all.
+    // Objects missing from a partial clone are not fetched. The first variable is for newer versions, the second for all.
     command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
     command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
@@ -178,7 +178,7 @@ fn command(root: &Path, arguments: &[&str]) -> Result<Command, String> {
     Ok(command)
 }
 
-/// The program, by its whole path: a search path that names the current directory must not find one in the repository.
+/// Returns the program's whole path. A search path with the current directory must not find one in the repository.
 fn program() -> Option<PathBuf> {
     let name = format!("git{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH")?;

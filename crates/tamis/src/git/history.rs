@@ -1,12 +1,13 @@
-//! One pass over the log: for each path wanted, the newest commit that changed it.
+//! Finds the newest commit of each wanted path in one pass over the log.
 
 use super::command::{Limit, ask};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Each commit begins with two empty items and its time; its paths follow. A merge lists what differs from all its parents,
-/// which is what the merge itself changed. An order of paths that the repository configures would name a file.
+/// Each commit begins with two empty items and its time; its paths follow. A merge lists the paths that differ from all its
+/// parents, which are those that the merge itself changed. `-O/dev/null` is there because a
+/// repository's own setting for the order of paths would name a file.
 const LOG: [&str; 15] = [
     "log",
     "--format=%x00%x00%ct",
@@ -28,7 +29,7 @@ const LOG: [&str; 15] = [
 /// Fills in the times, in seconds since 1970, newest commit first, until every path has one or the history ends.
 ///
 /// # Errors
-/// Why not everything was read, in words for people. What was read is filled in.
+/// The reason why the log was not read to the end, in words for people. The times read until then are filled in.
 pub(super) fn read(
     root: &Path,
     is_top: bool,
@@ -44,18 +45,18 @@ pub(super) fn read(
     ask(root, &arguments, limit, |bytes| log.take(bytes))
 }
 
-/// The log as it comes in.
+/// The log while it is read.
 struct Log<'a, 'b> {
     wanted: &'a mut HashMap<&'b str, Option<i64>>,
-    /// Paths without a time so far.
+    /// The number of paths without a time.
     left: usize,
-    /// An item whose end has not come yet.
+    /// The beginning of an unfinished item.
     pending: Vec<u8>,
-    /// Empty items just before.
+    /// The number of empty items just before.
     empty: usize,
-    /// The time of the commit that is being read.
+    /// The time of the current commit.
     time: Option<i64>,
-    /// True if no path of the commit has been read.
+    /// True until the first path of the commit is read.
     first: bool,
 }
 
@@ -85,7 +86,7 @@ impl Log<'_, '_> {
             self.first = true;
             return;
         }
-        // Between the time and the first path of a commit that is no merge stands a line break.
+        // In a commit other than a merge, a line break separates the time from the first path.
         let path = if std::mem::take(&mut self.first) { item.strip_prefix(b"\n").unwrap_or(item) } else { item };
         if let (Some(time), Some(slot @ None)) =
             (self.time, self.wanted.get_mut(String::from_utf8_lossy(path).as_ref()))

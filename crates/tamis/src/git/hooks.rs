@@ -1,4 +1,4 @@
-//! Where git looks for the hooks of a repository.
+//! The directory of a repository's hooks.
 
 use super::Repository;
 use super::command::{Limit, ask};
@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The directory of the hooks that lies in the repository, which all of its work trees share.
+/// Returns the directory of the hooks inside the repository, which all of its work trees share.
 pub(crate) fn hooks(start: &Path, git_dir: Option<&Path>) -> Result<PathBuf, String> {
     let repository = match git_dir {
         Some(directory) => Repository::at(directory)
@@ -20,7 +20,7 @@ pub(crate) fn hooks(start: &Path, git_dir: Option<&Path>) -> Result<PathBuf, Str
     Ok(dunce::canonicalize(common).unwrap_or_else(|_| common.to_owned()).join("hooks"))
 }
 
-/// The directory that `core.hooksPath` names in any of the files that configure the repository.
+/// Returns the directory that `core.hooksPath` names in any of the files that configure the repository.
 pub(crate) fn hooks_elsewhere(start: &Path, git_dir: Option<&Path>) -> Result<Option<PathBuf>, String> {
     let directory = git_dir.map(|directory| std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()));
     let directory = directory.map(|directory| directory.to_string_lossy().into_owned());
@@ -44,6 +44,6 @@ pub(crate) fn hooks_elsewhere(start: &Path, git_dir: Option<&Path>) -> Result<Op
         Some(directory) => Some(directory.to_owned()),
         None => Repository::find(&dunce::canonicalize(start).ok()?).map(|found| found.top().to_owned()),
     };
-    // A relative one is meant from where hooks run, which is the top of the work tree.
+    // A relative path starts where hooks run, which is the top of the work tree.
     Ok(named.filter(|path| !path.is_empty()).map(|path| top().unwrap_or_default().join(path)))
 }

@@ -1,8 +1,8 @@
-//! What git knows of a tree: when each file was last committed.
+//! The dates that git knows of a tree: the last commit of each file.
 //!
-//! The repository is not trusted. `git` is asked in a way in which nothing that the repository configures can run
-//! ([`command`]), reads objects and never the files of the tree, and is stopped when it takes too long. Whether anything
-//! has to be asked at all is told from a few small files ([`repository`]), without starting a process.
+//! The repository is not trusted. `git` runs so that nothing in the repository's configuration can run ([`command`]), reads
+//! objects and never the files of the tree, and is stopped when it takes too long. A few small files show if git has to run at
+//! all ([`repository`]).
 
 mod blob;
 mod command;
@@ -17,20 +17,20 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long one repository may take; what was read by then is used.
+/// The time limit for one repository. The results up to then are used.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a look into the history gave.
+/// The dates found in a history.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dated {
-    /// Path under the root of the source, and the time of the last commit in nanoseconds since 1970.
+    /// Paths under the root of the source, each with the time of its last commit in nanoseconds since 1970.
     pub dates: Vec<(String, i64)>,
-    /// The reason why there are none, or not all.
+    /// The reason why some or all dates are missing.
     pub note: Option<String>,
 }
 
-/// The times of the last commits of those of `paths` (under `root`) whose content is what was last committed. A path that
-/// git does not know, or whose file has changed since, has none. `stopped` ends it early.
+/// Returns the times of the last commits of those of `paths` (under `root`) that still have the committed content. A path that
+/// git does not know, or whose file has changed since, has none. `stopped` ends the search early.
 pub(crate) fn dates(repository: &Repository, root: &Path, paths: &[&str], stopped: &dyn Fn() -> bool) -> Dated {
     let note = |note: &str| Dated { note: Some(note.to_owned()), ..Dated::default() };
     if repository.is_shallow() {

@@ -1,16 +1,16 @@
-//! A repository as its own files show it, read without starting git.
+//! A repository read from its own files, without starting git.
 
 use crate::file::foreign::read_regular;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// A file of a repository that is longer than this is not what it should be.
+/// The longest small file of a repository, in bytes. A longer one is not valid.
 const LONGEST_SMALL_FILE: u64 = 64 * 1024;
 
-/// Longest list of packed references that is looked through.
+/// The longest list of packed references that is read, in bytes.
 const LONGEST_LIST: u64 = 64 * 1024 * 1024;
 
-/// A work tree and where its repository is.
+/// A work tree and the directory of its repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repository {
     top: PathBuf,
@@ -19,13 +19,13 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// The repository whose work tree `root` lies in: that of its nearest ancestor, itself included, with `.git`, which is
-    /// a directory, or in further work trees and submodules a file that names one.
+    /// Finds the repository of the work tree that contains `root`: that of the nearest ancestor with `.git`, which may be `root`
+    /// itself. `.git` is a directory, or in further work trees and submodules a file that names one.
     pub fn find(root: &Path) -> Option<Repository> {
         Repository::with_top(root.ancestors().find(|directory| directory.join(".git").exists())?)
     }
 
-    /// The repository of which `top` is the top of a work tree.
+    /// Returns the repository whose work tree begins at `top`.
     fn with_top(top: &Path) -> Option<Repository> {
         let mark = top.join(".git");
         let directory = match fs::metadata(&mark).ok()? {
@@ -35,7 +35,7 @@ impl Repository {
         Some(Repository::of(top.to_owned(), directory))
     }
 
-    /// The repository at `directory`, of which `top` is a work tree.
+    /// Creates the repository at `directory` with the work tree `top`.
     fn of(top: PathBuf, directory: PathBuf) -> Repository {
         // A further work tree shares references, objects and hooks with the first one.
         let common = match small_file(&directory.join("commondir")) {
@@ -45,29 +45,29 @@ impl Repository {
         Repository { top, directory, common }
     }
 
-    /// The repository whose own directory this is; `None` where it is none.
+    /// Returns the repository whose own directory this is; `None` if it is not one.
     pub fn at(directory: &Path) -> Option<Repository> {
         let is_one = directory.join("HEAD").is_file();
         is_one.then(|| Repository::of(directory.to_owned(), directory.to_owned()))
     }
 
-    /// The directory that all of its work trees share.
+    /// Returns the directory that all of its work trees share.
     pub fn common(&self) -> &Path {
         &self.common
     }
 
-    /// The top of the work tree.
+    /// Returns the top of the work tree.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Returns `true` if older commits are missing, so that the oldest one that is there seems to have made every file.
+    /// Returns `true` if older commits are missing. The oldest commit present then seems to have created every file.
     pub fn is_shallow(&self) -> bool {
         fs::metadata(self.common.join("shallow")).is_ok_and(|metadata| metadata.len() > 0)
     }
 
-    /// The first of the files that git reads whole, however large, which is not a file or too large for one. git would wait for a
-    /// pipe, and read a device until there is no memory left.
+    /// Returns the first unsafe one of the files that git reads whole: not a regular file, or too large. git would block on a
+    /// pipe, and read a device until memory runs out.
     pub fn unsound(&self) -> Option<PathBuf> {
         const READ_WHOLE: [&str; 8] = [
             "HEAD",
@@ -85,12 +85,12 @@ impl Repository {
         files.into_iter().find(|file| fs::metadata(file).is_ok_and(|metadata| !is_sound(metadata)))
     }
 
-    /// A text that is another one whenever another commit is checked out, usually that commit's identifier. `None` where
-    /// there is no commit yet, or the files are not what they should be.
+    /// Returns a text that changes with every checkout of another commit, usually that commit's identifier. `None` if there is no
+    /// commit yet, or if the repository's files are not valid.
     pub fn head(&self) -> Option<String> {
         let head = small_file(&self.directory.join("HEAD"))?;
         let Some(reference) = head.trim_end().strip_prefix("ref:").map(str::trim) else { return commit(&head) };
-        // References that are kept in tables name none here; the list of tables changes with each of them.
+        // In a repository with reftables this name is a placeholder. The list of tables changes with each reference.
         if reference == "refs/heads/.invalid" {
             let lists = [&self.directory, &self.common].map(|from| small_file(&from.join("reftable/tables.list")));
             let lists: Vec<String> = lists.into_iter().flatten().collect();
@@ -114,7 +114,7 @@ impl Repository {
     }
 }
 
-/// The identifier of a commit, if it is one.
+/// Returns the text if it is the identifier of a commit.
 fn commit(text: &str) -> Option<String> {
     let text = text.trim();
     (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
@@ -124,12 +124,12 @@ fn small_file(path: &Path) -> Option<String> {
     file(path, LONGEST_SMALL_FILE)
 }
 
-/// A regular file that is text: reading a pipe, which could be put in its place, would wait for ever.
+/// Reads a regular text file. Reading a pipe in its place would block forever.
 fn file(path: &Path, longest: u64) -> Option<String> {
     String::from_utf8(read_regular(path, longest).ok()?).ok()
 }
 
-/// The file of exclusions for a work tree whose repository is somewhere else.
+/// Returns the file of exclusions for a work tree whose repository is somewhere else.
 pub(crate) fn exclude_elsewhere(top: &Path) -> Option<PathBuf> {
     Some(Repository::with_top(top)?.common.join("info/exclude"))
 }

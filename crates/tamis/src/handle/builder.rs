@@ -1,4 +1,4 @@
-//! Opening an index: by a path alone, or step by step.
+//! Opens an index, by a path alone or step by step.
 
 use super::Index;
 use crate::Error;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tamis_embed::Embedder;
 
-/// The environment variable that names another index directory.
+/// The environment variable that sets the index directory.
 const INDEX_VARIABLE: &str = "TAMIS_INDEX";
 
 /// The name of the user's configuration file in the user's configuration directory.
@@ -40,9 +40,9 @@ pub struct IndexBuilder {
 }
 
 impl Index {
-    /// Opens the index of the tree that `path` lies in, and creates an empty one if there is none. The tree, its index and
-    /// the configuration are found as the `tamis` command finds them: the nearest directory with `.tamis` or `.git`, the
-    /// environment (`TAMIS_…`), `.tamis/config.toml` and the user's `config.toml`.
+    /// Opens the index of the tree that contains `path`, and creates an empty one if there is none. The tree, its index and the
+    /// configuration are found as the `tamis` command finds them: the nearest directory with `.tamis` or `.git`, the environment
+    /// (`TAMIS_…`), `.tamis/config.toml` and the user's `config.toml`.
     ///
     /// # Errors
     /// `path` is not a directory, the configuration is invalid, or the index cannot be created or read.
@@ -50,7 +50,7 @@ impl Index {
         Index::builder(path).open()
     }
 
-    /// Starts to open the index of the tree that `path` lies in.
+    /// Starts building the index of the tree that contains `path`.
     pub fn builder(path: impl AsRef<Path>) -> IndexBuilder {
         IndexBuilder {
             path: path.as_ref().to_owned(),
@@ -63,7 +63,7 @@ impl Index {
 }
 
 impl IndexBuilder {
-    /// Keeps the index in `directory` instead of `.tamis` in the tree. It goes before `TAMIS_INDEX`.
+    /// Keeps the index in `directory` instead of `.tamis` in the tree. This overrides `TAMIS_INDEX`.
     pub fn index_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
@@ -108,7 +108,7 @@ impl IndexBuilder {
     }
 }
 
-/// The configuration of a tree, from the environment, its own file and the user's.
+/// Loads the configuration of a tree from the environment, its own file and the user's.
 fn found(location: &Location, settings: Vec<(String, String, String)>) -> Result<Config, Error> {
     let directories = UserDirectories::here();
     let user = directories.configuration().map(Path::to_owned);

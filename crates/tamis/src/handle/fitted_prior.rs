@@ -1,14 +1,14 @@
-//! The relevance prior that was fitted last, kept so that searches under the same conditions do not fit it again.
+//! The last fitted relevance prior, kept so that searches under the same conditions do not fit it again.
 
 use std::sync::Mutex;
 use tamis_cut::Relevance;
 use tamis_store::{LabelVersion, ScoringKey};
 
-/// The relevance fitted last, and what it was fitted to.
+/// The last fitted relevance and the key of its fit.
 #[derive(Debug, Default)]
 pub(crate) struct FittedPrior(pub Mutex<Option<(PriorKey, Relevance)>>);
 
-/// What a fit depends on. Nothing is fitted anew while this stays.
+/// The inputs of a fit. The fit is reused as long as they stay the same.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PriorKey {
     pub labels: LabelVersion,
@@ -16,6 +16,6 @@ pub(crate) struct PriorKey {
     pub model: Option<String>,
     pub mode: String,
     pub scoring: ScoringKey,
-    /// The prior moves a little with every query; a hundredth of a level changes no decision worth a new fit.
+    /// The prior, rounded to hundredths. It moves a little with every query, and a smaller step would not change a decision.
     pub prior: i64,
 }

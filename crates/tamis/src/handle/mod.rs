@@ -1,7 +1,7 @@
 //! The open index: its store, configuration, models and sources, opened once and borrowed by everything else.
 //!
-//! This module reads and writes no passage. `index` brings the store up to date, `search` reads it, `import` adds what is
-//! not a file, and the applications stand on those.
+//! This module reads and writes no passage. `index` brings the store up to date, `search` reads it, `import` adds content from
+//! elsewhere, and the applications build on those.
 
 mod builder;
 mod fitted_prior;
@@ -29,7 +29,7 @@ use tamis_store::{Access, EmbeddedStore, Store, StoreError, Writing};
 /// The longest wait of a short write for other processes that are writing.
 const SHORT_WAIT: Duration = Duration::from_secs(10);
 
-/// The longest wait of a whole run: each of the others may be a whole run as well.
+/// The longest wait of a whole run for other processes, each of which may be a whole run too.
 const RUN_WAIT: Duration = Duration::from_secs(600);
 
 /// An index of one directory tree, or of several repositories.
@@ -54,7 +54,7 @@ pub struct Index {
     pub(crate) usage: UsageLogFile,
     pub(crate) fitted: FittedPrior,
     pub(crate) registry: Registry,
-    /// The reason why it can only be read.
+    /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
 }
 
@@ -108,13 +108,13 @@ impl Index {
         })
     }
 
-    /// The name under which the tree was first indexed. It stays, so that renaming a directory changes nothing.
+    /// Returns the name under which the tree was first indexed. It stays, so renaming the directory changes nothing.
     fn name_of(store: &dyn Store, location: &Location, writable: bool) -> Result<String, Error> {
         if let Some(namespace) = store.property("namespace")? {
             return Ok(namespace);
         }
         if writable {
-            // Another process may open it for the first time as well: the first name stays.
+            // Another process may be opening it for the first time too; the first name stays.
             let unnamed = || !matches!(store.property("namespace"), Ok(Some(_)));
             let writing = store.wait_to_write(SHORT_WAIT, &mut |_| unnamed());
             if let Some(namespace) = store.property("namespace")? {
@@ -138,18 +138,18 @@ impl Index {
             _ => Error::path(directory, format!("cannot be made: {error}")),
         };
         fs::create_dir_all(directory).map_err(failed)?;
-        // The index ignores itself, so that nobody has to touch the project's own ignore file.
+        // The index ignores itself, so the project's own ignore file need not change.
         let ignore = directory.join(".gitignore");
         const IGNORE: &str =
             "# Made by tamis. config.toml may be checked in; the rest is derived.\n*\n!.gitignore\n!config.toml\n";
-        // A link in its place is not written through.
+        // We do not write through a link in its place.
         if fs::symlink_metadata(&ignore).is_err() {
             crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
         }
         Ok(Arc::new(EmbeddedStore::open(directory, Access::ReadWrite)?))
     }
 
-    /// Returns `true` if another index has replaced this one. Looks at one file only.
+    /// Returns `true` if another index has replaced this one. Reads one file only.
     pub fn is_replaced(&self) -> bool {
         matches!(self.store.check_replaced(), Err(StoreError::Replaced { gone: false, .. }))
     }
@@ -173,28 +173,28 @@ impl Index {
         self.obstacle.as_ref().filter(|obstacle| matches!(obstacle, StoreError::Full { .. }))
     }
 
-    /// The tree and where its index is.
+    /// Returns the tree and the place of its index.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// The configuration of the index.
+    /// Returns the configuration of the index.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The namespace of new documents and recorded searches: [`Index::own_namespace`], or the name of the index if there is
-    /// none.
+    /// Returns the namespace of new documents and recorded searches: [`Index::own_namespace`], or the name of the index if there
+    /// is none.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The repositories of the index, in the order in which they were named; of an index of one tree, that tree.
+    /// Returns the repositories of the index, in the order in which they were named. An index of one tree has that tree only.
     pub fn sources(&self) -> Vec<&Source> {
         self.registry.sources().collect()
     }
 
-    /// The names of all namespaces: those of the sources, in their order, and those without a directory, by name.
+    /// Returns the names of all namespaces: those of the sources, in their order, then those without a directory, by name.
     pub(crate) fn namespace_names(&self) -> Result<Vec<String>, Error> {
         let mut names: Vec<String> = self.registry.sources().map(|source| source.namespace.clone()).collect();
         for namespace in self.store.namespaces()? {
@@ -210,13 +210,13 @@ impl Index {
         self.registry.is_single()
     }
 
-    /// The namespace of the source that contains [`Location::start`]; in an index of one tree, that tree's. `None` if there
-    /// are several sources and none contains it.
+    /// Returns the namespace of the source that contains [`Location::start`]; in an index of one tree, that tree's. `None` if
+    /// there are several sources and none contains it.
     pub fn own_namespace(&self) -> Option<&str> {
         self.registry.holding(&self.location.start).map(|source| source.namespace.as_str())
     }
 
-    /// The models of the configuration.
+    /// Returns the models of the configuration.
     pub fn models(&self) -> &Models {
         &self.models
     }
@@ -226,12 +226,12 @@ impl Index {
         self.obstacle.is_none()
     }
 
-    /// The right to write. Other processes that are writing are waited for in turn, up to ten seconds.
+    /// Waits for the right to write, up to ten seconds. Processes take turns.
     pub(crate) fn wait_to_write(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
         self.queue_to_write(SHORT_WAIT, observer)
     }
 
-    /// The right to write for a whole run. Waits in turn for other processes that are writing, up to ten minutes.
+    /// Waits for the right to write for a whole run, up to ten minutes. Processes take turns.
     pub(crate) fn wait_for_run(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
         self.queue_to_write(RUN_WAIT, observer)
     }
@@ -250,9 +250,9 @@ impl Index {
 }
 
 /// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index
-/// would write through a link in it and wait for a pipe.
+/// would write through a link in it and block on a pipe.
 fn holds_plain_files(directory: &Path) -> Result<(), Error> {
-    // Both are never written through, and read with care.
+    // Neither is ever written through, and both are read defensively.
     const OTHERS: [&str; 2] = ["config.toml", ".gitignore"];
     let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
     for entry in entries.flatten().filter(|entry| !OTHERS.iter().any(|name| entry.file_name() == *name)) {
@@ -263,7 +263,7 @@ fn holds_plain_files(directory: &Path) -> Result<(), Error> {
                 let reason = "a link, a pipe or a device, which no index has; remove it if it came with the tree";
                 return Err(Error::index_directory(&entry.path(), reason));
             }
-            // It is gone again: another process is writing.
+            // The file is gone again: another process is writing.
             Err(_) => {}
         }
     }

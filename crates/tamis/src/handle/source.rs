@@ -1,8 +1,8 @@
 //! The repositories of an index.
 //!
-//! An index of one tree has a single source, the tree around it, and keeps only its name, so that the tree can be moved
-//! with its index. As soon as directories are named, by `tamis index DIRECTORY…` or by `[[collection]]`
-//! in the configuration, the index keeps the list of its sources itself ([`Registry`]).
+//! An index of one tree has a single source, the tree around it. It stores only the tree's name, so the tree can be moved with
+//! its index. Once `tamis index DIRECTORY…` or a `[[collection]]` in the configuration names directories, the index stores the
+//! list of its sources itself ([`Registry`]).
 
 use crate::Error;
 use crate::config::{CollectionDirectory, Config, FileCollection};
@@ -17,7 +17,7 @@ pub struct Source {
     pub namespace: String,
     /// The directory, absolute.
     pub root: PathBuf,
-    /// Whose it is: namespaces of one owner may share what they hold.
+    /// Its owner. Namespaces of one owner may share their contents.
     pub owner: Option<String>,
     /// True if its owner's other namespaces may search it.
     pub shared: bool,
@@ -25,35 +25,35 @@ pub struct Source {
     pub include: Vec<String>,
     /// Globs left out, as in `.gitignore`, besides those of `index.ignore`.
     pub ignore: Vec<String>,
-    /// What its prose is; `None`: what `index.notes`, `index.wiki` and its name say.
+    /// The collection of its prose; `None`: as `index.notes`, `index.wiki` and its name decide.
     pub collection: Option<FileCollection>,
 }
 
-/// What a user says of directories that are added; `None`: as it is, which is nothing for a new one.
+/// The user's settings for added directories. `None` keeps the present setting, which a new directory does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceSettings {
-    /// Whose they are.
+    /// The owner.
     pub owner: Option<String>,
-    /// Whether their owner's other namespaces may search them.
+    /// True if the owner's other namespaces may search them.
     pub shared: Option<bool>,
-    /// What their prose is.
+    /// The collection of their prose.
     pub collection: Option<FileCollection>,
 }
 
-/// Whether a source can be brought up to date.
+/// The state of a source, which decides if it can be brought up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceState {
-    /// Its directory is there.
+    /// Its directory exists.
     Here,
     /// Its directory is gone; its documents stay as they are.
     Gone,
-    /// The configuration that named it does so no more; its documents stay as they are.
+    /// The configuration no longer names it; its documents stay as they are.
     Unnamed,
 }
 
 impl SourceState {
-    /// What people should know of it and do, if anything.
+    /// Returns a remark for people on the state and the way out, if there is anything to say.
     pub fn remark(self, namespace: &str) -> Option<String> {
         let what = match self {
             SourceState::Here => return None,
@@ -64,11 +64,11 @@ impl SourceState {
     }
 }
 
-/// One source of the list that an index keeps.
+/// One entry of the stored list of sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     namespace: String,
-    /// From the directory that holds the index where it lies in there, so that both can be moved; else absolute.
+    /// Relative to the directory that holds the index if the source lies in it, so that both can be moved; absolute otherwise.
     root: PathBuf,
     #[serde(default)]
     owner: Option<String>,
@@ -80,23 +80,23 @@ struct Entry {
     ignore: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     collection: Option<FileCollection>,
-    /// The configuration file that names it, as `root`; `None` for one that a user added.
+    /// The configuration file that names it, in the same form as `root`; `None` if a user added it.
     #[serde(default)]
     named_by: Option<PathBuf>,
-    /// True if that file names it no more.
+    /// True if that file no longer names it.
     #[serde(default)]
     unnamed: bool,
 }
 
-/// The sources of an index, as they are kept and as the configuration has them now.
+/// The sources of an index: the stored list, updated by the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Registry {
     sources: Vec<Registered>,
-    /// True if this is the one tree around the index, of which no list is kept.
+    /// True for the single tree around the index, which needs no stored list.
     single: bool,
 }
 
-/// A source and who named it.
+/// A source and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Registered {
     source: Source,
@@ -104,14 +104,15 @@ struct Registered {
     unnamed: bool,
 }
 
-/// The property that keeps the list.
+/// The property that stores the list.
 pub(crate) const SOURCES_PROPERTY: &str = "sources";
 
 impl Registry {
-    /// From the list that the index keeps (`None`: none), its own tree's namespace, and the configuration.
+    /// Reads the sources from the stored list (`None`: there is none), the namespace of the index's own tree, and the
+    /// configuration.
     ///
     /// # Errors
-    /// A list that cannot be read, two namespaces of one name, or a directory inside another one.
+    /// The list cannot be read, two namespaces have one name, or a directory lies inside another one.
     pub fn read(kept: Option<&str>, namespace: &str, location: &Location, config: &Config) -> Result<Self, Error> {
         let base = base(&location.directory);
         let entries: Vec<Entry> = match kept.filter(|text| !text.is_empty()) {
@@ -130,7 +131,7 @@ impl Registry {
             return Ok(Registry { sources: vec![own()], single: true });
         }
         let mut sources: Vec<Registered> = entries.into_iter().map(|entry| entry.registered(&base)).collect();
-        // The tree around the index is one of them unless it is only the place of the others.
+        // The tree around the index is a source unless it only holds the others.
         if sources.is_empty() && !collections.iter().any(|collection| collection.root.starts_with(&location.root)) {
             sources.push(own());
         }
@@ -140,7 +141,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Takes over what a configuration file names.
+    /// Takes over the directories that a configuration file names.
     fn name(&mut self, collections: &[CollectionDirectory], file: &Path) -> Result<(), Error> {
         let (earlier, mut sources): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.sources).into_iter().partition(|known| known.named_by.as_deref() == Some(file));
@@ -149,7 +150,7 @@ impl Registry {
         let before = |collection: &CollectionDirectory| {
             earlier.iter().find(|known| known.source.root == collection.root).map(|known| &known.source.namespace)
         };
-        // Names that are in use stay with their directories before new ones are given.
+        // Names in use stay with their directories before new names are given.
         let keeps = |collection: &&CollectionDirectory| collection.namespace.is_none();
         taken.extend(collections.iter().filter(keeps).filter_map(before).cloned());
         for collection in collections {
@@ -167,7 +168,7 @@ impl Registry {
                 ignore: collection.ignore.clone(),
                 collection: collection.collection,
             };
-            // A directory that a user added before is this one.
+            // It replaces the same directory added by a user before.
             sources.retain(|known| known.source.root != source.root || known.source.namespace != source.namespace);
             sources.push(Registered { source, named_by: Some(file.to_owned()), unnamed: false });
         }
@@ -180,10 +181,10 @@ impl Registry {
         Ok(())
     }
 
-    /// Adds a directory that a user names, or changes what is known of one that is there. Returns its namespace.
+    /// Adds a directory that a user names, or changes the settings of a known one. Returns its namespace.
     ///
     /// # Errors
-    /// The directory is inside another source, or holds one.
+    /// The directory lies inside another source, or contains one.
     pub fn add(&mut self, root: &Path, settings: &SourceSettings) -> Result<String, Error> {
         self.single = false;
         let at = match self.sources.iter().position(|known| known.source.root == root) {
@@ -208,15 +209,15 @@ impl Registry {
         Ok(namespace)
     }
 
-    /// Starts a list without the tree around the index, which is only the place of what is named.
+    /// Starts a list without the tree around the index, which then only holds the named sources.
     pub fn clear(&mut self) {
         self.sources.clear();
     }
 
-    /// Takes a source out.
+    /// Removes a source.
     ///
     /// # Errors
-    /// There is none of that name, or the configuration names it.
+    /// No source has that name, or the configuration names it.
     pub fn remove(&mut self, namespace: &str) -> Result<(), Error> {
         let known = self.sources.iter().find(|known| known.source.namespace == namespace);
         let Some(known) = known else {
@@ -232,7 +233,7 @@ impl Registry {
         Ok(())
     }
 
-    /// One name for one source, and no file in two of them.
+    /// Checks that each source has its own name and that no file is in two sources.
     fn check(&self) -> Result<(), Error> {
         for (position, one) in self.sources.iter().enumerate() {
             for other in &self.sources[position + 1..] {
@@ -261,7 +262,7 @@ impl Registry {
         Ok(())
     }
 
-    /// The list as the index keeps it; empty where it keeps none.
+    /// Returns the list for storing; empty if the index stores none.
     pub fn kept(&self, location: &Location) -> String {
         if self.single || self.sources.is_empty() {
             return String::new();
@@ -271,17 +272,17 @@ impl Registry {
         serde_json::to_string(&entries).unwrap_or_default()
     }
 
-    /// Returns `true` if this is the one tree around the index.
+    /// Returns `true` if the only source is the tree around the index.
     pub fn is_single(&self) -> bool {
         self.single
     }
 
-    /// All sources, in the order in which they were named.
+    /// Returns all sources, in the order in which they were named.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().map(|known| &known.source)
     }
 
-    /// All sources, each with whether it can be brought up to date.
+    /// Returns all sources with their states.
     pub fn states(&self) -> impl Iterator<Item = (&Source, SourceState)> {
         self.sources.iter().map(|known| {
             let state = match known.source.root.is_dir() {
@@ -293,7 +294,7 @@ impl Registry {
         })
     }
 
-    /// The source that a directory lies in.
+    /// Returns the source that contains a directory.
     pub fn holding(&self, directory: &Path) -> Option<&Source> {
         match self.sources.as_slice() {
             [only] if self.single => Some(&only.source),
@@ -328,7 +329,7 @@ impl Entry {
     }
 }
 
-/// The directory that an index moves with: the one that `.tamis` lies in, else that of the index.
+/// Returns the directory that an index moves with: the one that contains `.tamis`, or else the index's own.
 fn base(directory: &Path) -> PathBuf {
     match directory.parent() {
         Some(parent) if directory.ends_with(crate::location::INDEX_DIRECTORY) => parent.to_owned(),
@@ -340,12 +341,12 @@ fn movable(path: &Path, base: &Path) -> PathBuf {
     path.strip_prefix(base).unwrap_or(path).to_owned()
 }
 
-/// Without a separator at the end, which joining with nothing leaves.
+/// Returns a path without a separator at its end, which joining with an empty path leaves.
 fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| !matches!(part, Component::CurDir)).collect()
 }
 
-/// The name of a directory, with a number where it is taken.
+/// Returns the name of a directory, with a number if the name is taken.
 fn free_name(root: &Path, taken: &[String]) -> String {
     let name = root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned());
     let numbered = (2..).map(|number| format!("{name}-{number}"));

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis_store::{QueryQuality, RecordedSearch, Store, UsageLog};
 
-/// The alphabet of identifiers: digits and lower-case letters that cannot be taken for one another.
+/// The alphabet of identifiers: digits and lower-case letters that are not easily confused.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// Characters of an identifier: 40 bits, which ten thousand searches do not exhaust.
+/// The length of an identifier in characters: 40 bits, which makes a collision unlikely even among ten thousand searches.
 const IDENTIFIER: usize = 8;
 
 /// The log of one index.
@@ -23,13 +23,13 @@ impl UsageLogFile {
         UsageLogFile { store, problem: Mutex::default() }
     }
 
-    /// The log. One that cannot be opened is tried again next time.
+    /// Returns the log. If it cannot be opened, the next call tries again.
     pub fn log(&self) -> Result<&dyn UsageLog, Error> {
         Ok(self.store.usage()?)
     }
 
-    /// Takes down a search and how it was served, and returns its identifier. A search is never failed and hardly delayed
-    /// by that: when it cannot be taken down now, it is not, and [`UsageLogFile::problem`] says why.
+    /// Records a search with its quality figures, and returns its identifier. Recording never fails a search and hardly delays
+    /// it: if the log cannot be written now, the search goes unrecorded and [`UsageLogFile::problem`] gives the reason.
     pub fn record(&self, mut search: RecordedSearch, mut quality: QueryQuality) -> Option<String> {
         search.id = identifier();
         search.at_ms = now_ms();
@@ -49,13 +49,13 @@ impl UsageLogFile {
         recorded
     }
 
-    /// Returns the reason why the last search was not taken down.
+    /// Returns the reason why the last search was not recorded.
     pub fn problem(&self) -> Option<String> {
         self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Now, in milliseconds since 1970.
+/// Returns the present time in milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     i64::try_from(since_epoch().as_millis()).unwrap_or(i64::MAX)
 }
@@ -64,7 +64,7 @@ fn since_epoch() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// An identifier that no other search has, of this process or another.
+/// Returns an identifier that no other search has, in this process or another.
 fn identifier() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let mut hasher = blake3::Hasher::new();

@@ -1,6 +1,6 @@
-//! The lines in a hook: put into its text, found again, and taken out byte for byte. Pure.
+//! The lines in a hook: added to its text, found again, and removed byte for byte. Pure.
 
-/// Between these two lines stands what is ours.
+/// The marks around our lines.
 const BEGIN: &str = "# >>> tamis >>>";
 const BEGIN_OF_OWN_FILE: &str = "# >>> tamis, which made this file >>>";
 const END: &str = "# <<< tamis <<<";
@@ -12,33 +12,33 @@ if command -v tamis >/dev/null 2>&1; then
 fi
 ";
 
-/// The first line of a hook that is made.
+/// The first line of a new hook.
 const SHEBANG: &str = "#!/bin/sh\n";
 
 /// Interpreters that understand the lines.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
 
-/// The reason why lines cannot be put into a hook or taken out.
+/// The reason why the lines cannot be added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// It is a program, or a script of another language.
+    /// The hook is a program, or a script in another language.
     NotShell,
-    /// One of the two marks is missing, or they are in the wrong order.
+    /// A mark is missing, or the marks are in the wrong order.
     Broken,
 }
 
-/// The lines with their marks.
+/// Returns the lines with their marks.
 pub(super) fn block() -> String {
     format!("{BEGIN}\n{LINES}{END}\n")
 }
 
-/// A hook of nothing but the lines.
+/// Returns a hook that holds only the lines.
 pub(super) fn own_file() -> String {
     format!("{SHEBANG}{BEGIN_OF_OWN_FILE}\n{LINES}{END}\n")
 }
 
-/// A hook with the lines, as they are today. They come first, since a hook can end anywhere: with `exit`, or with `exec` of
-/// what comes after it. Whatever it returns it still returns.
+/// Returns a hook with the present lines. They come first, since a hook can end anywhere with `exit` or `exec`. Its exit status
+/// stays the same.
 pub(super) fn with_block(hook: &[u8]) -> Result<Vec<u8>, Obstacle> {
     if let Some(region) = find(hook)? {
         let begin = if region.own { BEGIN_OF_OWN_FILE } else { BEGIN };
@@ -53,12 +53,12 @@ pub(super) fn with_block(hook: &[u8]) -> Result<Vec<u8>, Obstacle> {
     }
     match hook.iter().position(|&byte| byte == b'\n') {
         Some(newline) => Ok([&hook[..=newline], block().as_bytes(), &hook[newline + 1..]].concat()),
-        // The last line stays one without an end.
+        // The last line keeps its missing line end.
         None => Ok([hook, b"\n", block().trim_end().as_bytes()].concat()),
     }
 }
 
-/// A hook without the lines, as it was before; `None` where nothing is left of a file that was made for them.
+/// Returns a hook without the lines, as it was before; `None` if nothing is left of a file that was created for them.
 pub(super) fn without_block(hook: &[u8]) -> Result<Option<Vec<u8>>, Obstacle> {
     let Some(region) = find(hook)? else { return Ok(Some(hook.to_vec())) };
     let (front, back) = (&hook[..region.start], &hook[region.end..]);
@@ -69,7 +69,7 @@ pub(super) fn without_block(hook: &[u8]) -> Result<Option<Vec<u8>>, Obstacle> {
     Ok((!region.own || rest != SHEBANG.as_bytes()).then_some(rest))
 }
 
-/// Where the lines stand, from the first mark to the end of the last one.
+/// The place of the lines, from the first mark to the end of the last one.
 struct Region {
     start: usize,
     end: usize,
@@ -101,7 +101,7 @@ fn find(hook: &[u8]) -> Result<Option<Region>, Obstacle> {
     }
 }
 
-/// Returns `true` if a shell runs it. git has one run what names no interpreter and is no program.
+/// Returns `true` if a shell runs the hook. git uses a shell for a hook that names no interpreter and is not a program.
 fn is_shell(hook: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(hook) else { return false };
     if text.contains('\0') {
@@ -111,7 +111,7 @@ fn is_shell(hook: &[u8]) -> bool {
     let base = |word: &str| word.rsplit(['/', '\\']).next().unwrap_or(word).to_owned();
     let mut words = line.split_whitespace().map(base);
     let interpreter = match words.next() {
-        // Whatever options and variables it is given.
+        // Its options and variables do not matter.
         Some(env) if env == "env" => words.find(|word| !word.starts_with('-') && !word.contains('=')),
         Some(busybox) if busybox == "busybox" => words.next(),
         named => named,

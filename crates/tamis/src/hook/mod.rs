@@ -1,9 +1,9 @@
 //! Lines in git's hooks that keep an index fresh: after a commit, a checkout, a merge or a rebase they start `tamis index`
 //! in the background.
 //!
-//! Hooks belong to their owners. The lines stand between two marks, are put beside what is there and taken out again byte
-//! for byte; where that cannot be done, nothing is touched and the reason is given, with the lines to be put in by hand.
-//! Nothing that the repository configures is run.
+//! Hooks belong to their owners. The lines stand between two marks, are added beside existing content and removed again byte for
+//! byte. If that cannot be done, the hook stays as it is, and the caller gets the reason and the lines to add by hand. Nothing
+//! that the repository configures is run.
 //!
 //! ```
 //! let lines = tamis::hook::lines();
@@ -22,52 +22,52 @@ use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The hooks that get the lines: whatever changes the files of a work tree by git ends with one of them.
+/// The hooks that get the lines. Every git command that changes the files of a work tree ends with one of them.
 pub const HOOKS: [&str; 4] = ["post-commit", "post-checkout", "post-merge", "post-rewrite"];
 
-/// What came of one hook.
+/// The result for one hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HookState {
-    /// It has the lines now.
+    /// The lines were added.
     Installed,
-    /// It has the lines of this version now, in place of older ones.
+    /// Older lines were replaced by those of this version.
     Updated,
-    /// It had them already, or had none to take out.
+    /// The hook had the lines already, or had none to remove.
     Unchanged,
-    /// It has them no more.
+    /// The lines were removed.
     Removed,
-    /// It is left as it is, for this reason.
+    /// The hook was left as it is, for this reason.
     Refused(String),
 }
 
-/// What was done.
+/// The results for all hooks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookReport {
     /// The directory of the hooks.
     pub directory: PathBuf,
-    /// Each of [`HOOKS`] and what came of it.
+    /// Each of [`HOOKS`] with its result.
     pub hooks: Vec<(String, HookState)>,
 }
 
 impl HookReport {
-    /// Returns `true` if a hook was left as it is that should not have been.
+    /// Returns `true` if a hook had to be left as it is.
     pub fn refused(&self) -> bool {
         self.hooks.iter().any(|(_, state)| matches!(state, HookState::Refused(_)))
     }
 }
 
-/// The lines that the hooks get, in the language of the shell. They return at once and do nothing where there is no `tamis`.
+/// Returns the lines that the hooks get, as shell script. They return at once, and do nothing if `tamis` is not installed.
 pub fn lines() -> String {
     block::block()
 }
 
-/// Puts the lines into the hooks of the repository whose work tree `start` lies in, or of the one at `git_dir`.
+/// Adds the lines to the hooks of the repository whose work tree contains `start`, or of the one at `git_dir`.
 ///
 /// # Errors
-/// There is no repository, or its hooks are somewhere else (`core.hooksPath`), where a manager or the user keeps them; a
-/// hook cannot be read or written. A single hook that cannot take the lines is no error: see [`HookState::Refused`].
+/// The repository is missing, or its hooks are somewhere else (`core.hooksPath`), where a manager or the user keeps them; a hook
+/// cannot be read or written. A single hook that cannot take the lines is not an error: see [`HookState::Refused`].
 pub fn install(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error> {
     let directory = own_directory(start, git_dir)?;
     fs::create_dir_all(&directory).map_err(|error| Error::path(&directory, format!("cannot be made: {error}")))?;
@@ -89,7 +89,7 @@ pub fn install(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error
     })
 }
 
-/// Takes the lines out of the hooks again, and the hooks away that were made for them.
+/// Removes the lines from the hooks, and deletes the hooks that were created for them.
 ///
 /// # Errors
 /// As [`install`].
@@ -112,7 +112,7 @@ pub fn remove(start: &Path, git_dir: Option<&Path>) -> Result<HookReport, Error>
     })
 }
 
-/// The directory of the hooks, where git looks into it.
+/// Returns the directory of the hooks, if git uses it.
 fn own_directory(start: &Path, git_dir: Option<&Path>) -> Result<PathBuf, Error> {
     let directory = git::hooks(start, git_dir).map_err(|reason| Error::path(start, reason))?;
     let elsewhere = git::hooks_elsewhere(start, git_dir).map_err(|reason| Error::path(start, reason))?;
@@ -143,11 +143,11 @@ fn each(directory: PathBuf, work: impl Fn(&Path) -> Result<HookState, Error>) ->
     Ok(HookReport { directory, hooks })
 }
 
-/// A hook that is there.
+/// An existing hook.
 struct Hook {
     bytes: Vec<u8>,
     metadata: fs::Metadata,
-    /// The reason why it is not to be changed, whatever is in it.
+    /// The reason why it must not be changed, whatever its content.
     refusal: Option<String>,
 }
 
@@ -185,8 +185,8 @@ fn is_executable(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Writes a hook whole or not at all: git never runs half of one. `before`: the hook that is replaced, whose mode and owner
-/// stay; a new one everyone may run whom the user's mask lets.
+/// Writes a whole hook or nothing, so git never runs half of one. `before` is the replaced hook, whose mode and owner stay. A new
+/// one is executable for everyone whom the user's mask allows.
 fn write(path: &Path, bytes: &[u8], before: Option<&fs::Metadata>) -> Result<(), Error> {
     replace_whole(path, bytes, before, 0o777).map_err(|error| Error::path(path, format!("cannot be written: {error}")))
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use tamis_store::{Change, DocumentState, NewDocument, TextForm};
 use tamis_text::{Category, Document, Options};
 
-/// Where the documents of an import go, and how they are divided.
+/// The destination of an import's documents, and the way they are split into passages.
 #[derive(Clone)]
 pub(crate) struct Target<'a> {
     pub namespace: &'a str,
@@ -25,7 +25,7 @@ impl<'a> Target<'a> {
         Target { namespace, collection, origin, options }
     }
 
-    /// An import's summary before anything was done.
+    /// Returns the summary of an import that has not done anything yet.
     pub fn summary(&self, dry_run: bool) -> ImportSummary {
         ImportSummary {
             origin: self.origin.to_owned(),
@@ -36,8 +36,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// What an import does to one document: nothing where its content is the stored one, divided as now, from the same
-    /// place; then it is not made.
+    /// Returns the outcome for one document. A document with the same content, split and origin as the stored one is unchanged,
+    /// and is not built.
     pub fn outcome(
         &self,
         path: String,
@@ -69,7 +69,7 @@ impl<'a> Target<'a> {
         if known.is_some() { Outcome::Updated(document) } else { Outcome::Added(document) }
     }
 
-    /// Of the content and of how it is divided, so that an import after a change of either divides it anew.
+    /// Hashes the content and the way it is split, so that an import after a change of either splits it anew.
     fn hash(&self, content: &Content) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let settings = format!("version={SPLITTER} tokens={}", self.options.max_tokens);
@@ -78,41 +78,40 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What a document is made from.
+/// The content that a document is made from.
 pub(crate) struct Content {
     text: String,
     is_record: bool,
 }
 
 impl Content {
-    /// As JSON, which is kept with the document.
+    /// Creates content from a record, which is stored with the document as JSON.
     pub fn record(record: &impl Serialize) -> Result<Content, Error> {
         let failed =
             |error: serde_json::Error| Error::argument("record", error.to_string(), "something with a JSON form");
         Ok(Content { text: serde_json::to_string(record).map_err(failed)?, is_record: true })
     }
 
-    /// As text that its passages hold as well.
+    /// Creates content from text that its passages hold as well.
     #[cfg(feature = "wiki")]
     pub fn text(text: String) -> Content {
         Content { text, is_record: false }
     }
 }
 
-/// What an import does to one document.
+/// The outcome of an import for one document.
 pub(crate) enum Outcome {
-    /// It is new.
+    /// The document is new.
     Added(Box<NewDocument>),
-    /// It replaces the one stored.
+    /// It replaces the stored one.
     Updated(Box<NewDocument>),
-    /// It is the one stored.
+    /// It equals the stored one.
     Unchanged,
-    /// The one stored is of a later time and stays.
+    /// The stored one is newer and stays.
     Older,
 }
 
-/// Counts outcomes and commits them, all or nothing, unless the summary is that of a dry run. The caller holds the right to
-/// write.
+/// Counts outcomes and commits them, all or nothing. A dry run only counts. The caller holds the right to write.
 pub(crate) fn commit(
     index: &Index,
     outcomes: Vec<Outcome>,

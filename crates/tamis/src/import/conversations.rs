@@ -18,40 +18,40 @@ use std::time::Instant;
 use tamis_store::DocumentState;
 use tamis_text::{Conversation, ConversationOptions, read_conversations};
 
-/// Conversations to be imported.
+/// An import of conversations.
 #[derive(Clone, Debug, Default)]
 pub struct ConversationImport {
-    /// The logs, each with where it comes from.
+    /// The logs with their origins.
     pub logs: Vec<ImportedLog>,
-    /// The namespace they go to, which need not be there yet; `None`: the one that the index is used in.
+    /// The namespace of the sessions, which need not exist yet; `None`: the one that the index is used in.
     pub namespace: Option<String>,
-    /// Where the speakers are, for the times in the text of passages; `None`: UTC.
+    /// The speakers' time zone, for the times in the text of passages; `None`: UTC.
     pub time_zone: Option<TimeZone>,
-    /// What was left out of the logs on purpose, by kind: `no_turn`, `repeated`.
+    /// The number of items left out of the logs on purpose, by kind: `no_turn`, `repeated`.
     pub left_out: BTreeMap<String, u64>,
-    /// Records of the logs that could not be read.
+    /// The records of the logs that could not be read.
     pub bad: Vec<UnreadableRecord>,
-    /// Leave out what could not be read, in place of importing nothing.
+    /// Leaves out unreadable records instead of importing nothing.
     pub skip_bad: bool,
-    /// Change nothing; say what would change.
+    /// Changes nothing and reports what would change.
     pub dry_run: bool,
 }
 
-/// A log, read.
+/// A log that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedLog {
-    /// Where it comes from: its name.
+    /// Its origin, which is its name.
     pub origin: String,
-    /// Its sessions, each with a name of its own.
+    /// Its sessions, each with its own name.
     pub conversations: Vec<Conversation>,
 }
 
 impl ConversationImport {
-    /// Reads logs. `name` is what to call them, in front of the names of sessions that are named by their time; `None`: each
-    /// as its file, without the ending. `origin` is where they come from; `None`: the name given, else that of each file.
+    /// Reads logs. `name` is the prefix of sessions that are named by their time; `None`: each file's name without its extension.
+    /// `origin` is the origin of the logs; `None`: `name`, or else the name of each file.
     ///
     /// # Errors
-    /// A log is in none of the forms that [`tamis_text::read_conversations`] knows.
+    /// A log has none of the formats that [`tamis_text::read_conversations`] knows.
     pub fn read(
         inputs: &[ImportInput],
         name: Option<&str>,
@@ -96,13 +96,11 @@ fn options(config: &Config, time_zone: &TimeZone) -> ConversationOptions {
 }
 
 impl Imports<'_> {
-    /// Imports conversations: all or nothing, in one transaction, one document a session (`session:NAME`). A session that
-    /// is stored goes on: turns that it does not have yet are added in the order of time. Searches find what is new after
-    /// the next [`Index::complete`].
+    /// Imports conversations in one transaction, one document per session (`session:NAME`). A stored session is continued: new
+    /// turns are added in the order of time. Searches find them after the next [`Index::complete`].
     ///
-    /// # Errors
-    /// Records that could not be read, unless they are to be left out; a session that another log holds already; a
-    /// namespace that must be named; another process that is still writing.
+    /// A record cannot be read and must not be left out; another log holds a session already; a namespace must be named; another
+    /// process is still writing.
     pub fn conversations(&self, import: &ConversationImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let namespace = namespace(self.index, import.namespace.as_deref())?;
         let bad = refuse(import.bad.clone(), import.skip_bad)?;
@@ -134,7 +132,7 @@ impl Imports<'_> {
     }
 }
 
-/// The sessions of one log by their paths: what several files of it hold of one session is one.
+/// Returns the sessions of one log by their paths. Parts of one session in several files become one.
 fn united(conversations: &[Conversation]) -> BTreeMap<String, Conversation> {
     let mut sessions: BTreeMap<String, Conversation> = BTreeMap::new();
     for conversation in conversations {
@@ -178,8 +176,8 @@ fn outcome(
     })
 }
 
-/// A session with what a later look at its log adds. Where one of the two only goes on after the other, that is it; else the
-/// turns of both are put in the order of time, each once. Without times the later look holds.
+/// Merges a stored session with a later version from its log. If one of the two only continues the other, it is the result.
+/// Otherwise the turns of both are merged in the order of time, without repetition. Without times the later version wins.
 fn gone_on(stored: &Conversation, given: &Conversation) -> Conversation {
     let title = given.title.clone().or_else(|| stored.title.clone());
     let with = |turns| Conversation { name: given.name.clone(), title: title.clone(), turns };

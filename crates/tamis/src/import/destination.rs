@@ -7,7 +7,7 @@ use crate::handle::Index;
 /// The most characters of an origin.
 const LONGEST_ORIGIN: usize = 500;
 
-/// The namespace that documents go to: the one named, which need not be there yet, or else the own one.
+/// Returns the namespace for documents: the one named, which need not exist yet, or else the index's own.
 pub(crate) fn namespace(index: &Index, named: Option<&str>) -> Result<String, Error> {
     match named {
         Some(name) if is_name(name) => Ok(name.to_owned()),
@@ -23,7 +23,7 @@ pub(crate) fn namespace(index: &Index, named: Option<&str>) -> Result<String, Er
     }
 }
 
-/// An origin as it is stored.
+/// Checks an origin and returns it in its stored form.
 pub(crate) fn origin(given: &str) -> Result<&str, Error> {
     let name = given.trim();
     let fits = !name.is_empty() && name.chars().count() <= LONGEST_ORIGIN && !name.chars().any(char::is_control);
@@ -37,8 +37,8 @@ pub(crate) fn origin(given: &str) -> Result<&str, Error> {
     }
 }
 
-/// Documents of one collection of a namespace that have no names but numbers come from one place: else the issue 12 of one
-/// tracker would replace that of another.
+/// Makes sure that numbered documents in one collection of a namespace come from one origin. Otherwise issue 12 of one tracker
+/// would replace that of another.
 pub(crate) fn only_tracker(index: &Index, namespace: &str, collection: &str, origin: &str) -> Result<(), Error> {
     let here = |other: &&tamis_store::Origin| other.namespace == namespace && other.collection == collection;
     let Some(other) = index.store.origins()?.into_iter().find(|known| here(&known) && known.name != origin) else {
@@ -52,7 +52,7 @@ pub(crate) fn only_tracker(index: &Index, namespace: &str, collection: &str, ori
     Err(Error::argument("origin", origin, allowed))
 }
 
-/// A document that came from elsewhere is not overwritten.
+/// Returns the error for a document that would overwrite one of another origin.
 pub(crate) fn held_by_another(path: &str, origin: &str, other: &str) -> Error {
     let allowed =
         format!("{other}, which {path} is from, if that is the same; else another namespace keeps the two apart");

@@ -5,23 +5,23 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The most that is read of one input, in bytes.
+/// The largest input, in bytes.
 pub const LARGEST_IMPORT: u64 = 2_000_000_000;
 
 /// The content of one input, with a name for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportInput {
-    /// The file's name as the user wrote it, or what the stream is called.
+    /// The file's name as the user wrote it, or the name of the stream.
     pub name: String,
     /// Its content.
     pub bytes: Vec<u8>,
 }
 
 impl ImportInput {
-    /// Reads a file whole. Symbolic links are followed, since somebody named the file.
+    /// Reads a whole file. Symbolic links are followed, since somebody named the file.
     ///
     /// # Errors
-    /// The file is not there, is a directory, cannot be read, or is larger than [`LARGEST_IMPORT`].
+    /// The file is missing, is a directory, cannot be read, or is larger than [`LARGEST_IMPORT`].
     pub fn file(path: &Path) -> Result<ImportInput, Error> {
         let (file, size) = open(path)?;
         ImportInput::sized(path.display().to_string(), file, size)
@@ -30,7 +30,7 @@ impl ImportInput {
     /// Reads a stream to its end.
     ///
     /// # Errors
-    /// The stream cannot be read or goes on after [`LARGEST_IMPORT`] bytes.
+    /// The stream cannot be read, or is longer than [`LARGEST_IMPORT`] bytes.
     pub fn stream(name: impl Into<String>, stream: impl Read) -> Result<ImportInput, Error> {
         ImportInput::sized(name.into(), stream, 0)
     }
@@ -38,7 +38,7 @@ impl ImportInput {
     fn sized(name: String, stream: impl Read, size: u64) -> Result<ImportInput, Error> {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         let failed = |error: std::io::Error| Error::path(Path::new(&name), format!("cannot be read: {error}"));
-        // A file can grow while it is read, and a stream says nothing of its size.
+        // A file can grow while it is read, and a stream has no known size.
         stream.take(LARGEST_IMPORT + 1).read_to_end(&mut bytes).map_err(failed)?;
         match bytes.len() as u64 > LARGEST_IMPORT {
             true => Err(too_large(Path::new(&name))),
@@ -47,7 +47,7 @@ impl ImportInput {
     }
 }
 
-/// Opens a file that somebody named, and says how large it is.
+/// Opens a file that somebody named, and returns its size in bytes.
 ///
 /// # Errors
 /// As [`ImportInput::file`].
@@ -62,7 +62,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64), Error> {
     }
 }
 
-/// The last part of a path, which is what people call a file.
+/// Returns the last part of a path, which people call the file's name.
 pub(crate) fn file_name(name: &str) -> String {
     Path::new(name).file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned())
 }
@@ -81,7 +81,7 @@ mod tests {
     fn a_file_that_is_too_large_is_refused_before_it_is_read() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("all.json");
-        // A file of holes takes no room.
+        // A sparse file takes no space.
         File::create(&path).and_then(|file| file.set_len(LARGEST_IMPORT + 1)).expect("made");
         let error = ImportInput::file(&path).expect_err("too large").to_string();
         assert!(error.contains("all.json: larger than 2 GB"), "{error}");

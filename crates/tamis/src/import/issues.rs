@@ -18,35 +18,35 @@ use std::time::Instant;
 use tamis_store::DocumentState;
 use tamis_text::{Issue, IssueArchive, IssueComment, IssueFormat};
 
-/// Issues that are split before the observer is asked again.
+/// The number of issues split between two checks for cancellation.
 const ISSUES_A_BATCH: usize = 256;
 
-/// Issues to be imported, all of one tracker.
+/// An import of issues, all from one tracker.
 #[derive(Clone, Debug, Default)]
 pub struct IssueImport {
-    /// Where they come from: `github:OWNER/REPO`, or a name of the user's. A namespace holds issues of one origin.
+    /// Their origin: `github:OWNER/REPO`, or a name of the user's. A namespace holds issues of one origin.
     pub origin: String,
-    /// The namespace they go to, which need not be there yet; `None`: the one that the index is used in
+    /// The namespace of the issues, which need not exist yet; `None`: the one that the index is used in
     /// ([`Index::own_namespace`]).
     pub namespace: Option<String>,
-    /// The issues, in any order. Of two with one number the one updated later holds, and the comments of both.
+    /// The issues, in any order. Of two with one number, the one updated later wins, and the comments of both are kept.
     pub issues: Vec<Issue>,
-    /// Comments that came apart from their issue, each with its number. The issue may be given or stored.
+    /// Comments that came without their issue, each with its number. The issue may be given or stored.
     pub comments: Vec<(u64, IssueComment)>,
-    /// Records of the input that could not be read.
+    /// The records of the input that could not be read.
     pub bad: Vec<UnreadableRecord>,
-    /// Leave out what could not be read, in place of importing nothing.
+    /// Leaves out unreadable records instead of importing nothing.
     pub skip_bad: bool,
-    /// Change nothing; say what would change.
+    /// Changes nothing and reports what would change.
     pub dry_run: bool,
 }
 
 impl IssueImport {
-    /// Reads inputs of one tracker, each in the format that its content shows ([`tamis_text::read_issues`]). `origin` is
-    /// where they come from; `None`: what they say themselves, else the name of the first one.
+    /// Reads inputs of one tracker, each in the format that its content shows ([`tamis_text::read_issues`]). `origin` is their
+    /// origin; `None`: the one that they name, or else the name of the first input.
     ///
     /// # Errors
-    /// An input is in none of the formats, or two are of different repositories.
+    /// An input has none of the formats, or two inputs name different repositories.
     pub fn read(inputs: &[ImportInput], origin: Option<&str>) -> Result<IssueImport, Error> {
         let mut import = IssueImport::default();
         let mut said: Option<(String, &str)> = None;
@@ -85,7 +85,7 @@ impl IssueImport {
     }
 }
 
-/// Where issues come from, as far as they say it: `github:OWNER/REPO`.
+/// Returns the origin that issues name themselves: `github:OWNER/REPO`.
 fn tracker(archive: &IssueArchive) -> Option<String> {
     let repository = archive.repository.as_deref()?;
     let urls = archive.issues.iter().filter_map(|issue| issue.url.as_deref());
@@ -103,13 +103,13 @@ fn host(url: &str) -> &str {
 }
 
 impl Imports<'_> {
-    /// Imports issues: all or nothing, in one transaction. An issue that is stored is merged with the one given
-    /// ([`Issue::merge`]): what was updated later holds, and comments of both are kept. What is the same afterwards is not
-    /// written. Searches find what is new after the next [`Index::complete`].
+    /// Imports issues in one transaction. A stored issue is merged with the given one ([`Issue::merge`]): the later update wins,
+    /// and comments of both are kept. An issue that stays the same is not written. Searches find the changes after the next
+    /// [`Index::complete`].
     ///
     /// # Errors
-    /// Records that could not be read, unless they are to be left out; an origin other than that of the issues that the
-    /// namespace holds; a namespace that must be named; another process that is still writing.
+    /// A record cannot be read and must not be left out; the origin differs from that of the issues in the namespace; a namespace
+    /// must be named; another process is still writing.
     pub fn issues(&self, import: &IssueImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let origin = origin(&import.origin)?;
         let namespace = namespace(self.index, import.namespace.as_deref())?;
@@ -139,7 +139,7 @@ impl Imports<'_> {
     }
 }
 
-/// Issues that have no place.
+/// Returns an error for each issue without a number, which could not be stored.
 fn without_number(issues: &[Issue]) -> impl Iterator<Item = UnreadableRecord> {
     let record = |(at, issue): (usize, &Issue)| UnreadableRecord {
         position: format!("issue {} ({:?})", at + 1, issue.title),
@@ -148,13 +148,13 @@ fn without_number(issues: &[Issue]) -> impl Iterator<Item = UnreadableRecord> {
     issues.iter().enumerate().filter(|(_, issue)| issue.number == 0).map(record)
 }
 
-/// An issue as it is to be, and as it is.
+/// An issue after the merge, with its stored state.
 struct Merged {
     issue: Issue,
     state: Option<DocumentState>,
-    /// The stored record, where there is one that can be read.
+    /// The stored record, if there is one that can be read.
     record: Option<Issue>,
-    /// True if a state earlier than the stored one was given.
+    /// True if the given state is earlier than the stored one.
     older: bool,
 }
 
@@ -169,7 +169,7 @@ impl Merged {
     }
 }
 
-/// Puts what is given together with what is stored.
+/// Merges the given issues and comments with the stored ones.
 fn merge(
     index: &Index,
     namespace: &str,
@@ -205,11 +205,11 @@ fn merge(
     Ok(merged.into_values().collect())
 }
 
-/// A given issue with the stored one.
+/// Merges a given issue with the stored one.
 fn stored_with(index: &Index, namespace: &str, given: &Issue) -> Result<Merged, Error> {
     let (state, record) = at(index, namespace, given.number)?;
     let Some(known) = record.clone() else {
-        // Brings the comments into their order, and those that are there twice to one.
+        // Puts the comments in order and removes duplicates.
         let mut issue = Issue { comments: Vec::new(), ..given.clone() };
         issue.add_comments(given.comments.iter().cloned());
         return Ok(Merged { issue, state, record, older: false });
@@ -217,7 +217,7 @@ fn stored_with(index: &Index, namespace: &str, given: &Issue) -> Result<Merged, 
     let older = given.updated_at < known.updated_at;
     let mut issue = known;
     if issue.updated_at.is_none() && given.updated_at.is_none() {
-        // Neither says when: what is imported now is the later one.
+        // Neither has a time, so the one imported now counts as the later one.
         let mut later = given.clone();
         later.updated_at = Some(jiff::Timestamp::MAX);
         issue.merge(later);
@@ -228,7 +228,7 @@ fn stored_with(index: &Index, namespace: &str, given: &Issue) -> Result<Merged, 
     Ok(Merged { issue, state, record, older })
 }
 
-/// What is stored of an issue.
+/// Returns the stored state and record of an issue.
 fn at(index: &Index, namespace: &str, number: u64) -> Result<(Option<DocumentState>, Option<Issue>), Error> {
     let Some(state) = index.store.document(namespace, &Issue::path(number))? else { return Ok((None, None)) };
     let record = index.store.records(&[state.document])?.pop().flatten();

@@ -1,9 +1,9 @@
 //! Imports content that is not a file of the tree: issues, wiki pages and conversations.
 //!
-//! An import reads its whole input, compares it with the stored documents, and commits all changes in one transaction. The
-//! same input again changes nothing. Every document has an *origin*; runs of the index leave documents with an origin alone,
-//! and [`Imports::remove`] removes those of one origin. [`Index::complete`](crate::Index::complete) publishes and embeds
-//! after an import, as after any other change.
+//! An import reads its whole input, compares it with the stored documents, and commits all changes in one transaction. Importing
+//! the same input again changes nothing. Every imported document has an *origin*. Runs of the index leave documents with an
+//! origin alone, and [`Imports::remove`] removes those of one origin. [`Index::complete`](crate::Index::complete) publishes and
+//! embeds after an import, as after any other change.
 //!
 //! ```
 //! use tamis::import::IssueImport;
@@ -58,7 +58,7 @@ pub use summary::{ImportSummary, RecordCounts};
 
 use crate::handle::Index;
 
-/// What paths of imported documents begin with: no file is called so.
+/// The prefixes of the paths of imported documents. No file has such a name.
 const PATHS: [&str; 5] = ["issue:", "wiki:", "session:", "fragment:", "claim:"];
 
 /// Returns `true` if a path is that of an imported document, not of a file.
@@ -73,7 +73,7 @@ pub struct Imports<'a> {
 }
 
 impl Index {
-    /// Imports content that is not a file of the tree: issues, wiki pages, conversations.
+    /// Returns the imports of this index: issues, wiki pages and conversations, which are not files of the tree.
     pub fn imports(&self) -> Imports<'_> {
         Imports { index: self }
     }

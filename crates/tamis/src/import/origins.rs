@@ -9,21 +9,21 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use tamis_store::Origin;
 
-/// What came from one place into one collection of a namespace.
+/// The documents from one origin in one collection of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Imported {
-    /// Where it came from: `github:OWNER/REPO`, the name of a dump or of a log.
+    /// Their origin: `github:OWNER/REPO`, or the name of a dump or of a log.
     pub origin: String,
     /// The namespace.
     pub namespace: String,
     /// The collection: `issues`, `wiki`, `sessions` or `evidence`.
     pub collection: String,
-    /// Issues, pages, sessions, or fragments and claims.
+    /// The number of issues, pages, sessions, or fragments and claims.
     pub documents: u64,
-    /// Their passages.
+    /// The number of their passages.
     pub passages: u64,
-    /// When the newest of them was last changed, where that is known.
+    /// The latest change to any of them, if known.
     pub updated: Option<Timestamp>,
 }
 
@@ -36,7 +36,7 @@ impl From<Origin> for Imported {
 }
 
 impl Imports<'_> {
-    /// What was imported, by namespace, collection and origin.
+    /// Returns the imported documents, grouped by namespace, collection and origin.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -44,10 +44,10 @@ impl Imports<'_> {
         Ok(self.index.store.origins()?.into_iter().map(Imported::from).collect())
     }
 
-    /// What [`Imports::remove`] would take out: all that came from an origin, of one namespace where it is named.
+    /// Returns what [`Imports::remove`] would remove: everything from an origin, in one namespace if it is named.
     ///
     /// # Errors
-    /// Nothing came from there; the message names what did.
+    /// Nothing came from that origin; the message names those that exist.
     pub fn list_from(&self, origin: &str, namespace: Option<&str>) -> Result<Vec<Imported>, Error> {
         let all = self.list()?;
         let meant = |one: &&Imported| one.origin == origin && namespace.is_none_or(|named| named == one.namespace);
@@ -70,12 +70,12 @@ impl Imports<'_> {
         Err(Error::argument("origin", value, allowed))
     }
 
-    /// Takes out all that came from an origin, of one namespace where it is named, in one transaction; of evidence that is no
-    /// document what nothing else refers to. A namespace without a
-    /// directory of which nothing is left goes with it. Vectors stay for what comes back. Returns what was taken out.
+    /// Removes everything from an origin, in one namespace if it is named, in one transaction. Evidence other than documents goes
+    /// if nothing else refers to it. A namespace without a directory goes with its last document. Vectors stay for documents that
+    /// come back. Returns the removed documents.
     ///
     /// # Errors
-    /// Nothing came from there, or another process is writing.
+    /// Nothing came from that origin, or another process is writing.
     pub fn remove(
         &self,
         origin: &str,
@@ -85,7 +85,7 @@ impl Imports<'_> {
         let _writing = self.index.wait_to_write(observer)?;
         let found = self.list_from(origin, namespace)?;
         let namespaces: BTreeSet<&String> = found.iter().map(|one| &one.namespace).collect();
-        // What a live import remembers goes first: without it, the next one starts anew.
+        // The progress of a live import goes first: without it, the next import starts over.
         for namespace in &namespaces {
             self.index.store.set_property(&import_state_property(namespace, origin), "")?;
         }
@@ -102,13 +102,13 @@ impl Imports<'_> {
         Ok(found)
     }
 
-    /// Returns `true` if the namespace holds tasks, works or pages, which are no documents.
+    /// Returns `true` if the namespace holds tasks, works or pages, which are not documents.
     #[cfg(feature = "evidence")]
     fn has_evidence(&self, namespace: &str) -> Result<bool, Error> {
         Ok(!self.index.store.evidence_summary(namespace, None)?.is_empty())
     }
 
-    /// Returns `true`: without the evidence graph a namespace cannot be known to hold none, so it stays.
+    /// Returns `true`. Without the evidence graph we cannot know that a namespace is empty, so it stays.
     #[cfg(not(feature = "evidence"))]
     fn has_evidence(&self, _namespace: &str) -> Result<bool, Error> {
         Ok(true)

@@ -19,42 +19,41 @@ use std::time::Instant;
 use tamis_store::DocumentState;
 use tamis_text::{WikiDumpError, WikiDumpOptions, WikiPage, WikiSite, read_wiki_dump};
 
-/// Pages that are divided before the observer is asked again.
+/// The number of pages split between two checks for cancellation.
 const PAGES_A_BATCH: usize = 256;
 
-/// Pages of wikis to be imported.
+/// An import of wiki pages.
 #[derive(Clone, Debug, Default)]
 pub struct PageImport {
-    /// The wikis, each with where it comes from.
+    /// The wikis with their origins.
     pub wikis: Vec<ImportedWiki>,
-    /// The namespace they go to, which need not be there yet; `None`: the one that the index is used in.
+    /// The namespace of the pages, which need not exist yet; `None`: the one that the index is used in.
     pub namespace: Option<String>,
-    /// What was left out of the dumps on purpose, by kind: `redirect`, `other_namespace`, `other_model`.
+    /// The number of items left out of the dumps on purpose, by kind: `redirect`, `other_namespace`, `other_model`.
     pub left_out: BTreeMap<String, u64>,
-    /// Records of the dumps that could not be read.
+    /// The records of the dumps that could not be read.
     pub bad: Vec<UnreadableRecord>,
-    /// Leave out what could not be read, in place of importing nothing.
+    /// Leaves out unreadable records instead of importing nothing.
     pub skip_bad: bool,
-    /// Change nothing; say what would change.
+    /// Changes nothing and reports what would change.
     pub dry_run: bool,
 }
 
-/// A wiki, read.
+/// A wiki that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedWiki {
-    /// Where it comes from: the host of the wiki or its name, else the name of the file.
+    /// Its origin: the wiki's host or name, or else the name of the file.
     pub origin: String,
-    /// Its pages. Of two with one title the later revision holds.
+    /// Its pages. Of two with one title, the later revision wins.
     pub pages: Vec<WikiPage>,
 }
 
 impl PageImport {
-    /// Reads a dump of a MediaWiki, plain or compressed with gzip or bzip2, and adds its pages. `origin` is where it comes
-    /// from; `None`: what it says itself, else its own name. A dump that breaks off is one bad record after the pages that
-    /// were read.
+    /// Reads a MediaWiki dump, plain or compressed with gzip or bzip2, and adds its pages. `origin` is its origin; `None`: the
+    /// one that the dump names, or else `name`. A truncated dump counts as one bad record after the pages that could be read.
     ///
     /// # Errors
-    /// It is no dump, cannot be read, or holds more text than [`LARGEST_IMPORT`].
+    /// The input is not a dump, cannot be read, or holds more text than [`LARGEST_IMPORT`].
     pub fn read(
         &mut self,
         name: &str,
@@ -102,17 +101,17 @@ impl PageImport {
         Ok(())
     }
 
-    /// Reads a dump from a file, as [`PageImport::read`].
+    /// Reads a dump from a file, as [`PageImport::read`] does.
     ///
     /// # Errors
-    /// As [`PageImport::read`], and where the file is larger than [`LARGEST_IMPORT`].
+    /// Those of [`PageImport::read`], and a file larger than [`LARGEST_IMPORT`].
     pub fn read_file(&mut self, path: &Path, origin: Option<&str>, options: &WikiDumpOptions) -> Result<(), Error> {
         let (file, _) = open(path)?;
         self.read(&path.display().to_string(), file, origin, options)
     }
 }
 
-/// What a wiki is called in the network, else among people.
+/// Returns the wiki's host, or else its name for people.
 fn host(site: &WikiSite) -> Option<String> {
     let host = site.base.as_deref().and_then(|base| base.split_once("://")).map(|(_, rest)| rest);
     let host = host.and_then(|rest| rest.split('/').next()).filter(|host| !host.is_empty());
@@ -120,13 +119,13 @@ fn host(site: &WikiSite) -> Option<String> {
 }
 
 impl Imports<'_> {
-    /// Imports pages of wikis: all or nothing, in one transaction, one document a page (`wiki:Title`). A page that is stored
-    /// in a later revision stays. Pages that are no more in a dump stay, since a dump need not be of the whole wiki. Searches
-    /// find what is new after the next [`Index::complete`].
+    /// Imports wiki pages in one transaction, one document per page (`wiki:Title`). A stored page of a later revision stays.
+    /// Pages that a dump lacks stay too, since a dump need not cover the whole wiki. Searches find the changes after the next
+    /// [`Index::complete`].
     ///
     /// # Errors
-    /// Records that could not be read, unless they are to be left out; a page that came from another wiki; a namespace that
-    /// must be named; another process that is still writing.
+    /// A record cannot be read and must not be left out; a page came from another wiki; a namespace must be named; another
+    /// process is still writing.
     pub fn pages(&self, import: PageImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let PageImport { wikis, namespace: named, left_out, bad, skip_bad, dry_run } = import;
         let namespace = namespace(self.index, named.as_deref())?;
@@ -147,7 +146,7 @@ impl Imports<'_> {
                 if observer.cancelled() {
                     return Ok(summary.stopped());
                 }
-                // Taken out one after another, so that what is divided is not held twice.
+                // Pages are taken out one by one, so that memory does not hold them both whole and split.
                 let part: Vec<(String, WikiPage)> = pages.by_ref().take(PAGES_A_BATCH).collect();
                 for (path, _) in &part {
                     if let Some(other) = taken.insert(path.clone(), origin) {
@@ -166,7 +165,7 @@ impl Imports<'_> {
     }
 }
 
-/// The pages by their paths, each in its latest revision.
+/// Returns the pages by their paths, each in its latest revision.
 fn latest(pages: Vec<WikiPage>) -> BTreeMap<String, WikiPage> {
     let mut by_path: BTreeMap<String, WikiPage> = BTreeMap::new();
     for page in pages {

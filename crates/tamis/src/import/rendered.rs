@@ -1,4 +1,4 @@
-//! The whole text of an imported document, put together from its record.
+//! The whole text of an imported document, built from its record.
 
 use super::Imports;
 use crate::Error;
@@ -6,7 +6,8 @@ use crate::collections::ISSUES;
 use tamis_text::Issue;
 
 impl Imports<'_> {
-    /// The text of an imported document whose lines its passages count; `None` for one that is all in its passages.
+    /// Returns the text of an imported document if the line numbers of its passages refer to it. `None` if the passages hold the
+    /// whole text.
     pub(crate) fn rendered(&self, namespace: &str, path: &str) -> Result<Option<String>, Error> {
         let state = self.index.store.document(namespace, path)?;
         let Some(state) = state.filter(|state| state.origin.is_some()) else { return Ok(None) };
@@ -22,7 +23,7 @@ impl Imports<'_> {
         Ok(issue.map(|issue| issue.rendered()))
     }
 
-    /// The text of a fragment or a claim.
+    /// Returns the text of a fragment or a claim.
     #[cfg(feature = "evidence")]
     fn evidence_text(&self, namespace: &str, path: &str) -> Result<Option<String>, Error> {
         use tamis_store::{Claim, EvidenceKey, EvidenceRecord, Fragment};

@@ -6,57 +6,56 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// What an import did, or with [`ImportSummary::dry_run`] would do.
+/// The result of an import, or with [`ImportSummary::dry_run`] the expected result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportSummary {
-    /// Where the documents came from.
+    /// The origin of the documents.
     pub origin: String,
-    /// The namespace they are in.
+    /// The namespace of the documents.
     pub namespace: String,
     /// The collection: `issues`, `wiki`, `sessions` or `evidence`.
     pub collection: String,
-    /// Documents that are new; of evidence records, as below.
+    /// New documents. Records of evidence count by the same rules.
     pub added: u64,
-    /// Documents that are others now.
+    /// Changed documents.
     pub updated: u64,
-    /// Documents that are as they were.
+    /// Unchanged documents.
     pub unchanged: u64,
-    /// Documents of which the index has a later state, which stays.
+    /// Documents with a later state in the index, which stays.
     pub older: u64,
-    /// Comments of issues that are new or others now, those of new issues counted.
+    /// New or changed comments of issues, including those of new issues.
     pub comments: u64,
-    /// Passages written.
+    /// Passages that were written.
     pub passages: u64,
     /// Records of evidence by kind: `task`, `work`, `page`, `fragment`, `claim`, `edge`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, RecordCounts>,
-    /// Comments whose issue is neither given nor stored, and which are left out, by its number.
+    /// Comments left out because their issue is neither given nor stored, by the issue's number.
     pub without_issue: BTreeMap<u64, u64>,
-    /// Records that are none of what is imported and were left out, by kind: pages that only lead to another, turns that
-    /// came twice.
+    /// Records of a kind that is not imported, by kind, such as redirects and repeated turns.
     pub left_out: BTreeMap<String, u64>,
-    /// Records that could not be read and were left out.
+    /// Unreadable records that were left out.
     pub bad: Vec<UnreadableRecord>,
-    /// Nothing was changed: this is what an import would do.
+    /// True if nothing was changed and this is the expected result.
     pub dry_run: bool,
-    /// The import was stopped before it changed anything.
+    /// True if the import was stopped before it changed anything.
     pub interrupted: bool,
     /// Milliseconds by stage.
     pub timings_ms: BTreeMap<String, f64>,
 }
 
 impl ImportSummary {
-    /// Returns `true` if it changed anything, or with [`ImportSummary::dry_run`] would.
+    /// Returns `true` if the import changed anything, or with [`ImportSummary::dry_run`] would change it.
     pub fn changed_anything(&self) -> bool {
         self.added + self.updated > 0
     }
 
-    /// Documents given.
+    /// Returns the number of given documents.
     pub fn documents(&self) -> u64 {
         self.added + self.updated + self.unchanged + self.older
     }
 
-    /// The same import, stopped before it changed anything.
+    /// Returns the summary of the same import, stopped before it changed anything.
     pub(crate) fn stopped(self) -> ImportSummary {
         let ImportSummary { origin, namespace, collection, dry_run, timings_ms, .. } = self;
         ImportSummary { origin, namespace, collection, dry_run, timings_ms, interrupted: true, ..Self::default() }
@@ -67,22 +66,22 @@ impl ImportSummary {
     }
 }
 
-/// What an import did to records of one kind.
+/// The result of an import for records of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RecordCounts {
-    /// Records that are new.
+    /// New records.
     pub added: u64,
-    /// Records that are others now.
+    /// Changed records.
     pub updated: u64,
-    /// Records that are as they were.
+    /// Unchanged records.
     pub unchanged: u64,
 }
 
-/// The unreadable records of an import, where they are to be left out.
+/// Returns the unreadable records of an import if they may be left out.
 ///
 /// # Errors
-/// There are some, and they are not to be left out.
+/// A record is unreadable and must not be left out.
 pub(crate) fn refuse(bad: Vec<UnreadableRecord>, skip: bool) -> Result<Vec<UnreadableRecord>, Error> {
     if bad.is_empty() || skip { Ok(bad) } else { Err(Error::Unreadable { records: bad }) }
 }

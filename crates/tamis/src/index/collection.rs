@@ -1,7 +1,7 @@
 //! Assigns each file to its collection: `code`, or the kind of its prose.
 //!
-//! The strongest rule first: what a source as a whole is said to be, `index.notes` and the directory of notes, `index.wiki`, a
-//! source called `*.wiki` as checkouts of wikis are, and `docs` for the rest.
+//! The rules, the strongest first: the collection of the whole source, `index.notes` and the directory of notes, `index.wiki`, a
+//! source called `*.wiki` like a checkout of a wiki, and `docs` for the rest.
 
 use crate::Error;
 use crate::config::{Config, FileCollection, Words};
@@ -29,7 +29,7 @@ pub(crate) struct Collections {
 
 impl Collections {
     /// # Errors
-    /// A glob that is none.
+    /// A glob is invalid.
     pub fn of(source: &Source, config: &Config) -> Result<Self, Error> {
         let directory = Some(&config.notes.directory).filter(|directory| !directory.is_empty());
         let own = directory.map(|directory| format!("/{}/", escaped(directory)));
@@ -42,7 +42,7 @@ impl Collections {
         })
     }
 
-    /// What the file at `path` is; `None`: code or data, whatever the rules say.
+    /// Returns the collection of the file at `path`; `None` for code and data, whatever the rules say.
     pub fn of_file(&self, path: &str) -> Option<FileCollection> {
         let prose = Language::of(path, "").is_some_and(|language| language.category == Category::Prose);
         prose.then(|| self.of_prose(path))
@@ -69,7 +69,7 @@ fn globs<'a>(key: &'static str, globs: impl IntoIterator<Item = &'a String>) -> 
     builder.build().map_err(|error| wrong(error, ""))
 }
 
-/// A directory as a glob that matches nothing else.
+/// Returns a glob that matches this directory and nothing else.
 fn escaped(directory: &str) -> String {
     let special = |character| matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '#' | '\\' | ' ');
     directory.chars().flat_map(|character| special(character).then_some('\\').into_iter().chain([character])).collect()

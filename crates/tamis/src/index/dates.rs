@@ -1,8 +1,7 @@
-//! The dates of documents: when each file was last committed. A file without one has its own date, of its last change.
+//! The dates of documents: the last commit of each file. A file without one has the date of its last change.
 //!
-//! A document keeps its date until its content changes, which makes it a new document without one. So only those without
-//! are looked up, and only when another commit is checked out than the last time: until then nothing that git knows of
-//! them can have changed.
+//! A document keeps its date until its content changes and makes it a new document. So only documents without a date are looked
+//! up, and only after a checkout of another commit: until then git can have learnt nothing new.
 
 use super::read::is_file;
 use crate::Error;
@@ -13,8 +12,8 @@ use crate::git::Repository;
 use crate::handle::Index;
 use crate::handle::Source;
 
-/// Looks up the dates that are missing in a source, where there can be new ones; `again` looks them up in any case.
-/// Returns why dates are missing, if they are.
+/// Looks up the missing dates of a source if there can be new ones; `again` forces it. Returns the reason why dates are still
+/// missing.
 pub(super) fn date(
     index: &Index,
     source: &Source,
@@ -33,7 +32,7 @@ pub(super) fn date(
     documents.retain(|document| {
         document.dated_ns.is_none()
             && document.collection != SKIPPED
-            // A note has the date that it says itself, or none: when its file was committed tells nothing of what it notes.
+            // A note has the date that it names, or none. The commit of its file says nothing about its subject.
             && document.collection != FileCollection::Notes.as_str()
             && is_file(document)
     });
@@ -45,19 +44,20 @@ pub(super) fn date(
     if !dated.dates.is_empty() {
         index.store.set_dates(&source.namespace, &dated.dates)?;
     }
-    // A run that is stopped leaves the rest to the next one.
+    // A stopped run leaves the rest to the next one.
     if !stopped() {
         index.store.set_property(&property, &format!("{head}\n{}", dated.note.as_deref().unwrap_or_default()))?;
     }
     Ok(dated.note)
 }
 
-/// Forgets when a namespace was dated.
+/// Forgets the last dating of a namespace.
 pub(super) fn forget(index: &Index, namespace: &str) -> Result<(), Error> {
     Ok(index.store.set_property(&property(namespace), "")?)
 }
 
-/// What was checked out when the documents of a namespace were dated, and on a second line why dates were missing.
+/// Returns the property that holds the commit at which a namespace was dated, and on a second line the reason why dates were
+/// missing.
 fn property(namespace: &str) -> String {
     format!("git_head:{namespace}")
 }

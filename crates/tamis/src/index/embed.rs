@@ -12,22 +12,22 @@ use std::time::{Duration, Instant};
 use tamis_embed::ModelInfo;
 use tamis_store::{Filter, ModelKey, TextHash, TextToEmbed};
 
-/// Texts that are embedded before their vectors are committed together: a killed run loses at most this much work.
+/// Texts whose vectors are committed together. A killed run loses at most this much work.
 const TEXTS_A_BATCH: usize = 1024;
 
-/// The same for a slow model, which shows progress and can be stopped within a batch; each part is committed at once.
+/// The same for a slow model, which shows progress and can be stopped within a batch. Each part is committed at once.
 const TEXTS_A_SLOW_BATCH: usize = 64;
 
-/// The same where nobody is to notice.
+/// The same in the background, where nobody should notice.
 const TEXTS_A_SMALL_STEP: usize = 4;
 
-/// Vectors to collect before a commit, and the longest wait, in the background: after each commit the next search has to read
-/// the database anew.
+/// Vectors to collect before a commit, and the longest wait, in the background. After each commit the next search has to read the
+/// database again.
 const COMMIT_SIZE: usize = 512;
 const COMMIT_INTERVAL: Duration = Duration::from_secs(20);
 
-/// Embeds what has no vector yet: the first model always, each other one if it lacks no more than is allowed. What the
-/// cache knows is no work and taken in any case. What a model that cannot be used lacks stays pending.
+/// Embeds the passages without a vector: always for the first model, for the others if they lack no more than is allowed. Vectors
+/// from the cache cost nothing and are always taken. Passages of an unusable model stay pending.
 pub(super) fn embed(
     index: &Index,
     options: RunOptions,
@@ -37,7 +37,7 @@ pub(super) fn embed(
     let mut looked_up = false;
     for (position, name) in index.config.index.models.iter().enumerate() {
         let allowed = if position == 0 { u64::MAX } else { options.embed_at_most };
-        // Somebody waits where not everything may be embedded.
+        // A limit means that somebody is waiting.
         let waited_for = options.embed_at_most != u64::MAX;
         let Some(mut run) = report.tolerate(ModelRun::new(index, name, waited_for))? else { continue };
         let mut missing = run.missing()?;
@@ -70,7 +70,7 @@ pub(super) fn embed(
     Ok(())
 }
 
-/// Embeds all that has no vector of one model.
+/// Embeds every passage without a vector of one model.
 pub(super) fn embed_with(
     index: &Index,
     name: &str,
@@ -85,8 +85,8 @@ pub(super) fn embed_with(
     Ok(())
 }
 
-/// Embeds what has no vector yet, in small steps between which the observer is told and can wait. The right to write is
-/// taken for each commit and given back.
+/// Embeds the passages without a vector in small steps. The observer follows each step and can wait in it. The right to write is
+/// held for each commit only.
 pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
     let mut looked_up = false;
     for name in &index.config.index.models {
@@ -117,7 +117,7 @@ pub(super) fn embed_missing(index: &Index, observer: &dyn Observer, report: &mut
     Ok(())
 }
 
-/// One model's part of a run. The model is loaded when a text is met that the cache does not know.
+/// One model's part of a run. The model is loaded at the first text that the cache lacks.
 struct ModelRun<'a> {
     index: &'a Index,
     name: &'a str,
@@ -129,14 +129,14 @@ struct ModelRun<'a> {
 }
 
 impl<'a> ModelRun<'a> {
-    /// Asks no endpoint: where nothing is missing, nothing is asked.
+    /// Creates a run without asking an endpoint, since nothing may be missing.
     fn new(index: &'a Index, name: &'a str, waited_for: bool) -> Result<Self, Error> {
         let info = index.models.described(name)?;
         let cache = RunCache::new(&index.config.index.embedding_cache, &info);
         Ok(ModelRun { index, name, info, cache, waited_for, embedded: 0, cached: 0 })
     }
 
-    /// Learns the dimension, which vectors in the cache are known by.
+    /// Learns the dimension, which is part of the cache's key.
     fn connect(&mut self) -> Result<(), Error> {
         if self.info.dimension == 0 {
             self.info = self.index.models.info(self.name)?;
@@ -144,7 +144,7 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
-    /// Returns the number of passages that have no vector.
+    /// Returns the number of passages without a vector.
     fn missing(&self) -> Result<u64, Error> {
         let coverage = self.index.store.coverage(&self.info.id, &Filter::default())?;
         Ok(coverage.passages.saturating_sub(coverage.embedded))
@@ -154,15 +154,15 @@ impl<'a> ModelRun<'a> {
         Ok(self.index.store.unembedded(&self.info.id, &Filter::default(), limit)?)
     }
 
-    /// Takes vectors from the cache as long as it knows most of the texts, and loads no model. A cache that knows none
-    /// costs one small look.
+    /// Takes vectors from the cache as long as it has most of them, without loading a model. A cache that has none costs one
+    /// small query.
     fn look_up(&mut self, observer: &dyn Observer) -> Result<(), Error> {
         self.connect()?;
         let mut limit = TEXTS_A_SLOW_BATCH;
         while self.cache.open() && !observer.cancelled() {
             let texts = self.unembedded(limit)?;
             let left = self.known(&texts)?.len();
-            // Those that it does not know come again with the next ones.
+            // The texts that it lacks come again with the next ones.
             if 2 * left >= texts.len() {
                 break;
             }
@@ -212,7 +212,7 @@ impl<'a> ModelRun<'a> {
                 match self.made(part) {
                     Ok(rows) => kept.extend(rows),
                     Err(error) => {
-                        // What was made before is as good as it was.
+                        // The vectors made before the failure are still good.
                         self.keep(kept, observer)?;
                         return Err(error);
                     }
@@ -228,7 +228,7 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
-    /// Stores vectors. Where another process is writing for long, the cache still knows them.
+    /// Stores vectors. If another process writes for long, the cache still has them.
     fn keep(&mut self, rows: Vec<(TextHash, Vec<f32>)>, observer: &dyn Observer) -> Result<(), Error> {
         let Some((_, first)) = rows.first() else { return Ok(()) };
         let model = ModelKey { id: self.info.id.clone(), dimension: first.len() };
@@ -239,7 +239,7 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
-    /// Stores the vectors that the cache has; returns the texts of which it has none.
+    /// Stores the vectors that the cache has, and returns the texts that it lacks.
     fn known<'t>(&mut self, texts: &'t [TextToEmbed]) -> Result<Vec<&'t TextToEmbed>, Error> {
         let model = ModelKey { id: self.info.id.clone(), dimension: self.info.dimension };
         let hashes: Vec<TextHash> = texts.iter().map(|text| text.hash).collect();
@@ -253,14 +253,14 @@ impl<'a> ModelRun<'a> {
         Ok(texts.iter().filter(|text| !found.contains(&text.hash)).collect())
     }
 
-    /// Has the model make vectors.
+    /// Embeds texts with the model.
     fn made(&self, texts: &[&TextToEmbed]) -> Result<Vec<(TextHash, Vec<f32>)>, Error> {
         let inputs: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
         let vectors = self.index.models.embed_passages(self.name, &inputs, self.waited_for)?;
         Ok(texts.iter().map(|text| text.hash).zip(vectors).collect())
     }
 
-    /// Has the model make vectors, stores them, and keeps them for other indexes.
+    /// Embeds texts with the model, stores the vectors, and adds them to the cache.
     fn make(&mut self, texts: &[&TextToEmbed]) -> Result<(), Error> {
         let rows = self.made(texts)?;
         let dimension = rows.first().map_or(self.info.dimension, |(_, vector)| vector.len());
@@ -271,7 +271,7 @@ impl<'a> ModelRun<'a> {
         Ok(())
     }
 
-    /// Adds what was done to the report; returns how many vectors there are more.
+    /// Adds the results to the report, and returns the number of new vectors.
     fn finish(mut self, report: &mut RunReport) -> u64 {
         self.cache.prune();
         for (done, count) in [(&mut report.embedded, self.embedded), (&mut report.cached, self.cached)] {

@@ -1,7 +1,7 @@
-//! The cache of vectors that a user's indexes share. A run asks it before the model and adds what the model makes.
+//! The cache of vectors that a user's indexes share. A run asks it before the model and adds the model's vectors.
 //!
-//! The cache never fails a run. An unusable one is skipped, with the reason in the report; a damaged one is moved aside, so
-//! that the next run begins a new one.
+//! The cache never fails a run. An unusable one is skipped, with the reason in the report. A damaged one is moved aside, and the
+//! next run starts a new one.
 
 use crate::Error;
 use crate::config::EmbeddingCacheConfig;
@@ -13,31 +13,30 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_embed::{ModelInfo, Provider};
 use tamis_store::{EmbeddingCache, ModelKey, StoreError, TextHash};
 
-/// The property of an index that says what its last run took from the cache.
+/// The property that holds the number of vectors that the last run took from the cache.
 const PROPERTY: &str = "embedding_cache";
 
-/// What the user's cache of vectors holds.
+/// The state of the user's cache of vectors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EmbeddingCacheStatus {
     /// Its file.
     pub path: PathBuf,
-    /// Vectors of all models and all indexes.
+    /// The number of vectors of all models and all indexes.
     pub vectors: u64,
-    /// Bytes that they take.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// The most that they may take.
+    /// Their maximum size in bytes.
     pub most_bytes: u64,
-    /// Texts of this index that the last run which embedded any took from there, by model.
+    /// The number of texts that the last embedding run of this index took from the cache, by model.
     pub last_run: BTreeMap<String, u64>,
 }
 
-/// The cache as one run uses it for one model, opened when first needed. Where there is none to use, it knows nothing and
-/// keeps nothing.
+/// The cache for one model in one run, opened when first needed. Without a usable cache it is empty and stores nothing.
 pub(crate) struct RunCache {
     state: State,
     day: i64,
-    /// The reason why it is not used, or not any more.
+    /// The reason why it is not used, or no longer.
     pub remark: Option<String>,
 }
 
@@ -48,19 +47,19 @@ enum State {
 }
 
 impl RunCache {
-    /// For a model with which it pays: the static model makes a vector about as fast as one is found.
+    /// Creates the cache for a model if it pays. The static model makes a vector about as fast as the cache finds one.
     pub fn new(config: &EmbeddingCacheConfig, model: &ModelInfo) -> RunCache {
         let pays = model.provider != Provider::Static;
         let state = if pays { State::Closed(config.clone()) } else { State::Unused };
         RunCache { state, day: today(), remark: None }
     }
 
-    /// Returns `true` if there is one that was looked into.
+    /// Returns `true` if the cache was found and opened.
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Open(_))
     }
 
-    /// Opens it, unless that was done; returns whether there is one.
+    /// Opens the cache if it is not open yet. Returns `true` if there is one.
     pub fn open(&mut self) -> bool {
         if let State::Closed(config) = &self.state {
             self.state = match open(config) {
@@ -75,18 +74,18 @@ impl RunCache {
         self.is_open()
     }
 
-    /// The vectors of those texts that it knows.
+    /// Returns the vectors of those texts that the cache has.
     pub fn get(&mut self, model: &ModelKey, hashes: &[TextHash]) -> Vec<(TextHash, Vec<f32>)> {
         let found = self.ask(|cache, day| cache.get(model, hashes, day)).unwrap_or_default();
         hashes.iter().zip(found).filter_map(|(hash, vector)| vector.map(|vector| (*hash, vector))).collect()
     }
 
-    /// Keeps vectors that a model made.
+    /// Stores vectors that a model made.
     pub fn put(&mut self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) {
         self.ask(|cache, day| cache.put(model, vectors, day));
     }
 
-    /// Makes room where there is too much in it, if it was used.
+    /// Removes old vectors if the cache was used and is too large.
     pub fn prune(&mut self) {
         if self.is_open() {
             self.ask(|cache, day| cache.prune(day));
@@ -118,32 +117,32 @@ impl RunCache {
     }
 }
 
-/// The cache, where it is used.
+/// Opens the cache if it is turned on.
 fn open(config: &EmbeddingCacheConfig) -> Result<Option<EmbeddingCache>, StoreError> {
     let Some(directory) = config.directory.as_ref().filter(|_| config.most_bytes > 0) else { return Ok(None) };
     let cache = EmbeddingCache::open(directory, config.most_bytes)?;
     Ok(Some(if config.makes_room { cache } else { cache.without_making_room() }))
 }
 
-/// Days since 1970.
+/// Returns the days since 1970.
 fn today() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| (since.as_secs() / 86_400) as i64)
 }
 
-/// Takes down what a run took from the cache.
+/// Records the number of vectors that a run took from the cache.
 pub(crate) fn remember(index: &Index, cached: &BTreeMap<String, u64>) -> Result<(), Error> {
     let text = serde_json::to_string(cached).unwrap_or_default();
     Ok(index.store.set_property(PROPERTY, &text)?)
 }
 
 impl Index {
-    /// What the user's cache of vectors holds; `None` where it is not used or not there yet.
+    /// Returns the state of the user's cache of vectors; `None` if it is turned off or does not exist yet.
     ///
     /// # Errors
     /// The cache or the store cannot be read.
     pub fn embedding_cache(&self) -> Result<Option<EmbeddingCacheStatus>, Error> {
         let config = &self.config().index.embedding_cache;
-        // To look is no reason to make one.
+        // A look at the cache does not create one.
         if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
             return Ok(None);
         }
@@ -159,7 +158,7 @@ impl Index {
         }))
     }
 
-    /// What is wrong with the user's cache of vectors, as [`check_embedding_cache`] finds it.
+    /// Returns the damage to the user's cache of vectors, as [`check_embedding_cache`] finds it.
     ///
     /// # Errors
     /// As [`check_embedding_cache`].
@@ -169,22 +168,22 @@ impl Index {
     }
 }
 
-/// What a check of the user's cache of vectors found.
+/// The result of a check of the user's cache of vectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddingCacheCheck {
-    /// What is wrong with it, if anything is.
+    /// The damage, if there is any.
     pub damage: Option<String>,
     /// Its file.
     pub path: PathBuf,
-    /// Vectors in it; 0 where it is damaged.
+    /// The number of vectors in it; 0 if it is damaged.
     pub vectors: u64,
 }
 
-/// Looks for damage in the user's cache of vectors; `None` where there is none. Reads all of it and needs no index. `mend`: one
-/// that is damaged is moved aside, and begun anew.
+/// Looks for damage in the user's cache of vectors; `None` without a cache. Reads all of it and needs no index. `mend` moves a
+/// damaged one aside, and the next run starts a new one.
 ///
 /// # Errors
-/// The cache cannot be read for another reason than damage, or not be moved.
+/// The cache cannot be read for a reason other than damage, or cannot be moved.
 pub fn check_embedding_cache(config: &EmbeddingCacheConfig, mend: bool) -> Result<Option<EmbeddingCacheCheck>, Error> {
     if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
         return Ok(None);

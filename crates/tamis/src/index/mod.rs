@@ -1,8 +1,8 @@
-//! Bringing an index up to date with its sources.
+//! Brings an index up to date with its sources.
 //!
-//! A file's way: [`walk`](walk::walk) → read → split → commit → date → publish → embed → publish. The database is the truth
-//! and is committed in batches, each document whole; a run that is stopped or killed leaves what was committed, and the
-//! next one goes on.
+//! Each file goes through [`walk`](walk::walk) → read → split → commit → date → publish → embed → publish. The database is the
+//! source of truth. It is committed in batches, each document whole. A stopped or killed run leaves its commits, and the next run
+//! continues.
 
 mod collection;
 mod dates;
@@ -35,7 +35,7 @@ use crate::handle::{Index, Source, SourceState};
 use crate::progress::Observer;
 use tamis_store::StoreError;
 
-/// How fresh an index is, as [`Index::refresh_for_search`] found it.
+/// The freshness of an index, as [`Index::refresh_for_search`] found it.
 #[derive(Clone, Debug, Default)]
 pub struct Freshness {
     /// The run that brought it up to date.
@@ -44,13 +44,13 @@ pub struct Freshness {
     pub stale: Option<u64>,
     /// The reason why the index was not brought up to date.
     pub reason: Option<String>,
-    /// True if somebody has to mend the reason: it is neither another process at work nor a read-only directory.
+    /// True if somebody has to fix the reason. Another process at work or a read-only directory does not count.
     pub failed: bool,
 }
 
 impl Index {
-    /// Brings the index up to date with its sources and embeds what is new. Waits in turn for other processes that are
-    /// writing, up to ten minutes.
+    /// Brings the index up to date with its sources and embeds new passages. Waits for other writing processes in turn, up to ten
+    /// minutes.
     ///
     /// # Errors
     /// Another process is still writing, the directory is not writable, or a model fails. Everything committed before the
@@ -68,8 +68,8 @@ impl Index {
         refresh::run(self, options, observer)
     }
 
-    /// Brings one file of a source up to date, by the rules of all files, and looks at no other. Waits as
-    /// [`Index::refresh`] does.
+    /// Brings one file of a source up to date by the rules of all files, without reading any other. Waits for other writing
+    /// processes up to ten seconds.
     pub(crate) fn refresh_file(
         &self,
         source: &Source,
@@ -81,18 +81,18 @@ impl Index {
         refresh::run_file(self, source, path, options, observer)
     }
 
-    /// Returns `true` if a file of a source is one that a run would index.
+    /// Returns `true` if a run would index this file of a source.
     pub(crate) fn would_index(&self, source: &Source, path: &str) -> Result<bool, Error> {
         Ok(!refresh::list_file(self, source, path)?.files.is_empty())
     }
 
-    /// What a run would find at the path of one file of a source.
+    /// Returns the walk's result for one file of a source.
     pub(crate) fn listed(&self, source: &Source, path: &str) -> Result<walk::Found, Error> {
         refresh::list_file(self, source, path)
     }
 
-    /// Publishes and embeds the documents put so far, without looking at any source. Waits in turn for other processes that
-    /// are writing, up to ten minutes.
+    /// Publishes and embeds the committed documents, without reading any source. Waits for other writing processes in turn, up to
+    /// ten minutes.
     ///
     /// # Errors
     /// Another process is still writing, the directory is not writable, or a model fails.
@@ -101,11 +101,11 @@ impl Index {
         refresh::complete(self, options, observer)
     }
 
-    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer hears of each step
-    /// and may wait in it; others write in between.
+    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer follows each step and
+    /// can wait in it; others can write in between.
     ///
     /// # Errors
-    /// Another process goes on writing, the directory is not writable, or a model fails. What was committed before stays.
+    /// Another process keeps writing, the directory is not writable, or a model fails. Everything committed before stays.
     pub fn embed_missing(&self, observer: &dyn Observer) -> Result<RunReport, Error> {
         let mut report = RunReport::default();
         embed::embed_missing(self, observer, &mut report)?;

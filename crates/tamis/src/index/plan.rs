@@ -1,4 +1,4 @@
-//! Compares the tree with the index: which files to read, move, touch or remove.
+//! Compares the tree with the index to find the files to read, move, touch or remove.
 
 use super::walk::{Found, FoundFile};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ pub(super) struct Plan {
     pub read: Vec<(FoundFile, Option<DocumentState>)>,
     /// Documents whose file is gone.
     pub delete: Vec<DocumentState>,
-    /// Files that need nothing.
+    /// The number of files that need nothing.
     pub unchanged: u64,
 }
 
@@ -23,7 +23,7 @@ impl Plan {
     }
 }
 
-/// Compares. `reread` reads every file, whatever its size and time say.
+/// Compares the files found with the stored documents. `reread` reads every file, whatever its size and time.
 pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, reread: bool) -> Plan {
     let mut known: HashMap<String, DocumentState> =
         documents.into_iter().map(|document| (document.path.clone(), document)).collect();
@@ -36,7 +36,7 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
             document => plan.read.push((file.clone(), document)),
         }
     }
-    // What lies under a directory that could not be listed is unknown, not gone.
+    // Files in a directory that could not be listed are unknown, not gone.
     let unknown: Vec<String> = found
         .unreadable
         .iter()
@@ -54,7 +54,7 @@ pub(super) fn plan(root: &Path, found: &Found, documents: Vec<DocumentState>, re
     plan
 }
 
-/// Documents to be deleted, by the hash of their content: a new file with the same content is one of them, moved.
+/// Returns the documents to delete by the hash of their content. A new file with the same content is one of them, moved.
 pub(super) fn movable(delete: &[DocumentState]) -> HashMap<[u8; 32], Vec<&DocumentState>> {
     let mut by_hash: HashMap<[u8; 32], Vec<&DocumentState>> = HashMap::new();
     for document in delete {
@@ -63,7 +63,7 @@ pub(super) fn movable(delete: &[DocumentState]) -> HashMap<[u8; 32], Vec<&Docume
     by_hash
 }
 
-/// What is left to delete when `moved` documents have found their new place.
+/// Returns the documents left to delete after `moved` ones have found their new place.
 pub(super) fn remaining(delete: &[DocumentState], moved: &[DocumentId]) -> Vec<DocumentId> {
     delete.iter().map(|document| document.document).filter(|document| !moved.contains(document)).collect()
 }

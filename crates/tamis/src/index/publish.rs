@@ -1,4 +1,4 @@
-//! Bringing the search indexes up to date with what was committed.
+//! Brings the search indexes up to date with the committed documents.
 
 use super::report::RunReport;
 use crate::Error;
@@ -6,7 +6,7 @@ use crate::handle::Index;
 use crate::progress::{Observer, Stage};
 use std::time::Instant;
 
-/// Publishes, and adds the time that it took to the report.
+/// Publishes, and adds the time to the report.
 pub(super) fn publish(index: &Index, observer: &dyn Observer, report: &mut RunReport) -> Result<(), Error> {
     let started = Instant::now();
     let mut done = 0;

@@ -17,7 +17,7 @@ pub(crate) fn is_file(document: &DocumentState) -> bool {
     document.origin.is_none() && FILE_COLLECTIONS.contains(&document.collection.as_str())
 }
 
-/// The hash by which a changed file is told from a touched one.
+/// Returns the hash that distinguishes a changed file from a touched one.
 pub(super) fn content_hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
@@ -32,17 +32,17 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// # Errors
-    /// A glob of the configuration that is none.
+    /// A glob of the configuration is invalid.
     pub fn new(source: &'a Source, config: &'a Config) -> Result<Self, Error> {
         let collections = Collections::of(source, config)?;
         let IndexConfig { note_tokens, note_overlap_tokens, .. } = config.index;
-        // People date their notes by the clock on their wall.
+        // People date their notes in local time.
         let notes =
             NoteOptions { max_tokens: note_tokens, overlap_tokens: note_overlap_tokens, time_zone: TimeZone::system() };
         Ok(Reader { namespace: &source.namespace, config: &config.index, notes, collections })
     }
 
-    /// Splits a file's content into passages. A file that is left out for its content becomes a document without any.
+    /// Splits a file's content into passages. A file left out for its content becomes a document without passages.
     pub fn read(&self, file: &FoundFile, bytes: &[u8]) -> NewDocument {
         let empty = |skip: &str| NewDocument {
             role: skip.to_owned(),
@@ -85,13 +85,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a document says of itself, as the store takes it.
+/// Returns the attributes of a document in the store's form.
 pub(crate) fn attributes(document: &Document) -> Vec<Attribute> {
     let attribute = |(name, value): &(String, String)| Attribute { name: name.clone(), value: value.clone() };
     document.attributes.iter().map(attribute).collect()
 }
 
-/// The passages of a document, as the store takes them.
+/// Returns the passages of a document in the store's form.
 pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
     let passage = |passage: tamis_text::Passage| NewPassage {
         start_line: passage.start_line,
@@ -113,8 +113,8 @@ pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
     document.passages.into_iter().map(passage).collect()
 }
 
-/// Reads a file of the tree whole. What it was when it was listed it need not be any more: a link, also on the way to it, is not
-/// followed, a pipe not waited for, and no more read than a file may hold.
+/// Reads a whole file of the tree. It may have changed since it was listed, so a link in its path is not followed, a pipe does
+/// not block, and no more is read than a file may hold.
 pub(super) fn bytes(root: &Path, file: &FoundFile, config: &IndexConfig) -> std::io::Result<Vec<u8>> {
     read_in(root, Path::new(&file.path), config.max_file_bytes)
 }

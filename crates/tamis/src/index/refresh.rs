@@ -1,5 +1,5 @@
-//! One run, which brings an index up to date with its sources: walk → plan → read and split → commit → date → publish →
-//! embed → publish.
+//! One run, which brings an index up to date with its sources: walk → plan → read and split → commit → date → publish → embed →
+//! publish.
 
 use super::dates;
 use super::embed::{embed, embed_with};
@@ -20,17 +20,16 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 use tamis_store::{Applied, Change, DocumentId, DocumentState};
 
-/// Files that are read and split before their documents are committed together.
+/// The number of files committed together.
 const FILES_A_BATCH: usize = 128;
 
-/// How long those who search during a run may miss what it has replaced.
+/// The longest time until searches during a run find replaced content again.
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
-/// How the splitter divides files. Files are read again when this or a setting that it depends on changes.
+/// The version of the splitter. Files are read again when it or a setting that it depends on changes.
 pub(crate) const SPLITTER: &str = "4";
 
-/// The differences between the sources and the index, without changing anything: how many files of each are stale, with
-/// whether it can be brought up to date.
+/// Returns each source with its state and the number of its stale files, without changing anything.
 pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, Error> {
     let mut stale = Vec::new();
     for (source, state) in index.registry.states() {
@@ -43,7 +42,7 @@ pub(super) fn stale(index: &Index) -> Result<Vec<(&Source, SourceState, u64)>, E
     Ok(stale)
 }
 
-/// Publishes and embeds what was committed, without looking at the tree. The caller holds the right to write.
+/// Publishes and embeds the committed documents, without reading the tree. The caller holds the right to write.
 pub(super) fn complete(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     publish(index, observer, &mut report)?;
@@ -51,7 +50,7 @@ pub(super) fn complete(index: &Index, options: RunOptions, observer: &dyn Observ
     Ok(report)
 }
 
-/// Brings one file of a source up to date, without looking at any other. The caller holds the right to write.
+/// Brings one file of a source up to date, without reading any other. The caller holds the right to write.
 pub(super) fn run_file(
     index: &Index,
     source: &Source,
@@ -76,27 +75,27 @@ pub(super) fn run_file(
     Ok(report)
 }
 
-/// One file as the walk finds it; none where the rules leave it out.
+/// Lists one file as the walk would; empty if the rules leave it out.
 pub(super) fn list_file(index: &Index, source: &Source, path: &str) -> Result<Found, Error> {
     let Index { location, config, .. } = index;
     walk_file(source, &location.directory, &config.index, path).map_err(|error| wrong_globs(index, source, error))
 }
 
-/// A source and what has to be done in it.
+/// A source with its plan.
 struct Work<'a> {
     source: &'a Source,
     plan: Plan,
     reader: Reader<'a>,
-    /// How much of a file is read.
+    /// The limits on the files read.
     limits: &'a IndexConfig,
-    /// True if its files were divided in another way before.
+    /// True if its files were split in another way before.
     resplit: bool,
-    /// How they are divided now.
+    /// The present settings of the splitter.
     settings: String,
     remark: Option<String>,
 }
 
-/// Runs. The caller holds the right to write.
+/// Runs all stages for all sources. The caller holds the right to write.
 pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     let started = Instant::now();
@@ -137,7 +136,7 @@ pub(super) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     Ok(report)
 }
 
-/// Lists a source and compares.
+/// Lists a source and compares it with the index.
 fn look<'a>(
     index: &'a Index,
     source: &'a Source,
@@ -167,7 +166,7 @@ fn look<'a>(
     Ok(Work { source, plan, reader, limits, resplit, settings, remark: None })
 }
 
-/// Returns `true` if a source can be listed. The one tree of an index must be there.
+/// Returns `true` if a source can be listed. The only tree of an index must exist.
 fn looked_at(index: &Index, source: &Source, state: SourceState) -> Result<bool, Error> {
     if index.registry.is_single() && state == SourceState::Gone {
         return Err(Error::path(&source.root, "the directory is gone; its index is kept as it is"));
@@ -185,17 +184,17 @@ fn wrong_globs(index: &Index, source: &Source, error: ignore::Error) -> Error {
     Error::argument("index.ignore", format!("{globs:?}"), format!("globs ({error})"))
 }
 
-/// The documents that are files of a source. Others have an origin, or are in collections of their own.
+/// Returns the documents that are files of a source. Others have an origin, or are in collections of their own.
 fn files(index: &Index, source: &Source) -> Result<Vec<DocumentState>, Error> {
     let mut documents = index.store.documents(&source.namespace)?;
     documents.retain(is_file);
     Ok(documents)
 }
 
-/// The property that says how the files of an index of one tree were split.
+/// The property that holds the splitter's settings of an index of one tree.
 const SPLITTER_PROPERTY: &str = "splitter";
 
-/// The property that says how the files of one source among several were split.
+/// Returns the property that holds the splitter's settings of one source among several.
 pub(super) fn splitter_property(namespace: &str) -> String {
     format!("{SPLITTER_PROPERTY}:{namespace}")
 }
@@ -204,7 +203,7 @@ fn splitter_property_of(index: &Index, source: &Source) -> String {
     if index.registry.is_single() { SPLITTER_PROPERTY.to_owned() } else { splitter_property(&source.namespace) }
 }
 
-/// Everything that decides how the files of a source are divided and which collection they belong to.
+/// Returns every setting that decides the passages and the collection of a source's files.
 fn splitter_settings(index: &Index, source: &Source) -> String {
     let (config, directory) = (&index.config.index, &index.config.notes.directory);
     let mut skip = config.skip.clone();
@@ -218,7 +217,7 @@ fn splitter_settings(index: &Index, source: &Source) -> String {
     )
 }
 
-/// Gives the documents of a source the dates of their commits.
+/// Sets the dates of a source's documents to those of their commits.
 fn date(
     index: &Index,
     work: &Work<'_>,
@@ -228,7 +227,7 @@ fn date(
     report: &mut RunReport,
 ) -> Result<(), Error> {
     let started = Instant::now();
-    // A search waits for dates only where another commit was checked out, or all of them are lost.
+    // A search waits for dates only after a checkout of another commit, or if all dates are lost.
     let waits = options.embed_at_most == u64::MAX;
     let again = work.resplit || (waits && (options.reread || done.added + done.changed > 0));
     let undated = dates::date(index, work.source, again, &|| observer.cancelled())?;
@@ -241,28 +240,28 @@ fn date(
     Ok(())
 }
 
-/// Lets those who search meanwhile find what is committed so far, by words and by the first model.
+/// Publishes the commits so far for searches during the run, by words and by the first model.
 fn complete_quickly(index: &Index, report: &mut RunReport) -> Result<(), Error> {
     if let Some(name) = index.config.index.models.first()
         && !index.models.is_remote(name)
     {
         embed_with(index, name, &(), report)?;
     }
-    // What fails now is tried again at the end of the run.
+    // A failure here is tried again at the end of the run.
     match publish(index, &(), report) {
         Err(Error::NotPublished { .. }) => Ok(()),
         published => published,
     }
 }
 
-/// A file of the plan after reading.
+/// The result of reading a file of the plan.
 enum Outcome {
     Change(Box<Change>),
     Moved(DocumentId, Box<Change>),
     Unreadable(String),
 }
 
-/// Reads and splits on all cores, and commits batch after batch, each document whole.
+/// Reads and splits on all cores, and commits in batches, each document whole.
 fn commit(
     index: &Index,
     work: &Work<'_>,
@@ -275,11 +274,11 @@ fn commit(
     let by_hash = movable(&plan.delete);
     let (sender, receiver) = sync_channel::<Vec<Outcome>>(2);
     let mut moved: Vec<DocumentId> = Vec::new();
-    // Whoever runs in a pool of one thread wants no others to be kept busy.
+    // A caller in a pool of one thread does not want other threads to work.
     let alone = rayon::current_num_threads() == 1;
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Dropping the sender at the end is what ends the loop below.
+            // Dropping the sender ends the loop below.
             let sender = sender;
             for files in plan.read.chunks(FILES_A_BATCH) {
                 if observer.cancelled() {
@@ -300,7 +299,7 @@ fn commit(
             for outcome in outcomes {
                 match outcome {
                     Outcome::Change(change) => changes.push(*change),
-                    // Two new files can be copies of one that is gone; the first one is the move, the other is new.
+                    // Two new files can be copies of one that is gone. The first counts as the move, the other as new.
                     Outcome::Moved(document, change) if !moved.contains(&document) => {
                         moved.push(document);
                         changes.push(*change);
@@ -370,7 +369,7 @@ fn outcome(
     }
 }
 
-/// The second file with the content of one that moved: read again, as a document of its own.
+/// Reads the second file with the content of a moved one again, as a document of its own.
 fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
     let Change::Move { path, size, modified_ns, .. } = change else { return None };
     let file = FoundFile { path, size, modified_ns };

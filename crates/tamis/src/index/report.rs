@@ -1,4 +1,4 @@
-//! The report of a run, in all and by source.
+//! The report of a run, in total and by source.
 
 use crate::Error;
 use crate::handle::Source;
@@ -7,42 +7,42 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What a run did.
+/// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
-    /// Files that are new.
+    /// New files.
     pub added: u64,
     /// Files whose content changed.
     pub changed: u64,
     /// Files that moved.
     pub moved: u64,
-    /// Files that are gone.
+    /// Files that were removed.
     pub removed: u64,
-    /// Files that are as they were.
+    /// Unchanged files.
     pub unchanged: u64,
-    /// Passages written.
+    /// Passages that were written.
     pub passages: u64,
-    /// Texts embedded, by model.
+    /// Number of texts embedded, by model.
     pub embedded: BTreeMap<String, u64>,
-    /// Texts whose vectors were in the user's cache, by model.
+    /// Number of texts with vectors from the user's cache, by model.
     pub cached: BTreeMap<String, u64>,
-    /// The reason why the user's cache of vectors was passed over, where it was.
+    /// The reason why the user's cache of vectors was not used, if it was not.
     pub uncached: Option<String>,
-    /// Passages still without a vector, by model.
+    /// Number of passages still without a vector, by model.
     pub pending: BTreeMap<String, u64>,
-    /// Models that could not be used, each with the reason; what they lack stays pending.
+    /// Unusable models, each with the reason. Their passages stay pending.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unusable: BTreeMap<String, String>,
-    /// Files left out, by kind.
+    /// Number of files left out, by kind.
     pub skipped: BTreeMap<String, u64>,
     /// Files and directories that could not be read, with the reason.
     pub unreadable: Vec<String>,
-    /// What people should know of a tree and can mend: ignore files that do not apply, names that cannot be indexed.
+    /// Remarks for people on faults that they can fix: ignore files that do not apply, names that cannot be indexed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// The reason why documents have no date of a commit, so that the dates of their files count.
+    /// The reasons why documents lack the date of a commit, so that the dates of their files count.
     pub undated: Vec<String>,
-    /// True if the run was stopped before its end; the next one goes on.
+    /// True if the run was stopped early. The next one continues.
     pub interrupted: bool,
     /// The same by source; empty in an index of one tree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,13 +58,13 @@ impl RunReport {
         self.added + self.changed + self.moved + self.removed > 0 || vectors.copied().any(|count| count > 0)
     }
 
-    /// Each model that could not be used, with the reason, in a sentence.
+    /// Returns a sentence for each unusable model, with the reason.
     pub fn unusable_models(&self) -> impl Iterator<Item = String> {
         let models = self.unusable.iter().map(|(model, reason)| (model.clone(), reason.clone()));
         models.map(|(model, reason)| Error::Model { model, reason }.to_string())
     }
 
-    /// Takes down that a model cannot be used, which ends no run. Any other failure does.
+    /// Records an unusable model, which does not end a run. Any other failure does.
     pub(super) fn tolerate<T>(&mut self, outcome: Result<T, Error>) -> Result<Option<T>, Error> {
         match outcome {
             Ok(done) => Ok(Some(done)),
@@ -80,7 +80,7 @@ impl RunReport {
         *self.timings_ms.entry(stage.to_owned()).or_default() += since.elapsed().as_secs_f64() * 1000.0;
     }
 
-    /// What was done since the report was as `before`, all of it in one source.
+    /// Returns the changes since the report was as `before`, all of them in one source.
     pub(super) fn since(&self, before: &RunReport, source: &Source) -> SourceReport {
         SourceReport {
             namespace: source.namespace.clone(),
@@ -96,25 +96,25 @@ impl RunReport {
     }
 }
 
-/// What a run did in one source.
+/// The result of a run for one source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SourceReport {
     /// The name under which its documents are stored.
     pub namespace: String,
     /// Its directory.
     pub root: PathBuf,
-    /// Files that are new.
+    /// New files.
     pub added: u64,
     /// Files whose content changed.
     pub changed: u64,
     /// Files that moved.
     pub moved: u64,
-    /// Files that are gone.
+    /// Files that were removed.
     pub removed: u64,
-    /// Files that are as they were.
+    /// Unchanged files.
     pub unchanged: u64,
-    /// Passages written.
+    /// Passages that were written.
     pub passages: u64,
-    /// The reason why it was not brought up to date, and what to do.
+    /// The reason why it was not brought up to date, and the way out.
     pub remark: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! The ignore files of a tree.
 //!
-//! The `ignore` crate knows the rules and how to walk, but reads whatever stands where an ignore file belongs: a link to a
-//! device without end, or a pipe that nobody writes to. So it walks without reading any, its rules are made of what is read
-//! here with care, and asked for each entry. The order is its own: `.tamisignore`, `.ignore`, `.gitignore`,
-//! `.git/info/exclude`, then the user's own; in each the nearest file that says something. Files above the tree count too.
+//! The `ignore` crate knows the rules and how to walk, but reads anything in the place of an ignore file: a link to an endless
+//! device, or a pipe without a writer. So it walks without reading ignore files. We read them defensively, let the crate parse
+//! them, and check each entry. The order is the crate's: `.tamisignore`, `.ignore`, `.gitignore`, `.git/info/exclude`, then the
+//! user's own; in each the nearest file with a matching rule. Files above the tree count too.
 
 use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
 use crate::git::exclude_elsewhere;
@@ -19,19 +19,19 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 /// The files with rules in a directory, the strongest first.
 const FILES: [&str; 4] = [".tamisignore", ".ignore", ".gitignore", ".git/info/exclude"];
 
-/// The longest ignore file that is read, in bytes: a thousand times what people write.
+/// The longest ignore file that is read, in bytes: a thousand times the usual size.
 const LONGEST: u64 = 1 << 20;
 
-/// The rules of a tree, read as the walk comes to each directory.
+/// The rules of a tree, read when the walk reaches each directory.
 pub(super) struct Rules {
     root: PathBuf,
-    /// The root without links, under which the rules above it see its files.
+    /// The root without links. The rules above it match its files by this path.
     real: PathBuf,
-    /// The root, held open; `None` where it cannot be read, which the walk itself says.
+    /// The root, held open; `None` if it cannot be read, which the walk itself reports.
     top: Option<Directory>,
     hidden: bool,
     overrides: Override,
-    /// The user's own, for all trees.
+    /// The user's own rules for all trees.
     global: Gitignore,
     /// The rules above the root.
     above: Arc<Level>,
@@ -39,7 +39,7 @@ pub(super) struct Rules {
     remarks: Mutex<Vec<String>>,
 }
 
-/// The rules of a directory that has any, and those above it.
+/// The rules of one directory, and the levels above it.
 #[derive(Debug, Default)]
 struct Level {
     rules: [Option<Gitignore>; FILES.len()],
@@ -47,11 +47,11 @@ struct Level {
 }
 
 impl Rules {
-    /// The rules of the tree at `root`. `hidden`: files whose names begin with a dot are left out unless a rule says otherwise;
-    /// `overrides` go before all.
+    /// Reads the rules for the tree at `root`. `hidden` leaves out files whose names begin with a dot, unless a rule says
+    /// otherwise. `overrides` come first.
     pub fn new(root: &Path, hidden: bool, overrides: Override) -> Rules {
         let real = dunce::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        // The rules of the user have no directory of their own: git takes them from the tree's.
+        // The user's rules have no directory of their own: git applies them from the tree's root.
         let (global, _) = GitignoreBuilder::new(&real).build_global();
         let mut rules = Rules {
             root: root.to_owned(),
@@ -67,9 +67,9 @@ impl Rules {
         let mut parents: Vec<PathBuf> = rules.real.ancestors().skip(1).map(Path::to_owned).collect();
         parents.reverse();
         for parent in parents {
-            // What lies above the tree did not come with it; a link there is somebody's own.
+            // Files above the tree did not come with it, so a link there is the user's own.
             let read = |name: &str| match read_regular(&parent.join(name), LONGEST) {
-                // Nor is it ours to complain of what we may not see.
+                // A file that we may not read is not worth a remark.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(ErrorKind::NotFound.into()),
                 read => read,
             };
@@ -78,7 +78,7 @@ impl Rules {
         rules
     }
 
-    /// Returns `true` if an entry of the walk is left out. The directory that it lies in was asked for before.
+    /// Returns `true` if an entry of the walk is left out. Its directory was checked before.
     pub fn leave_out(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         match self.overrides.matched(entry.path(), is_directory) {
@@ -92,7 +92,7 @@ impl Rules {
         }
     }
 
-    /// What could not be read as rules, each with the reason.
+    /// Returns the ignore files that could not be used, each with the reason.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = std::mem::take(&mut *self.remarks.lock().unwrap_or_else(PoisonError::into_inner));
         remarks.sort();
@@ -126,7 +126,7 @@ impl Rules {
         found.into_iter().flatten().next().or_else(|| said(&self.global))
     }
 
-    /// The rules for what lies in a directory of the walk.
+    /// Returns the rules for the entries of a directory of the walk.
     fn level_of(&self, directory: &Path) -> Arc<Level> {
         if let Some(level) = self.levels.read().unwrap_or_else(PoisonError::into_inner).get(directory) {
             return level.clone();
@@ -150,8 +150,8 @@ impl Rules {
         levels.entry(directory.to_owned()).or_insert(level).clone()
     }
 
-    /// The rules of one directory on top of those above it, which are all there are where it has none. `real`: the directory
-    /// as the rules see it.
+    /// Reads the rules of one directory on top of those above it. Without rules of its own, the level above is returned. `real`
+    /// is the directory as the rules see it.
     fn level(
         &self,
         directory: &Path,
@@ -161,7 +161,7 @@ impl Rules {
     ) -> Arc<Level> {
         let rules = FILES.map(|name| {
             let (bytes, path) = match read(name) {
-                // In a further work tree `.git` is a file that says where the repository is.
+                // In a further work tree `.git` is a file that names the repository.
                 Err(error) if error.kind() == ErrorKind::NotADirectory && name.starts_with(".git/") => {
                     let path = exclude_elsewhere(directory)?;
                     (read_regular(&path, LONGEST), path)
@@ -189,7 +189,7 @@ impl Rules {
     }
 }
 
-/// Rules from the text of an ignore file. A line that is none leaves the others as they are.
+/// Parses the text of an ignore file. An invalid line leaves the others in force.
 fn parsed(directory: &Path, path: &Path, bytes: &[u8]) -> Result<Gitignore, String> {
     let text = String::from_utf8_lossy(bytes);
     let mut builder = GitignoreBuilder::new(directory);

@@ -1,15 +1,15 @@
 //! Limits of a run.
 
-/// What a run may spend.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions {
-    /// Most passages to embed with each model after the first one; a model that lacks more is left for another run.
+    /// Most passages to embed with each model after the first one. A model that lacks more waits for another run.
     pub embed_at_most: u64,
-    /// Read every file, whatever its size and time say.
+    /// True to read every file, whatever its size and time.
     pub reread: bool,
 }
 
 impl RunOptions {
-    /// Everything, however long it takes.
+    /// No limits.
     pub const WHOLE: RunOptions = RunOptions { embed_at_most: u64::MAX, reread: false };
 }

@@ -1,4 +1,4 @@
-//! Adding and removing the repositories of an index.
+//! Adds and removes the repositories of an index.
 
 use super::{dates, refresh};
 use crate::Error;
@@ -6,7 +6,7 @@ use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings};
 use std::path::PathBuf;
 use tamis_store::{DocumentState, NewNamespace};
 
-/// The property in which an import keeps its progress. It goes with the documents of the origin.
+/// Returns the property that holds the progress of an import. It goes with the documents of the origin.
 pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
     format!("import:{namespace}:{origin}")
 }
@@ -32,7 +32,7 @@ impl Index {
             }
             roots.push(root);
         }
-        // The tree around the index, named alone, is what it holds anyway.
+        // The tree around the index is its source anyway, so naming it alone changes nothing.
         let nothing_new =
             *settings == SourceSettings::default() && roots.iter().all(|root| *root == self.location.root);
         if self.registry.is_single() && nothing_new {
@@ -40,7 +40,7 @@ impl Index {
         }
         let writing = self.wait_to_write(&())?;
         let mut registry = self.kept_registry()?;
-        // What was imported into the tree's namespace stays there, without a directory.
+        // Documents imported into the tree's namespace stay there, without a directory.
         let is_file = |document: &DocumentState| document.origin.is_none();
         if registry.is_single() && !self.store.documents(&self.namespace)?.iter().any(is_file) {
             registry.clear();
@@ -80,7 +80,7 @@ impl Index {
         Ok(removed.deleted)
     }
 
-    /// Reads the list of sources again, since another process may have changed it.
+    /// Reads the stored list of sources again, since another process may have changed it.
     fn kept_registry(&self) -> Result<Registry, Error> {
         let kept = self.store.property(SOURCES_PROPERTY)?;
         let namespace = self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone());

@@ -1,4 +1,4 @@
-//! Documents given as text by a program, not read from files.
+//! Documents that a program passes as text.
 
 use crate::Error;
 use crate::collections::FILE_COLLECTIONS;
@@ -6,26 +6,24 @@ use crate::handle::Index;
 use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, TextForm};
 use tamis_text::Options;
 
-/// A document given as text.
+/// A document as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextDocument {
-    /// Its identifier, which results give as their path.
+    /// Its identifier, which is its path in results.
     pub id: String,
     /// The collection it belongs to.
     pub collection: String,
     /// Its title; searched with every passage.
     pub title: Option<String>,
-    /// Its text, divided by paragraphs where it is long.
+    /// Its text. Long text is split by paragraphs.
     pub text: String,
 }
 
 impl Index {
-    /// Adds documents, or replaces those with the same identifiers. They are found after the next
-    /// [`Index::complete`].
+    /// Adds documents, or replaces those with the same identifiers. Searches find them after the next [`Index::complete`].
     ///
     /// # Errors
-    /// A collection that belongs to the files of the tree or to evidence, an index that is not writable, or another process that is
-    /// writing.
+    /// The collection belongs to the files of the tree or to evidence, the index is not writable, or another process is writing.
     pub fn put_documents(&self, documents: &[TextDocument]) -> Result<Applied, Error> {
         let is_taken = |collection: &str| FILE_COLLECTIONS.contains(&collection) || collection == EVIDENCE_COLLECTION;
         if let Some(taken) = documents.iter().find(|document| is_taken(&document.collection)) {
@@ -40,7 +38,7 @@ impl Index {
     fn text_document(&self, document: &TextDocument) -> NewDocument {
         let title = document.title.clone().filter(|title| !title.trim().is_empty());
         let options = Options { max_tokens: self.config.index.passage_tokens };
-        // Read as the text file it would be; the name only says that it is plain text.
+        // The text is read like a text file. The name only marks it as plain text.
         let read = tamis_text::read("document.txt", document.text.as_bytes(), &options);
         let passage = |passage: tamis_text::Passage| NewPassage {
             start_line: passage.start_line,

@@ -1,4 +1,4 @@
-//! Finds the files of a tree that `.gitignore` and `.tamisignore` leave, without following symbolic links.
+//! Finds the files of a tree that `.gitignore` and `.tamisignore` do not exclude. Symbolic links are not followed.
 
 use super::rules::Rules;
 use crate::config::IndexConfig;
@@ -19,22 +19,22 @@ use tamis_text::{Limits, Skip};
 pub struct FoundFile {
     /// Path under the root, with forward slashes.
     pub path: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Last change in nanoseconds since the epoch.
+    /// Last change, in nanoseconds since 1970.
     pub modified_ns: i64,
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Files by path.
+    /// The files, by path.
     pub files: Vec<FoundFile>,
-    /// Files left out by kind, without being read.
+    /// Number of files left out without being read, by kind.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Directories and files that could not be listed, with the reason. What lies under them is unknown, not gone.
+    /// Directories and files that could not be listed, with the reason. Their contents are unknown, not gone.
     pub unreadable: Vec<(PathBuf, String)>,
-    /// What people should know of the tree and can mend.
+    /// Remarks for people on faults that they can fix.
     pub remarks: Vec<String>,
 }
 
@@ -49,15 +49,15 @@ pub(super) fn skips(config: &IndexConfig, skip: Skip) -> bool {
 /// Directories of version control and of Tamis itself.
 const NEVER: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".tamis"];
 
-/// Lists the files of a source. `index_directory` is left out wherever it lies.
+/// Lists the files of a source. `index_directory` is always left out.
 ///
 /// # Errors
-/// A glob that is not one.
+/// A glob is invalid.
 pub fn walk(source: &Source, index_directory: &Path, config: &IndexConfig) -> Result<Found, ignore::Error> {
     list(source, index_directory, config, None)
 }
 
-/// Lists one file of a source by the same rules: nothing where they leave it out. `path` is under the root.
+/// Lists one file of a source by the same rules; empty if they leave it out. `path` is relative to the root.
 ///
 /// # Errors
 /// As [`walk`].
@@ -73,7 +73,7 @@ pub fn walk_file(
     Ok(found)
 }
 
-/// Lists a source, or of it only the way to one file.
+/// Lists a whole source, or only the way to one file.
 fn list(
     source: &Source,
     index_directory: &Path,
@@ -96,7 +96,7 @@ fn list(
     let nameless = Arc::new(Mutex::new(Vec::new()));
     let (asked, unnamed) = (rules.clone(), nameless.clone());
     let walker = WalkBuilder::new(root)
-        // Ignore files are read by the rules, with care.
+        // The rules read ignore files themselves, defensively.
         .standard_filters(false)
         .follow_links(false)
         .threads(threads)
@@ -111,7 +111,7 @@ fn list(
             if !asked_for || left_out || asked.leave_out(entry) {
                 return false;
             }
-            // The index knows a file by its path, which is text: under another name it could not be found again.
+            // The index knows a file by its path, which is text. A file with another name could not be found again.
             let is_text = entry.file_name().to_str().is_some();
             if !is_text {
                 unnamed.lock().unwrap_or_else(PoisonError::into_inner).push(entry.path().to_owned());
@@ -145,7 +145,7 @@ fn list(
     Ok(found)
 }
 
-/// One line on the files whose names are no text.
+/// Returns one line on the files whose names are not valid text.
 fn names_not_text(root: &Path, paths: &[PathBuf]) -> String {
     const SHOWN: usize = 3;
     let shown = paths.iter().take(SHOWN).map(|path| format!("{:?}", path.strip_prefix(root).unwrap_or(path)));
@@ -185,7 +185,7 @@ fn visit(root: &Path, config: &IndexConfig, include: &Gitignore, entry: &DirEntr
     }
 }
 
-/// A path under the root with forward slashes. The walk has left out names that are not UTF-8.
+/// Returns a path relative to the root with forward slashes. The walk has left out names that are not UTF-8.
 fn relative(root: &Path, path: &Path) -> String {
     let under = path.strip_prefix(root).unwrap_or(path);
     under.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")

@@ -12,17 +12,17 @@ use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Changes closer together than this are one run.
+/// Changes closer together than this share one run.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// How often the observer is asked whether to stop.
+/// The interval at which the observer is asked whether to stop.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Runs once, then again after every change of a source, until the observer cancels. Each run's report is handed on.
+/// Runs once, then again after every change of a source, until the observer cancels. Each run's report goes to `each`.
 ///
 /// # Errors
-/// A source cannot be watched, or the first run fails. A later run that fails is handed on and tried again at the next
-/// change.
+/// A source cannot be watched, or the first run fails. The failure of a later run goes to `each`, and the next change tries
+/// again.
 pub fn watch(
     index: &Index,
     options: RunOptions,
@@ -34,7 +34,7 @@ pub fn watch(
     let first = roots.first().copied().unwrap_or(&index.location().root);
     let (sender, receiver) = channel();
     let mut debouncer = new_debouncer(QUIET, None, move |events: DebounceEventResult| {
-        // The receiver is gone when watching has ended.
+        // The receiver is gone once watching has ended.
         let _ = sender.send(events);
     })
     .map_err(|error| Error::path(first, format!("cannot be watched: {error}")))?;
@@ -53,7 +53,7 @@ pub fn watch(
                     each(index.refresh_with(options, observer));
                 }
             }
-            // The watcher lost events: only a whole comparison knows what changed.
+            // The watcher lost events, so only a whole comparison finds the changes.
             Ok(Err(_)) => each(index.refresh_with(options, observer)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -62,7 +62,7 @@ pub fn watch(
     Ok(())
 }
 
-/// Returns `true` if a change is of the index itself or of version control's own files.
+/// Returns `true` if a change concerns the index itself or version control's own files.
 fn is_internal(roots: &[&Path], directory: &Path, path: &Path) -> bool {
     let under = roots.iter().find_map(|root| path.strip_prefix(root).ok());
     path.starts_with(directory)

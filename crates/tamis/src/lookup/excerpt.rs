@@ -33,21 +33,19 @@ pub struct Excerpt {
 }
 
 impl Index {
-    /// The text that `wanted` names: the identifier of a passage (or the beginning of one, if no other begins so), or
-    /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`. Text comes from the index alone, so no other file can be read.
+    /// Returns the text that `wanted` names: the identifier of a passage (or its beginning, if it is unique), or `PATH`,
+    /// `PATH:LINE` or `PATH:FIRST-LAST`. Text comes from the index alone, so no other file can be read.
     ///
-    /// In an index of several repositories a path is meant in the own namespace where that has it, else in the only one
-    /// that does; `NAMESPACE:PATH` says in which.
+    /// In an index of several repositories, a path is looked up in the own namespace first, then in the only one that has it.
+    /// `NAMESPACE:PATH` names the namespace.
     ///
     /// # Errors
-    /// Nothing of that name is indexed, the beginning of an identifier or a path fits several, or the lines are not in the
-    /// file.
+    /// No indexed text has that name, the beginning of an identifier or a path is ambiguous, or the file lacks the lines.
     pub fn get(&self, wanted: &str) -> Result<Excerpt, Error> {
         self.get_allowed(wanted, None)
     }
 
-    /// [`Index::get`] for a caller who may read these namespaces only (`None`: all): what others hold is as if it were not
-    /// there.
+    /// [`Index::get`] for a caller who may read only these namespaces (`None`: all). The content of others counts as missing.
     ///
     /// # Errors
     /// As [`Index::get`].
@@ -66,11 +64,11 @@ impl Index {
         }
     }
 
-    /// A whole document by its namespace and its path as the index has them: neither is read as anything else, so that what is
-    /// not indexed cannot be named. For a caller who may read these namespaces only (`None`: all).
+    /// Returns a whole document by its namespace and its path as the index has them. Neither is interpreted otherwise, so only
+    /// indexed documents can be named. The caller may read only these namespaces (`None`: all).
     ///
     /// # Errors
-    /// There is no such document, or it may not be read; the two are told alike.
+    /// The document does not exist or may not be read. The error is the same for both.
     pub fn document_allowed(&self, namespace: &str, path: &str, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
         let missing = || Error::NotFound { wanted: path.to_owned(), nearest: None };
         let state = if readable(allowed, namespace) { self.store.document(namespace, path)? } else { None };
@@ -78,8 +76,8 @@ impl Index {
         self.lines(DocumentPlace { namespace: namespace.to_owned(), path: path.to_owned() }, None, allowed)
     }
 
-    /// What `wanted` names in the namespaces that may be read, in the forms that [`Index::get`] takes. The document is there;
-    /// its lines need not be.
+    /// Finds what `wanted` names in the readable namespaces, in the forms that [`Index::get`] takes. The document exists; its
+    /// lines need not.
     pub(crate) fn meant_by(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Named, Error> {
         if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let mut found = self.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
@@ -94,12 +92,12 @@ impl Index {
         let namespaces = self.readable_names(allowed)?;
         let mut forms: Vec<(Option<&str>, &str)> =
             in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
-        // In an index of one tree few name it: a path is a path first.
+        // In an index of one tree, people rarely name the namespace, so a path is tried as a path first.
         if self.is_of_one_tree() {
             forms.reverse();
         }
         for &(namespace, wanted) in &forms {
-            // A path may hold a colon itself: one that is there as a whole is meant as a whole.
+            // A path may contain a colon itself. If a document has the whole path, it is meant.
             if let Some(place) = self.place(namespace, wanted, allowed)? {
                 return Ok(Named::Lines(self.with_text(place)?, None));
             }
@@ -111,12 +109,12 @@ impl Index {
         let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
         let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
         let path = split_lines(wanted)?.0;
-        // The number of an issue is no line.
+        // The number of an issue is not a line number.
         let whole = is_imported(wanted) && !is_imported(path);
         Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
     }
 
-    /// Refuses a document that was left out for its content: it is remembered, without text.
+    /// Refuses a document that was left out for its content: the index remembers it without text.
     fn with_text(&self, place: DocumentPlace) -> Result<DocumentPlace, Error> {
         let document = self.store.document(&place.namespace, &place.path)?;
         match document.and_then(|document| left_out::reason_of(&document)) {
@@ -125,14 +123,14 @@ impl Index {
         }
     }
 
-    /// The names of the namespaces that may be read.
+    /// Returns the names of the readable namespaces.
     fn readable_names(&self, allowed: Option<&[String]>) -> Result<Vec<String>, Error> {
         let mut names = self.namespace_names()?;
         names.retain(|name| readable(allowed, name));
         Ok(names)
     }
 
-    /// The document that a path is meant to be.
+    /// Finds the document that a path means.
     fn place(
         &self,
         namespace: Option<&str>,
@@ -141,7 +139,7 @@ impl Index {
     ) -> Result<Option<DocumentPlace>, Error> {
         let sources = self.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
         let holds = |namespace: &str, path: &str| Ok::<_, Error>(self.store.document(namespace, path)?.is_some());
-        // A path as people write it (absolute, or with `./`) as the index has it.
+        // People write absolute paths, or paths with `./`; the index has neither.
         let absolute = Path::new(path).is_absolute();
         let whole = sources.filter(|_| absolute).find_map(|source| {
             let under = Path::new(path).strip_prefix(&source.root).ok()?;
@@ -151,11 +149,11 @@ impl Index {
             let path = stored(under);
             return Ok(holds(namespace, &path)?.then(|| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
-        // What is no file is called what it is called, whatever its name would mean as a path.
+        // The name of an imported document is taken literally, whatever it would mean as a path.
         let imported = is_imported(path);
         let path = if imported { path.to_owned() } else { stored(Path::new(path)) };
         let names = self.readable_names(allowed)?;
-        // In an index of one tree that is the tree's.
+        // In an index of one tree that is the tree's namespace.
         let first = namespace.or(self.own_namespace());
         let named = names.iter().filter(|own| Some(own.as_str()) == first).collect();
         let others = names.iter().filter(|_| namespace.is_none()).collect();
@@ -179,7 +177,7 @@ impl Index {
         Ok(None)
     }
 
-    /// The indexed lines of a document, put together from its passages.
+    /// Returns the indexed lines of a document, joined from its passages.
     fn lines(
         &self,
         place: DocumentPlace,
@@ -188,7 +186,7 @@ impl Index {
     ) -> Result<Excerpt, Error> {
         let DocumentPlace { namespace, path } = place;
         let by_line = match self.imports().rendered(&namespace, &path)? {
-            // What is imported is more than its passages.
+            // An imported document is more than its passages.
             Some(text) => (1..).zip(text.lines().map(str::to_owned)).collect(),
             None => by_line(&self.store.document_passages(&namespace, &path)?),
         };
@@ -245,13 +243,13 @@ impl Index {
     }
 }
 
-/// A document by its namespace and path.
+/// A document, by its namespace and path.
 pub(crate) struct DocumentPlace {
     pub namespace: String,
     pub path: String,
 }
 
-/// The namespace and the path of `NAMESPACE:PATH`, where there is such a namespace.
+/// Splits `NAMESPACE:PATH`, if there is such a namespace.
 fn in_namespace<'a>(namespaces: &'a [String], wanted: &'a str) -> Option<(Option<&'a str>, &'a str)> {
     let form = |namespace: &'a String| {
         let path = wanted.strip_prefix(namespace.as_str())?.strip_prefix(':')?;
@@ -260,24 +258,24 @@ fn in_namespace<'a>(namespaces: &'a [String], wanted: &'a str) -> Option<(Option
     namespaces.iter().filter_map(form).min_by_key(|(_, path)| path.len())
 }
 
-/// A path under a root as the index has it.
+/// Returns a relative path in the form that the index stores.
 fn stored(path: &Path) -> String {
     let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
     parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// What a user named.
+/// The target of a name that the user wrote.
 pub(crate) enum Named {
     /// A passage, by its identifier.
     Passage(Box<StoredPassage>),
-    /// A document, and the first and last line where they are named.
+    /// A document, with the first and last line if they are named.
     Lines(DocumentPlace, Option<(u32, u32)>),
 }
 
-/// The lines of a document, put together from its passages: each with its number, ascending. Those in no passage, which are
-/// blank, are not there. Neighbouring passages of a note share lines, which come once.
+/// Returns the lines of a document, joined from its passages: each with its number, ascending. Blank lines in no passage are
+/// missing. Lines shared by neighbouring passages of a note appear once.
 pub(crate) fn by_line(passages: &[StoredPassage]) -> Vec<(u32, String)> {
-    /// A line's text, and whether it came from a passage of that line alone.
+    /// A line's text, and `true` if it came from a passage of that line alone.
     struct Line(String, bool);
     let mut by_line: BTreeMap<u32, Line> = BTreeMap::new();
     for passage in passages {
@@ -285,7 +283,7 @@ pub(crate) fn by_line(passages: &[StoredPassage]) -> Vec<(u32, String)> {
         for (line, text) in (passage.start_line..).zip(passage.text.lines()) {
             match by_line.entry(line) {
                 Entry::Vacant(entry) => drop(entry.insert(Line(text.to_owned(), alone))),
-                // A line too long for one passage is spread over several, each of nothing else.
+                // A line too long for one passage is split over several, each of that line alone.
                 Entry::Occupied(mut entry) if alone && entry.get().1 => entry.get_mut().0.push_str(text),
                 Entry::Occupied(_) => {}
             }
@@ -294,10 +292,10 @@ pub(crate) fn by_line(passages: &[StoredPassage]) -> Vec<(u32, String)> {
     by_line.into_iter().map(|(line, Line(text, _))| (line, text)).collect()
 }
 
-/// A path, and the first and last line where they are named.
+/// A path, with the first and last line if they are named.
 type PathAndLines<'a> = (&'a str, Option<(u32, u32)>);
 
-/// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
+/// Splits `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
 fn split_lines(wanted: &str) -> Result<PathAndLines<'_>, Error> {
     let Some((path, lines)) = wanted.rsplit_once(':') else { return Ok((wanted, None)) };
     if lines.is_empty() || !lines.starts_with(|c: char| c.is_ascii_digit()) {

@@ -9,8 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use tamis_store::DocumentState;
 
 impl Index {
-    /// Why a file is not in the index although it is there, for a caller who may read these namespaces only (`None`: all).
-    /// `None`: there is no such file, or it is indexed. `path` is under the root of `namespace`, or of any namespace.
+    /// Returns the reason why an existing file is not in the index, for a caller who may read only these namespaces (`None`:
+    /// all). `None`: the file does not exist, or it is indexed. `path` lies under the root of `namespace`, or of any
+    /// namespace.
     ///
     /// # Errors
     /// The store or an ignore file cannot be read.
@@ -53,12 +54,12 @@ impl Index {
     }
 }
 
-/// Returns the reason why a document has no text; `None` where it has some.
+/// Returns the reason why a document has no text; `None` if it has some.
 pub(crate) fn reason_of(document: &DocumentState) -> Option<String> {
     (document.collection == SKIPPED).then(|| reason(&document.role))
 }
 
-/// A reason to skip a file, in a sentence.
+/// Returns the reason to skip a file, as a sentence.
 fn reason(skip: &str) -> String {
     let why = match skip {
         "symlink" => return "it is a symbolic link, and none is followed".to_owned(),
@@ -75,7 +76,7 @@ fn reason(skip: &str) -> String {
     format!("{why} (index.skip names \"{skip}\")")
 }
 
-/// A path as people write it, as the index has it; `None` where it leads out of the tree.
+/// Returns a user's path in the form that the index stores; `None` if it leads out of the tree.
 fn under(source: &Source, path: &str) -> Option<String> {
     let path = Path::new(path);
     let path = if path.is_absolute() { path.strip_prefix(&source.root).ok()? } else { path };
@@ -90,11 +91,11 @@ fn under(source: &Source, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// What is at a path.
+/// The kind of entry at a path.
 enum PathEntry {
     Nothing,
     File,
-    /// A symbolic link, there or on the way: what lies behind it is not looked at.
+    /// A symbolic link, at the path or on the way to it. Its target is not read.
     Link,
 }
 

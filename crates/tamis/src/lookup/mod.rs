@@ -1,4 +1,4 @@
-//! Looking up what a user names: a passage, a document, some lines, or the reason why a file is not in the index.
+//! Looks up a user's target: a passage, a document, some lines, or the reason why a file is not in the index.
 
 mod excerpt;
 mod left_out;

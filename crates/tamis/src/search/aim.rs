@@ -3,28 +3,27 @@
 use crate::error::AimError;
 use tamis_cut::{METHODS, Rule, Value, build};
 
-/// What a cut is to aim at: parameters of the methods that reckon with what they expect. `None`: what the method's own
-/// settings say.
+/// The aims of a cut: parameters of the methods that compute with expected values. `None`: the method's own setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Aim {
-    /// How much more precision counts than recall, 0.1 to 10.
+    /// Weight of precision against recall, 0.1 to 10.
     pub strictness: Option<f64>,
     /// Keep the fewest candidates with this expected recall, 0 (off) to 0.999.
     pub target_recall: Option<f64>,
-    /// Never keep more than have this expected precision, 0 (off) to 0.999.
+    /// Never keep more than this expected precision allows, 0 (off) to 0.999.
     pub min_precision: Option<f64>,
-    /// Never keep more than so many tokens of text; 0: off.
+    /// Never keep more than this many tokens of text; 0: off.
     pub budget_tokens: Option<usize>,
 }
 
-/// The methods that have the parameter, by name.
+/// Returns the methods that have the parameter, by name.
 fn able(aim: &str) -> String {
     let names = METHODS.iter().filter(|method| method.parameter(aim).is_some()).map(|method| method.name);
     names.collect::<Vec<_>>().join(" or ")
 }
 
 impl Aim {
-    /// The aims that are given, by the name of the parameter that each is.
+    /// Returns the aims that are set, each by the name of its parameter.
     fn given(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let number = |value: Option<f64>| value.map(Value::from);
         [
@@ -37,11 +36,10 @@ impl Aim {
         .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// The rule with these aims in place of its own.
+    /// Returns the rule with these aims in place of its own.
     ///
     /// # Errors
-    /// [`AimError::NoSuchAim`] where the method has no such parameter, [`AimError::NotAllowed`] where a value is out of its
-    /// range.
+    /// [`AimError::NoSuchAim`] if the method lacks the parameter, [`AimError::NotAllowed`] if a value is out of its range.
     pub fn set(&self, rule: &dyn Rule) -> Result<Box<dyn Rule>, AimError> {
         let mut settings = rule.settings();
         for (aim, value) in self.given() {

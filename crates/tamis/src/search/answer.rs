@@ -1,5 +1,4 @@
-//! The answer of a search: what every face of Tamis gives back. Its JSON form is a contract; the schema is made from
-//! these types.
+//! The answer of a search, which every interface returns. Its JSON form is a contract; the schema is generated from these types.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,34 +6,34 @@ use std::collections::BTreeMap;
 use std::fmt;
 use tamis_cut::Cut;
 
-/// What a search found, where it was cut and why.
+/// The result of a search, with its cut and the reason for it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The query as it was searched.
     pub query: String,
-    /// The identifier under which the search is recorded, for `tamis feedback`; null where it is not.
+    /// The identifier of the recorded search, for `tamis feedback`; null if it was not recorded.
     pub query_id: Option<String>,
     /// The language that was preferred, by canonical name; null without a hint.
     pub language_hint: Option<String>,
     /// The legs that took part: `hybrid`, `lexical` or `semantic`.
     pub mode_used: String,
-    /// Why that is not the mode, or not the model, that was asked for.
+    /// The reason why the mode or the model differs from the requested one.
     pub fallback_reason: Option<String>,
-    /// What did not go as it should, such as a variant or a shared namespace that was left out.
+    /// Problems that did not prevent an answer, such as a variant or a shared namespace that was left out.
     pub warnings: Vec<String>,
     /// The model of the semantic leg.
     pub model: Option<String>,
     /// The relevant passages, best first, shortened to the limit.
     pub results: Vec<Hit>,
-    /// How many are relevant, and why.
+    /// The number of relevant passages, and the reason.
     pub cut: CutReport,
-    /// The best candidate of an empty answer; null where something is relevant, and where nothing was a candidate.
+    /// The best candidate of an empty answer; null if there are results, or no candidates.
     pub nearest: Option<Nearest>,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
-    /// What was searched.
+    /// The searched part of the index.
     pub index: IndexReport,
-    /// The whole pool in ranking order; only when an explanation was asked for.
+    /// The whole pool in ranking order; only if an explanation was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Vec<PoolEntry>>,
 }
@@ -50,7 +49,7 @@ pub struct Hit {
     pub collection: String,
     /// The repository or project it belongs to.
     pub namespace: String,
-    /// Whether that is one which its owner shares, and not the one that was searched first.
+    /// True if that is a namespace shared by the same owner, and not the one searched first.
     pub shared: bool,
     /// Path of the document under the root, with forward slashes.
     pub path: String,
@@ -62,19 +61,18 @@ pub struct Hit {
     pub title: Option<String>,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
-    /// What it is: `function`, `type`, `section`, …
+    /// Kind of passage: `function`, `type`, `section`, …
     pub kind: String,
     /// Canonical name of the language.
     pub language: Option<String>,
-    /// Who wrote or said the passage, where it is one person's: of an issue, a comment, a turn of a conversation.
+    /// The author or speaker of an issue, a comment or a turn of a conversation.
     pub author: Option<String>,
-    /// When it was written (RFC 3339): the passage's own date, else its document's, such as a file's last commit.
+    /// Date (RFC 3339): the passage's own, or else its document's, such as a file's last commit.
     pub dated_at: Option<String>,
-    /// What is known of the document, by name: of an issue its `state`, `type` and `label`s, of a note its `topic`. Only
-    /// where something is.
+    /// Metadata of the document, by name: an issue's `state`, `type` and `label`s, a note's `topic`. Left out if empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, Vec<String>>,
-    /// Raw BM25 of the query in the passage; 0 where no term of the query occurs.
+    /// Raw BM25 of the query in the passage; 0 if no term of the query occurs.
     pub bm25: Option<f64>,
     /// Raw cosine similarity of query and passage, in [-1, 1].
     pub similarity: Option<f64>,
@@ -90,12 +88,12 @@ pub struct Hit {
     pub highlights: Vec<std::ops::Range<usize>>,
 }
 
-/// The cut as it was decided.
+/// The decided cut.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CutReport {
-    /// The method: a cut's name, or `gate` where nothing in the corpus stood out.
+    /// The method: a cut's name, or `gate` if nothing in the corpus stood out.
     pub method: String,
-    /// How many candidates are relevant; `results` holds the first of them.
+    /// The number of relevant candidates; `results` holds the first of them.
     pub keep: usize,
     /// The value at or above which (for distances: at or below which) candidates are kept, if the method has one.
     pub threshold: Option<f64>,
@@ -112,12 +110,12 @@ pub struct CutReport {
 }
 
 impl CutReport {
-    /// The cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
+    /// Returns the cut and its reason in plain words, for an answer that shows the first `shown` of what is kept. An empty answer names
     /// its `nearest` candidate too.
     pub fn sentence(&self, shown: usize, nearest: Option<&Nearest>) -> String {
         let CutReport { keep, candidates, .. } = self;
         let reason = self.reason.trim_end_matches('.');
-        // A cut names the size of its best candidate where that alone is over the budget.
+        // A cut reports the size of its best candidate if that alone exceeds the budget.
         let over_budget = self.diagnostics.contains_key("best_tokens");
         match *keep {
             0 if over_budget => format!("Nothing fits the budget: {reason}."),
@@ -155,7 +153,7 @@ pub struct Nearest {
 }
 
 impl fmt::Display for Nearest {
-    /// The path with the symbol, or with the heading right above the passage: `heating.md, “Boiler”`.
+    /// Formats the path with the symbol, or with the heading right above the passage: `heating.md, “Boiler”`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heading = || self.title.as_deref().and_then(|title| title.rsplit(" > ").next());
         match self.symbol.as_deref().or_else(heading).filter(|name| !name.is_empty()) {
@@ -184,31 +182,31 @@ impl From<Cut> for CutReport {
 /// The index that was searched.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct IndexReport {
-    /// Passages that the filters leave.
+    /// The number of passages that match the filters.
     pub passages: u64,
-    /// Those of them that have a vector of the model used.
+    /// The number of those that have a vector of the model used.
     pub embedded: u64,
     /// The namespaces searched, one's own first.
     pub namespaces: Vec<String>,
-    /// Files known to differ from the index; `null` where that was not checked, or the caller may not read every namespace.
+    /// Files known to differ from the index; `null` if that was not checked, or the caller may not read every namespace.
     pub stale: Option<u64>,
 }
 
 /// One candidate of the pool, for explanations.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PoolEntry {
-    /// Whether the cut kept it.
+    /// True if the cut kept it.
     pub kept: bool,
-    /// Its place in the answer, from 1; null for what the answer does not show. Age and diversity make it another order.
+    /// Its place in the answer, from 1; null if the answer does not show it. Age and diversity change the order.
     pub rank: Option<usize>,
     /// The repository or project it belongs to.
     pub namespace: String,
-    /// What language and age multiply its distance by; 1: nothing.
+    /// The factor of language and age on its distance; 1: no effect.
     pub distance_factor: f64,
-    /// Age in days, where age moves candidates or lets them fade and the date is known.
+    /// Age in days, if age affects candidates and the date is known.
     pub age_days: Option<f64>,
-    /// What age leaves of a memory's value, in (0, 1]; 1: nothing fades. The result's score is `score` times it, unless the cut
-    /// reads faded values, which `score` then is.
+    /// The decay factor of a memory's age, in (0, 1]; 1: no decay. The result's score is `score` times this factor, unless
+    /// the cut reads decayed values: then `score` already includes it.
     pub decay: f64,
     /// Path of the document.
     pub path: String,

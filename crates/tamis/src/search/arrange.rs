@@ -1,9 +1,9 @@
 //! Orders the kept passages: by decayed value, and then by maximal marginal relevance, so that new content comes before
 //! repetition.
 //!
-//! The order never changes which passages are kept. Two passages are as similar as their vectors, or as their words if one
-//! has no vector. Passages of one document that share lines, as neighbours in a text split with an overlap do, count as
-//! equal: both are kept, since the answer may be in the lines that only one has, and the second comes further down.
+//! The order never changes which passages are kept. The similarity of two passages is that of their vectors, or of their words if
+//! one has no vector. Passages of one document that share lines, such as neighbours in a text split with an overlap, count as
+//! equal. Both are kept, since the answer may be in the lines that only one has, and the second comes further down.
 
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
@@ -15,31 +15,31 @@ use tamis_embed::dot;
 use tamis_rank::{diversified, jaccard, order};
 use tamis_store::PassageId;
 
-/// How what is kept is to be ordered.
+/// The order in which kept candidates are shown.
 pub(super) struct DisplayOrder<'a> {
     pub decay: SearchDecay<'a>,
-    /// How much relevance counts against diversity; `None`: relevance alone counts.
+    /// The weight of relevance against diversity, 0 to 1; `None`: relevance alone.
     pub lambda: Option<f64>,
-    /// How many are shown.
+    /// The number of results shown.
     pub limit: usize,
-    /// Whose vectors say what is alike.
+    /// The model whose vectors give the similarities.
     pub model: Option<&'a str>,
 }
 
-/// A candidate in its place among what is shown.
+/// A candidate at its place in the results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
     /// Its position among the candidates.
     pub position: usize,
-    /// The value that ranked it, with its age.
+    /// The value that ranked it, with decay.
     pub score: f64,
 }
 
 impl Searcher<'_> {
-    /// The kept candidates that are shown, in their order.
+    /// Returns the kept candidates that are shown, in their order.
     pub(super) fn arranged(&self, kept: &[Ranked], by: &DisplayOrder<'_>) -> Result<Vec<Placed>, Error> {
         let scores: Vec<f64> = kept.iter().map(|ranked| by.decay.aged(ranked)).collect();
-        // Several phrasings order by other values than the scores, and nothing but age may change that order.
+        // Several phrasings use an order other than that of the scores, and only age may change it.
         let aged = by.decay.is_on() && !by.decay.before_cut();
         let mut positions: Vec<usize> = if aged { order(&scores) } else { (0..kept.len()).collect() };
         if let Some(lambda) = by.lambda {
@@ -52,7 +52,7 @@ impl Searcher<'_> {
         Ok(positions.into_iter().map(|position| Placed { position, score: scores[position] }).collect())
     }
 
-    /// The places of `kept` in the order of maximal marginal relevance.
+    /// Returns the places of `kept` in the order of maximal marginal relevance.
     fn diversified(
         &self,
         kept: &[&Ranked],
@@ -60,7 +60,7 @@ impl Searcher<'_> {
         lambda: f64,
         by: &DisplayOrder<'_>,
     ) -> Result<Vec<usize>, Error> {
-        // Nothing can change places.
+        // The order cannot change.
         if kept.len() < 3 || by.limit < 2 || lambda >= 1.0 {
             return Ok((0..kept.len()).collect());
         }
@@ -80,7 +80,7 @@ impl Searcher<'_> {
     }
 }
 
-/// Returns `true` if two passages hold the same text or lines of one document in common.
+/// Returns `true` if two passages have the same text or share lines of one document.
 fn overlap(a: &Ranked, b: &Ranked) -> bool {
     let (a, b) = (&a.passage, &b.passage);
     let share_lines = a.document == b.document && a.start_line <= b.end_line && b.start_line <= a.end_line;

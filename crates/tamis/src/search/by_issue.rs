@@ -18,30 +18,30 @@ use tamis_rank::{Adjustment, Evidence, Fusion, order};
 use tamis_store::{DocumentId, Filter, PassageId, ScoringKey, ScoringKind, StoredPassage};
 use tamis_text::Issue;
 
-/// Passages that an issue is expected to have, for the first look.
+/// Expected passages per issue, for the depth of the first attempt.
 const PASSAGES_OF_AN_ISSUE: usize = 8;
 
-/// What is looked for among issues.
+/// A query for issues.
 pub(crate) struct IssueQuery<'a> {
-    /// The text, and whose issues are read.
+    /// The text and the namespaces.
     pub request: &'a SearchRequest,
-    /// Which issues are looked at, besides that they are some.
+    /// Further conditions on the issues.
     pub filter: Filter,
-    /// The issue that the text is of, which is no answer.
+    /// The issue that the text comes from, which is left out.
     pub own: Option<DocumentId>,
-    /// Issues of each leg.
+    /// Issues from each leg.
     pub candidates: usize,
     /// The constant of reciprocal rank fusion.
     pub rrf_k: f64,
 }
 
-/// The result.
+/// The issues found.
 pub(crate) struct FoundIssues {
-    /// The search's own first half.
+    /// The candidates that retrieval gathered.
     pub(super) retrieved: Retrieved,
-    /// Best first.
+    /// The issues, best first.
     pub issues: Vec<FoundIssue>,
-    /// What was looked at.
+    /// The filter of the search.
     filter: Filter,
 }
 
@@ -51,88 +51,88 @@ pub(crate) struct FoundIssue {
     pub document: DocumentId,
     /// Its number.
     pub number: u64,
-    /// Its best passage: the most similar one, where that is known.
+    /// Its best passage: the most similar one, if similarities are known.
     best: Candidate,
     /// The text of that passage.
     pub passage: StoredPassage,
-    /// Its place among the issues of each leg, from 1; by its best passage there.
+    /// Its rank among the issues of each leg, from 1, by its best passage there.
     pub lexical_rank: Option<usize>,
     pub semantic_rank: Option<usize>,
-    /// The best BM25 of its passages.
+    /// The best BM25 score of its passages.
     pub bm25: Option<f64>,
-    /// The fused value.
+    /// The fused score.
     pub rrf: f64,
 }
 
 impl FoundIssues {
-    /// The model that compared, and the query's vector; `None` where words alone were asked.
+    /// Returns the model that compared, and the query's vector; `None` if words alone were searched.
     fn compared(&self) -> Option<(&str, &[f32])> {
         let model = self.retrieved.model.as_ref()?;
         Some((&model.model().id, self.retrieved.vector.as_deref()?))
     }
 
-    /// Returns the number of passages the filter leaves.
+    /// Returns the number of passages that match the filter.
     pub fn searched(&self) -> u64 {
         self.retrieved.coverage.passages
     }
 
-    /// Returns the number of namespaces that were searched.
+    /// Returns the number of namespaces searched.
     pub fn namespaces(&self) -> usize {
         self.retrieved.question.scope.names.len()
     }
 
-    /// The mean similarity of the query to all that was searched, and of how many passages; `None` where nothing was compared.
+    /// Returns the mean similarity of the query to all searched passages, and their number; `None` if nothing was compared.
     pub fn background(&self) -> Option<(f64, usize)> {
         let count = self.retrieved.gathered.semantic.as_ref()?.count;
         Some((self.retrieved.gathered.background().similarity?, count as usize))
     }
 
-    /// The model that compared.
+    /// Returns the model that compared.
     pub fn model(&self) -> Option<String> {
         self.compared().map(|(model, _)| model.to_owned())
     }
 
-    /// Returns the reason why another model, or no model, compared.
+    /// Returns the reason why a different model, or none, compared.
     pub fn fallback_reason(&self) -> Option<String> {
         self.retrieved.fallback_reason.clone()
     }
 }
 
-/// What counts of an issue: its passages with their similarities.
+/// The passages of an issue with their similarities.
 pub(crate) struct IssuePassages {
-    /// In the order of the issue.
+    /// The passages, in the order of the issue.
     pub passages: Vec<StoredPassage>,
     /// The similarity of each to the query; `None` without a vector.
     pub similarities: Vec<Option<f64>>,
 }
 
 impl IssuePassages {
-    /// The similarity of the best passage. What a program said under the issue is none.
+    /// Returns the similarity of the best passage. Comments by programs do not count.
     pub fn best(&self) -> Option<f64> {
         let counted = self.passages.iter().zip(&self.similarities).filter(|(passage, _)| counts(passage));
         counted.filter_map(|(_, similarity)| *similarity).reduce(f64::max)
     }
 
-    /// The similarity of the best passage of a part; `None` where it has none with a vector.
+    /// Returns the similarity of the best passage of a part; `None` if none of them has a vector.
     pub fn of_part(&self, part: u32) -> Option<f64> {
         let of_part = self.passages.iter().zip(&self.similarities).filter(|(passage, _)| passage.part == Some(part));
         of_part.filter_map(|(_, similarity)| *similarity).reduce(f64::max)
     }
 }
 
-/// Returns `true` if a passage says what its issue is about: what programs say under an issue does not.
+/// Returns `true` if a passage describes its issue. Comments by programs do not.
 fn counts(passage: &StoredPassage) -> bool {
     passage.role != tamis_text::Role::Bot.as_str() || passage.part.is_none_or(|part| part == 0)
 }
 
-/// Higher first, equals by passage.
+/// Compares scores in descending order, then passages.
 fn descending(a: (f64, PassageId), b: (f64, PassageId)) -> Ordering {
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
 impl Searcher<'_> {
-    /// The issues that the legs find, each leg `candidates` of them, fused by reciprocal ranks. Both legs look deeper until
-    /// they have that many different issues, or nothing more.
+    /// Finds the issues of both legs, `candidates` from each, fused by reciprocal ranks. Both legs search deeper until they have
+    /// that many different issues, or no more candidates.
     pub(crate) fn issues(&self, query: &IssueQuery<'_>, clock: &mut Stopwatch) -> Result<FoundIssues, Error> {
         let request = SearchRequest { mode: Some(Mode::Hybrid), ..query.request.clone() };
         request.check()?;
@@ -156,8 +156,8 @@ impl Searcher<'_> {
         }
     }
 
-    /// All passages of issues with their similarities to the query, in the order of the issues. Those that only words
-    /// brought in get theirs computed here.
+    /// Returns all passages of the issues with their similarities to the query, in the order of the issues. Issues found by words
+    /// alone get their similarities here.
     pub(crate) fn issue_similarities(&self, found: &FoundIssues) -> Result<Vec<IssuePassages>, Error> {
         let read = |issue: &FoundIssue| {
             let passages = self.index.store.document_passages(&issue.passage.namespace, &issue.passage.path)?;
@@ -166,8 +166,8 @@ impl Searcher<'_> {
         found.issues.iter().map(read).collect()
     }
 
-    /// The similarities by each other model of the index that covers all that was searched: another view of the same
-    /// passages. By model, by issue, in the order of the passages. One that cannot be used has none.
+    /// Returns the similarities by each other model of the index that covers all searched passages, as a second opinion. The
+    /// order is by model, by issue, then by passage. Unusable models are left out.
     pub(crate) fn other_similarities(
         &self,
         found: &FoundIssues,
@@ -189,7 +189,7 @@ impl Searcher<'_> {
                 Err(Error::Model { .. }) => continue,
                 embedded => embedded?.1,
             };
-            // A model that knows no word of the query says nothing.
+            // A model that knows no word of the query gives a zero vector.
             if vector.iter().all(|&entry| entry == 0.0) {
                 continue;
             }
@@ -215,7 +215,7 @@ impl Searcher<'_> {
         Ok(similarities.into_iter().map(|value| value.map(f64::from).filter(|value| value.is_finite())).collect())
     }
 
-    /// Takes a search among issues down under what it was cut by. `order`: positions in `found.issues`, the kept ones first.
+    /// Records a search for issues with its cut. `order` holds positions in `found.issues`, the kept ones first.
     pub(crate) fn record_issues(
         &self,
         found: &FoundIssues,
@@ -228,7 +228,7 @@ impl Searcher<'_> {
             return None;
         }
         let ranked: Vec<Ranked> = order.iter().filter_map(|&at| found.issues.get(at)).map(FoundIssue::ranked).collect();
-        // Ranks of ranks are descending; the store keeps a candidate's own figures beside them.
+        // The recorded values are reciprocal ranks, which descend. The store keeps a candidate's own scores beside them.
         let values: Vec<f64> = (1..=ranked.len()).map(|rank| 1.0 / (served.rrf_k + rank as f64)).collect();
         let decided = Decided {
             cut: cut.clone(),
@@ -260,7 +260,7 @@ impl Searcher<'_> {
     }
 }
 
-/// How a search among issues was served.
+/// The way a search for issues was answered.
 pub(crate) struct IssuesServed<'a> {
     pub entry_point: &'a str,
     pub collections: &'a [String],
@@ -282,7 +282,7 @@ impl FoundIssue {
     }
 }
 
-/// The position of an issue's best passage in each leg, lexical and semantic, and its rank there.
+/// The position and rank of an issue's best passage in each leg, lexical and semantic.
 type Places = [Option<(usize, usize)>; 2];
 
 /// The issues of each leg, best first, each by the position of its best passage.
@@ -312,7 +312,7 @@ impl Legs {
         }
     }
 
-    /// Both legs' issues as one list, best first.
+    /// Returns both legs' issues as one list, best first.
     fn fused(&self, candidates: &[Candidate], passages: &[StoredPassage], k: f64) -> Vec<FoundIssue> {
         let mut found: HashMap<DocumentId, Places> = HashMap::new();
         for (leg, positions) in [&self.lexical, &self.semantic].into_iter().enumerate() {

@@ -8,26 +8,26 @@ use crate::Error;
 use std::collections::HashMap;
 use tamis_store::{DocumentId, StoredPassage};
 
-/// A document of which the cut kept something.
+/// A document with kept passages.
 pub(crate) struct FoundPage {
-    /// Its passages that are relevant, best first; one at least.
+    /// Its relevant passages, best first; at least one.
     pub passages: Vec<StoredPassage>,
-    /// The best similarity of those; `None` where nothing was compared.
+    /// Their best similarity; `None` if nothing was compared.
     pub similarity: Option<f64>,
 }
 
 /// The pages of a search.
 pub(crate) struct FoundPages {
-    /// Best first.
+    /// The pages, best first.
     pub pages: Vec<FoundPage>,
-    /// The number of passages that are relevant, and why.
+    /// The number of relevant passages, and the reason.
     pub cut: CutReport,
-    /// The reason why another model, or fewer legs, answered.
+    /// The reason why a different model, or fewer legs, answered.
     pub fallback_reason: Option<String>,
 }
 
 impl Searcher<'_> {
-    /// The pages of what a search keeps, in its order: gate and cut are those of every search.
+    /// Returns the pages of a search's kept passages, in their order. Gate and cut are those of every search.
     pub(crate) fn pages(&self, request: &SearchRequest, clock: &mut Stopwatch) -> Result<FoundPages, Error> {
         request.check()?;
         let asked = request.asked(&self.index.config)?;

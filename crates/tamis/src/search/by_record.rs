@@ -18,70 +18,70 @@ use tamis_embed::Embedder;
 use tamis_rank::{Adjustment, Fusion};
 use tamis_store::{DocumentId, Filter, ScoringKey, ScoringKind, StoredPassage};
 
-/// Passages that a record is expected to have, for the first look. Few texts are longer than a passage.
+/// Expected passages per record, for the depth of the first attempt. Few texts are longer than a passage.
 const PASSAGES_OF_A_RECORD: usize = 1;
 
-/// What is looked for among the records.
+/// A query for records.
 pub(crate) struct EvidenceQuery<'a> {
-    /// The text, the leg that proposes (both: words do) and whose records are read.
+    /// The text, the leg that proposes records (words, if both are on) and the namespaces.
     pub request: &'a SearchRequest,
-    /// Which records are looked at.
+    /// Conditions on the records.
     pub filter: Filter,
     /// Most records proposed.
     pub candidates: usize,
-    /// Where relevance ends.
+    /// The rule for where relevance ends.
     pub end: End<'a>,
-    /// Most records given.
+    /// Most records returned.
     pub limit: usize,
-    /// Where the call comes from, as it is recorded.
+    /// The entry point to record.
     pub entry_point: &'a str,
 }
 
-/// Where relevance ends.
+/// The end of relevance.
 pub(crate) enum End<'a> {
-    /// At a similarity.
+    /// A minimum similarity.
     Similarity(f64),
-    /// Where a rule says, after the gate of every search.
+    /// A rule, after the gate of every search.
     Rule(&'a dyn Rule),
-    /// Where a rule says, whatever the gate does; its verdict comes along.
+    /// A rule, whatever the gate decides. The gate's verdict is still reported.
     RuleAlone(&'a dyn Rule),
 }
 
-/// The result.
+/// The records found.
 pub(crate) struct FoundEvidence {
-    /// All that was proposed and has a vector, most similar first.
+    /// All proposed records with a vector, most similar first.
     pub records: Vec<FoundRecord>,
-    /// How many of the first are kept, and why.
+    /// The number of kept records, and the reason.
     pub cut: CutReport,
-    /// What the gate says.
+    /// The gate's verdict.
     pub verdict: Verdict,
-    /// Passages that the filter leaves.
+    /// The number of passages that match the filter.
     pub searched: u64,
     /// The model that compared.
     pub model: String,
-    /// The reason why that is not the best one configured.
+    /// The reason why that is not the best model configured.
     pub fallback_reason: Option<String>,
     pub warnings: Vec<String>,
-    /// The identifier under which it is recorded.
+    /// The identifier of the recorded search.
     pub query_id: Option<String>,
     pub timings_ms: BTreeMap<String, f64>,
 }
 
-/// A record that was proposed.
+/// A proposed record.
 pub(crate) struct FoundRecord {
-    /// Its passage that is most similar.
+    /// Its most similar passage.
     pub passage: StoredPassage,
     pub similarity: f64,
-    /// Its place among what words propose, from 1, and the BM25 of the passage that gave it.
+    /// Its rank in the lexical leg, from 1, and the BM25 score of the passage that gave it.
     pub proposed: Option<(usize, f64)>,
 }
 
 impl Searcher<'_> {
-    /// The records that a text brings in, most similar first, and where they end. Words propose where the mode is hybrid, and
-    /// have no part in the order.
+    /// Finds the records that are similar to a text, most similar first, and the place where they end. In hybrid mode words
+    /// propose the records, but do not affect the order.
     ///
     /// # Errors
-    /// An argument out of range, no model with vectors of what is searched, a damaged index, or a model that fails.
+    /// An argument out of range, a missing model with vectors of the searched records, a damaged index, or a failing model.
     pub(crate) fn similar_evidence(
         &self,
         query: &EvidenceQuery<'_>,
@@ -93,7 +93,7 @@ impl Searcher<'_> {
             let reason = retrieved.fallback_reason.take();
             return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
         };
-        // Before what is not proposed is left out: that nothing stands out is said of all that there is.
+        // This comes before unproposed records are left out, since the gate judges the whole collection.
         let known = decide::known(&retrieved.gathered, models::reference(&model), None);
         let verdict = self.index.config.gate.judge(&known);
         let (mut listed, proposed) = listed(&mut retrieved, passages, query);
@@ -114,7 +114,7 @@ impl Searcher<'_> {
             ),
             probabilities,
             pool,
-            // What is asked of evidence says nothing of what is asked of everything else.
+            // Queries for evidence are not comparable with other queries.
             coverage_drop: None,
             evidence: None,
             replaced: None,
@@ -143,7 +143,7 @@ impl Searcher<'_> {
         })
     }
 
-    /// What the legs find, as deep as it takes for so many different records.
+    /// Returns the candidates of the legs, as deep as it takes for this many different records.
     fn proposals(
         &self,
         query: &EvidenceQuery<'_>,
@@ -165,7 +165,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Where the records end.
+    /// Decides where the records end.
     fn ended(&self, retrieved: &Retrieved, listed: &mut Listed, query: &EvidenceQuery<'_>) -> Result<Decision, Error> {
         let gate = retrieved.question.gate.as_ref();
         let reference = retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
@@ -183,7 +183,7 @@ impl Searcher<'_> {
         decide::decide(rule, &grounds, &retrieved.gathered, listed)
     }
 
-    /// Takes the search down, one that found nothing too.
+    /// Records the search, even if it found nothing.
     fn recorded_evidence(
         &self,
         query: &EvidenceQuery<'_>,
@@ -206,10 +206,10 @@ impl Searcher<'_> {
     }
 }
 
-/// The order: the similarity as it is, so that no value of BM25 can have a part in it.
+/// The order by plain similarity, in which BM25 has no part.
 const BY_SIMILARITY: Fusion = Fusion::Weighted { weight: 1.0 };
 
-/// The records that the leg which proposes has found, each by its best passage there: its position and its score.
+/// Returns the records of the proposing leg, each by its best passage there: its position and its score.
 fn proposed(retrieved: &Retrieved, passages: &[StoredPassage]) -> Vec<(DocumentId, f64)> {
     let by_words = retrieved.gathered.lexical.is_some();
     let scored = retrieved.gathered.candidates.iter().zip(passages).filter_map(|(candidate, passage)| {
@@ -226,8 +226,8 @@ fn proposed(retrieved: &Retrieved, passages: &[StoredPassage]) -> Vec<(DocumentI
         .collect()
 }
 
-/// The proposed records by their most similar passages, most similar first, and the place of each among what words propose.
-/// What has no similarity has no place in the order; the gathered candidates are then those of the list.
+/// Orders the proposed records by their most similar passages and keeps each one's rank in the proposing leg. Records without a
+/// similarity are left out, and the gathered candidates become those of the list.
 fn listed(
     retrieved: &mut Retrieved,
     passages: Vec<StoredPassage>,
@@ -257,7 +257,7 @@ fn listed(
     (listed, if by_words { places } else { HashMap::new() })
 }
 
-/// A least similarity as a cut. `beyond`: the candidates are not all that there is.
+/// Returns a minimum similarity as a cut. `beyond`: more candidates exist than these.
 fn least_similarity(similarities: &[f64], least: f64, beyond: bool) -> CutReport {
     let keep = similarities.iter().take_while(|&&similarity| similarity >= least).count();
     let reason = match (keep, similarities.first()) {

@@ -1,15 +1,15 @@
-//! A passage on its way through a search.
+//! A passage as it moves through a search.
 
 use tamis_rank::{Adjustment, Evidence};
 use tamis_store::{PassageId, StoredPassage};
 
-/// A passage that a leg proposed, with what is known of it so far.
+/// A passage that a leg proposed, with the values known so far.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub passage: PassageId,
     /// Raw cosine similarity, in full precision.
     pub similarity: Option<f64>,
-    /// Raw BM25, 0 where no term matches.
+    /// Raw BM25, 0 if no term matches.
     pub bm25: Option<f64>,
     /// Share of the query's IDF mass that matches.
     pub coverage: Option<f64>,
@@ -20,7 +20,7 @@ impl Candidate {
         Candidate { passage, similarity: None, bm25: None, coverage: None }
     }
 
-    /// The raw scores as language and age move them.
+    /// Returns the raw scores, adjusted by language and age.
     pub fn evidence(&self, adjustment: Adjustment) -> Evidence {
         Evidence {
             similarity: self.similarity.map(|similarity| adjustment.similarity(similarity)),
@@ -34,7 +34,7 @@ impl Candidate {
 pub(super) struct Ranked {
     pub candidate: Candidate,
     pub passage: StoredPassage,
-    /// What moved it besides the query.
+    /// The adjustment by language and age.
     pub adjustment: Adjustment,
     /// The decay factor of its age, in (0, 1].
     pub decay: f64,

@@ -1,7 +1,7 @@
 //! Decay by age in a search of memories.
 //!
 //! Age decides the order of memories, not whether there is an answer: a factor that halves every month soon puts the one good
-//! answer below the noise of this week. So the cut reads values without decay, and decay orders the kept candidates.
+//! answer below this week's noise. So the cut reads values without decay, and decay orders the kept candidates.
 //! `memory.decay_moves = "cut"` lets the cut read the decayed values.
 
 use super::answer::CutReport;
@@ -19,25 +19,25 @@ pub(super) struct SearchDecay<'a> {
 }
 
 impl<'a> SearchDecay<'a> {
-    /// No decay.
+    /// A search without decay.
     pub const NONE: SearchDecay<'static> = SearchDecay { config: None, now_ns: 0 };
 
-    /// The configured decay, with ages counted from `now_ns`.
+    /// Creates the configured decay, with ages counted from `now_ns`.
     pub fn new(config: &'a DecayConfig, now_ns: i64) -> Self {
         SearchDecay { config: Some(config).filter(|config| !config.collections.is_empty()), now_ns }
     }
 
-    /// Returns `true` if anything can fade.
+    /// Returns `true` if any passage can decay.
     pub fn is_on(&self) -> bool {
         self.config.is_some()
     }
 
-    /// Returns `true` if the cut reads faded values.
+    /// Returns `true` if the cut reads decayed values.
     pub fn before_cut(&self) -> bool {
         self.config.is_some_and(|config| config.moves == DecayMoves::Cut)
     }
 
-    /// The date of a passage for decay: its own or its document's, never that of the file. `None` for one that does not decay.
+    /// Returns the date of a passage for decay: its own or its document's, never that of the file. `None` if it does not decay.
     pub fn date(&self, passage: &StoredPassage) -> Option<i64> {
         let config = self.config?;
         let name = passage.path.rsplit('/').next().unwrap_or(&passage.path);
@@ -46,24 +46,24 @@ impl<'a> SearchDecay<'a> {
         passage.dated_ns.filter(|_| decays)
     }
 
-    /// The decay factor of a passage, in (0, 1].
+    /// Returns the decay factor of a passage, in (0, 1].
     pub fn factor(&self, passage: &StoredPassage) -> f64 {
         self.config.map_or(1.0, |config| config.decay.factor(self.date(passage), self.now_ns))
     }
 
-    /// The value of a candidate after decay, which is already in it where the cut read decayed values.
+    /// Returns the value of a candidate after decay. If the cut read decayed values, the value already includes it.
     pub fn aged(&self, ranked: &Ranked) -> f64 {
         if self.before_cut() { ranked.score } else { Decay::apply(ranked.score, ranked.decay) }
     }
 
-    /// Its setting in a scoring key, where it changes the values that a cut reads.
+    /// Returns its setting for a scoring key, if it changes the values that a cut reads.
     pub fn scoring(&self) -> Option<(&'static str, String)> {
         let DecayConfig { collections, decay, evergreen, .. } = self.config.filter(|_| self.before_cut())?;
         let but = if evergreen.is_empty() { String::new() } else { format!(" but {}", evergreen.join(" ")) };
         Some(("decay", format!("{} of {}{but}", decay.half_life_days, collections.join(" "))))
     }
 
-    /// Adds to the reason of an empty cut that age alone put the best candidate below it.
+    /// Adds a note to the reason of an empty cut if age alone put the best candidate below it.
     pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
         let on_score = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "score");
         let (true, true, 0, Some(threshold)) = (self.before_cut(), on_score, cut.keep, cut.threshold) else { return };
@@ -91,7 +91,7 @@ mod tests {
     type Notes<'a> = &'a [(&'a str, Option<i64>, &'a str)];
 
     fn noted(directory: &std::path::Path, settings: &[(&str, &str)], notes: Notes<'_>) -> Index {
-        // Collections that no file is of, so that the memories can be given as they are.
+        // No file belongs to these collections, so the memories can be given directly.
         let quick = [("index.models", "static"), ("memory.collections", "diary,other"), ("memory.decay", "diary")];
         let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
         let config = Config::load(&Origins { flags: flags.collect(), ..Origins::default() }, None).expect("valid");
@@ -119,7 +119,7 @@ mod tests {
         answer.results.iter().map(|hit| hit.path.as_str()).collect()
     }
 
-    /// The decay factor of each candidate, by path.
+    /// Returns the decay factor of each candidate, by path.
     fn left(answer: &Answer) -> Vec<(&str, f64)> {
         let mut left: Vec<(&str, f64)> =
             answer.pool.iter().flatten().map(|entry| (entry.path.as_str(), entry.decay)).collect();
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(left(&answer), expected);
     }
 
-    /// A floor on decayed values forgets everything older than two months, however well it answers.
+    /// A floor on decayed values would forget everything older than two months, however well it answers.
     #[test]
     fn trap_an_old_memory_is_still_the_answer_where_nothing_newer_is() {
         let directory = tempfile::tempdir().expect("a directory");

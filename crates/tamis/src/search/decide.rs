@@ -20,8 +20,8 @@ use tamis_rank::{
 };
 use tamis_store::{PassageId, StoredPassage};
 
-/// What orders the pool under a rule, and what gives the values that the rule reads. They differ for reciprocal ranks
-/// alone, which carry no evidence of relevance: those order, and the rule reads the convex values.
+/// The fusion that orders the pool under a rule, and the one whose values the rule reads. They differ only for reciprocal ranks,
+/// which carry no evidence of relevance: those order, and the rule reads the convex values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fusions {
     pub order: Fusion,
@@ -29,7 +29,7 @@ pub(super) struct Fusions {
 }
 
 impl Fusions {
-    /// The search's own fusion, or the one that the rule's scale is defined by. `weight` is the semantic leg's share.
+    /// Returns the search's own fusion, or the one that the rule's scale requires. `weight` is the semantic leg's share.
     pub fn new(rule: &dyn Rule, configured: Fusion, weight: f64) -> Self {
         let both = |fusion| Fusions { order: fusion, cut: fusion };
         match (rule.scale(), configured) {
@@ -40,7 +40,7 @@ impl Fusions {
         }
     }
 
-    /// The weighted fusion of memories, `weight` the semantic leg's share, or the one that the rule's scale is defined by.
+    /// Returns the weighted fusion of memories, or the one that the rule's scale requires. `weight` is the semantic leg's share.
     pub fn of_memories(rule: &dyn Rule, weight: f64) -> Self {
         let weight = if rule.scale() == Scale::Similarity { 1.0 } else { weight };
         let fusion = Fusion::Weighted { weight };
@@ -48,7 +48,7 @@ impl Fusions {
     }
 }
 
-/// What a list is made by, besides the candidates.
+/// The inputs of a list besides the candidates.
 pub(super) struct Steps<'a> {
     pub fusions: Fusions,
     pub rank_factors: &'a RankFactors,
@@ -56,27 +56,27 @@ pub(super) struct Steps<'a> {
     pub names: &'a QueryNames,
     pub rerank: Rerank,
     pub decay: SearchDecay<'a>,
-    /// The tables of collections that have one of their own, for a rule that reads them.
+    /// The tables of collections with parameters of their own, for a rule that reads them.
     pub tables: &'a [(&'static str, TopScore)],
 }
 
-/// The pool in its order, with the values that the rule reads.
+/// The pool in order, with the values that the rule reads.
 pub(super) struct Listed {
-    /// Best first; those that the rule has admitted before the others, where it admits by raw scores.
+    /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others.
     pub ranked: Vec<Ranked>,
     /// The values that the rule reads, descending.
     pub values: Vec<f64>,
-    /// What the value is for a passage that has nothing to do with the query.
+    /// The value of a passage that has nothing to do with the query.
     pub background: Option<f64>,
-    /// How many of the first were admitted, and by what, where the rule admits by raw scores.
+    /// The number of admitted candidates and the test, if the rule admits by raw scores.
     pub admitted: Option<Admitted>,
-    /// The candidates of collections with a table of their own. Those that reach their line are before the others.
+    /// The candidates of collections with a table of their own. Those above their threshold come before the others.
     pub source_tables: Vec<SourceTable>,
 }
 
-/// Orders the pool: fusion of the raw scores as language and age move them, lowered by what the rank factors make of each
-/// passage, best first; equals by passage. `passages` are those of the candidates, in their order; `threshold` gives the
-/// similarity that each must have for a rule that asks for one.
+/// Orders the pool, best first, by the fused raw scores. Language and age adjust the scores and the rank factors lower them; ties
+/// are ordered by passage. `passages` are those of the candidates, in their order. `threshold` gives the similarity that each
+/// needs under a rule with thresholds.
 pub(super) fn list(
     gathered: &Gathered,
     passages: Vec<StoredPassage>,
@@ -97,7 +97,7 @@ pub(super) fn list(
         values.iter_mut().zip(&decay).for_each(|(value, &factor)| *value = Decay::apply(*value, factor));
     }
     let scores = match ordering {
-        // Ranks carry no decay: values order candidates that decay.
+        // Ranks carry no decay, so candidates that decay are ordered by values.
         _ if !gathered.phrased.is_empty() && !steps.decay.is_on() => {
             weighed(Fused::ranks(gathered, &adjustments, ordering))
         }
@@ -105,7 +105,7 @@ pub(super) fn list(
         other => weighed(Fused::of(gathered, &adjustments, other).values),
     };
     let mut order = order(&values);
-    // Equal reciprocal ranks, and those without any, stand by their values.
+    // Candidates with equal or missing reciprocal ranks are ordered by their values.
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
     order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
     let source_tables = by_source(rule, steps.tables, &passages, &values, &mut order);
@@ -115,7 +115,7 @@ pub(super) fn list(
         let Candidate { similarity, coverage, .. } = *candidate;
         rule.admits(&RawScores { similarity, coverage, threshold: threshold(passage) })
     };
-    // `None` at the first candidate: the rule looks at the list.
+    // `None` at the first candidate means that the rule reads the list.
     let admissions: Option<Vec<Admission>> = gathered.candidates.iter().zip(&passages).map(admission).collect();
     let admissions = admissions.filter(|admissions| !admissions.is_empty());
     let admitted = admissions.as_ref().map(|admissions| admissions.iter().copied().collect());
@@ -136,8 +136,8 @@ pub(super) fn list(
     Listed { ranked: ranked.collect(), values, background: fused.background, admitted, source_tables }
 }
 
-/// The values of the collections that have a table of their own; puts those candidates first in `order` that reach the line of
-/// their collection at the best value of all. Without such collections nothing is done.
+/// Returns the values of the collections with a table of their own. Candidates above their collection's threshold, given the best
+/// value of all, move to the front of `order`. Without such collections nothing changes.
 fn by_source(
     rule: &dyn Rule,
     tables: &[(&'static str, TopScore)],
@@ -168,14 +168,15 @@ fn by_source(
     held
 }
 
-/// One value a candidate, in the candidates' order, and the same of a passage that has nothing to do with the query.
+/// The value of each candidate, in the candidates' order, and that of a passage that has nothing to do with the query.
 struct Fused {
     values: Vec<f64>,
     background: Option<f64>,
 }
 
 impl Fused {
-    /// What a cut reads: the fused raw scores; of several phrasings the best, each times its weight.
+    /// Returns the values that a cut reads: the fused raw scores. With several phrasings it takes the best score, each times its
+    /// phrasing's weight.
     fn of(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Self {
         if gathered.phrased.is_empty() {
             let evidence =
@@ -192,18 +193,18 @@ impl Fused {
         }
     }
 
-    /// What several phrasings order by.
+    /// Returns the merged ranks of several phrasings.
     fn ranks(gathered: &Gathered, adjustments: &[Adjustment], fusion: Fusion) -> Vec<f64> {
         merged_ranks(&fuse_phrasings(&phrasings(gathered, adjustments), fusion), gathered.candidates.len())
     }
 }
 
-/// Each phrasing with its candidates by their position among all.
+/// Returns each phrasing with its candidates by their position among all.
 fn phrasings(gathered: &Gathered, adjustments: &[Adjustment]) -> Vec<Phrasing> {
     let positions: HashMap<PassageId, usize> =
         gathered.candidates.iter().enumerate().map(|(position, candidate)| (candidate.passage, position)).collect();
     let phrasing = |phrased: &Phrased| {
-        // A passage that is gone by now has no place any more.
+        // A passage that is gone has no position.
         let found = phrased.candidates.iter().filter_map(|candidate| {
             let position = *positions.get(&candidate.passage)?;
             Some((position, candidate.evidence(adjustments[position])))
@@ -219,29 +220,29 @@ fn phrasings(gathered: &Gathered, adjustments: &[Adjustment]) -> Vec<Phrasing> {
     gathered.phrased.iter().map(phrasing).collect()
 }
 
-/// What was decided, and what of the query is worth remembering.
+/// A decision, with the values of the query that are worth recording.
 pub(super) struct Decision {
     pub report: CutReport,
-    /// The probability of relevance of each ranked candidate, where the rule gives one.
+    /// The probability of relevance of each ranked candidate, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// How far the first candidate stands out of the next ones.
+    /// The lead of the first candidate over the next ones, in coverage.
     pub coverage_drop: Option<f64>,
-    /// The gate's evidence, where both legs took part.
+    /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
 }
 
-/// What a decision goes by besides the rule and the candidates.
+/// The inputs of a decision besides the rule and the candidates.
 pub(super) struct Grounds<'a> {
     pub gate: Option<&'a Gate>,
-    /// The similarity of a passage on a query's subject under the model.
+    /// The typical similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
     pub prior: RelevancePrior,
 }
 
-/// The pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (of `count`
-/// passages), what was admitted, the relevance prior.
+/// Returns the pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (from
+/// `count` passages), the admitted candidates, and the relevance prior.
 pub(super) fn pool(
     values: Vec<f64>,
     background: Option<f64>,
@@ -289,7 +290,7 @@ pub(super) fn decide(
     Ok(Decision { report, probabilities, pool, coverage_drop: coverage_drop(&coverages), evidence: known.sum() })
 }
 
-/// What is known of the best candidates in absolute terms, of whatever phrasing.
+/// Returns the absolute evidence of the best candidates, over all phrasings.
 pub(super) fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tamis_cut::Evidence {
     let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
     let candidates: Vec<&Candidate> = gathered.candidates.iter().chain(phrased).collect();

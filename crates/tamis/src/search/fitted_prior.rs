@@ -10,16 +10,16 @@ use crate::handle::PriorKey;
 use tamis_cut::{JudgedPool, Profile, Relevance};
 use tamis_store::{RecordedSearch, ScoringKey, UsageLog};
 
-/// Past queries that make the profile.
+/// The number of past queries that form the profile.
 pub(crate) const PAST_QUERIES: usize = 500;
 
 impl Searcher<'_> {
-    /// Whether past queries and judgements move the cut.
+    /// Returns `true` if past queries and judgements move the cut.
     pub(super) fn learns(&self) -> bool {
         self.index.config.telemetry.record && self.index.config.search.learn
     }
 
-    /// The prior for a search. A log that cannot be read leaves the built-in one.
+    /// Returns the prior for a search. If the log cannot be read, it is the built-in one.
     pub(crate) fn relevance_prior(
         &self,
         namespace: &str,
@@ -38,7 +38,7 @@ impl Searcher<'_> {
         prior
     }
 
-    /// The relevance fitted to the judgements; `prior` without any.
+    /// Returns the relevance fitted to the judgements, or `prior` without any.
     fn fitted(
         &self,
         log: &dyn UsageLog,
@@ -80,11 +80,11 @@ impl Searcher<'_> {
     }
 }
 
-/// A labelled query as normalized scores with judgements; `None` where its best candidate does not stand out.
+/// Returns a labelled query as normalized scores with judgements; `None` if its best candidate does not stand out.
 fn pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
     let normalized_scores = normalized_scores(query.search)?;
-    // A collection that was judged elsewhere lists what is relevant; what it does not list is not. People say something
-    // of what they looked at, and nothing of the rest.
+    // A test collection lists its relevant documents, so all others are not relevant. People judge only the results that they
+    // looked at, and say nothing about the rest.
     let unsaid = (query.search.entry_point == IMPORTED_JUDGEMENTS).then_some(false);
     let relevant = query.relevant(normalized_scores.len()).map(|relevant| relevant.or(unsaid)).collect();
     Some(JudgedPool { normalized_scores, relevant, weight: query.weight })

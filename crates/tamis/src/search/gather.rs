@@ -1,27 +1,27 @@
-//! Gathers candidates from both legs. A passage that one leg found gets its score in the other computed, so every candidate
-//! has both raw scores.
+//! Gathers candidates from both legs. A passage that one leg found gets its score in the other one too, so every candidate has
+//! both raw scores.
 
 use super::candidate::Candidate;
 use std::collections::{BTreeMap, HashSet};
 use tamis_rank::BackgroundEvidence;
 use tamis_store::{Background, Filter, LexicalQuery, LexicalStatistics, PassageId, Store, StoreError};
 
-/// Passages without any relation to the query that a corpus is imagined to hold besides its own.
+/// The number of unrelated passages assumed in addition to those of the corpus.
 const UNRELATED: f64 = 20.0;
 
-/// What the semantic leg looks for.
+/// The query of the semantic leg.
 pub(super) struct SemanticQuery<'a> {
     pub model: &'a str,
     pub vector: &'a [f32],
 }
 
-/// What each leg looks for; a leg without it takes no part.
+/// The query of each leg. A leg without one takes no part.
 pub(super) struct LegQueries<'a> {
     pub lexical: Option<LexicalQuery>,
     pub semantic: Option<SemanticQuery<'a>>,
 }
 
-/// The candidates of both legs, and what each leg knows of passages at large.
+/// The candidates of both legs, and each leg's statistics over all passages.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub candidates: Vec<Candidate>,
@@ -29,11 +29,11 @@ pub(super) struct Gathered {
     pub semantic: Option<Background>,
     /// The number of candidates that each leg found.
     pub found: Found,
-    /// Each phrasing of the query with its own candidates, the query itself first; empty where there is but one.
+    /// Each phrasing of the query with its own candidates, the query itself first; empty if there is only one.
     pub phrased: Vec<Phrased>,
 }
 
-/// The number of candidates that each leg found; `None` for one that took no part.
+/// The number of candidates that each leg found; `None` if it took no part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     pub lexical: Option<usize>,
@@ -41,10 +41,10 @@ pub(super) struct Found {
 }
 
 impl Gathered {
-    /// The raw scores of a passage that has nothing to do with the query.
+    /// Returns the raw scores of a passage that has nothing to do with the query.
     ///
-    /// In a corpus of a few passages the answer is itself a good part of the mean. So the means are those of the corpus
-    /// and [`UNRELATED`] passages more that share no word with the query and have no similarity to it.
+    /// In a corpus of a few passages the answer itself makes up much of the mean. So we take the means over the corpus and
+    /// [`UNRELATED`] further passages, which share no word with the query and have no similarity to it.
     pub fn background(&self) -> BackgroundEvidence {
         let diluted = |mean: f32, passages: u64| f64::from(mean) * passages as f64 / (passages as f64 + UNRELATED);
         BackgroundEvidence {
@@ -54,7 +54,7 @@ impl Gathered {
     }
 }
 
-/// What one phrasing has brought in.
+/// The results of one phrasing.
 #[derive(Clone, Debug)]
 pub(super) struct Phrased {
     pub weight: f64,
@@ -70,8 +70,7 @@ impl Phrased {
     }
 }
 
-/// Adds what the other phrasings found and the query itself did not. A candidate that the query did not find has no raw
-/// scores under it yet.
+/// Adds candidates that only the other phrasings found. They have no raw scores under the query itself yet.
 pub(super) fn merge(gathered: &mut Gathered, phrased: &[Phrased]) {
     let mut known: HashSet<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
     for candidate in phrased.iter().flat_map(|phrased| &phrased.candidates) {
@@ -88,7 +87,7 @@ pub(super) enum Leg {
     Semantic,
 }
 
-/// A leg that could not be asked.
+/// A leg that failed.
 #[derive(Debug)]
 pub(super) struct LegError {
     pub leg: Leg,
@@ -100,11 +99,11 @@ impl LegError {
         move |error| LegError { leg, error }
     }
 
-    /// Returns `true` if it is the leg alone that fails: what both stand on is sound, so that the other one can answer.
+    /// Returns `true` if only this leg fails. The common store is sound, so the other leg can answer.
     pub fn is_of_leg_alone(&self) -> bool {
         matches!(
             self.error,
-            // Only an index that has to be made first needs room, the right to write, or its turn.
+            // Only an index that still has to be built needs space, the right to write, or its turn.
             StoreError::Unpublished { .. }
                 | StoreError::Lexical { .. }
                 | StoreError::Vectors { .. }
@@ -128,7 +127,7 @@ impl From<LegError> for crate::Error {
     }
 }
 
-/// Asks the legs for `depth` candidates each.
+/// Queries both legs for `depth` candidates each.
 pub(super) fn gather(
     store: &dyn Store,
     asked: &LegQueries<'_>,
@@ -169,7 +168,7 @@ pub(super) fn gather(
     })
 }
 
-/// Gives every candidate the raw scores that it lacks. `filter` names the namespaces whose statistics count.
+/// Fills in the raw scores that candidates lack. `filter` names the namespaces whose statistics count.
 pub(super) fn complete(
     store: &dyn Store,
     asked: &LegQueries<'_>,

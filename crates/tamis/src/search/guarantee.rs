@@ -1,12 +1,11 @@
-//! From judged searches to a guarantee for the present one.
+//! Derives a guarantee for the present search from judged searches.
 //!
-//! The threshold applies to the normalized score, 0 at the background and 1 at the best. Probabilities would
-//! not do: those of the cut `auto` move with every query and are fitted to the judged ones, so that the judged queries and
-//! the next one are not exchangeable, which is all that the guarantee assumes. They are in the order of these scores anyway.
+//! The threshold applies to the normalized score, 0 at the background and 1 at the best. Probabilities would not work: those of
+//! the cut `auto` move with every query and are fitted to the judged ones. The judged queries and the next one would then not be
+//! exchangeable, which is the only assumption of the guarantee. Both have the same order anyway.
 //!
-//! Only searches whose scores are the same thing count: of the same model, mode and scoring. Judgements of the same
-//! query given at several searches count as one query. A promise counts what people said: opened results and the
-//! grades of a model are too weak for one.
+//! Only searches with comparable scores count: the same model, mode and scoring. Judgements of one query from several searches
+//! count as one query. Only people's judgements count: opened results and a model's grades are too weak for a promise.
 
 use super::answer::CutReport;
 use super::judged_queries::{JudgedQuery, judged_queries, normalized_scores, pool};
@@ -18,14 +17,14 @@ use tamis_store::{JudgedSearch, RecordedSearch};
 /// Name of the values in the diagnostics.
 const VALUE: &str = "normalized_score";
 
-/// The normalized score of each candidate, at least 0: all are 0 where the best does not stand out from the background.
+/// Returns the normalized score of each candidate, at least 0. All are 0 if the best does not stand out from the background.
 fn values(search: &RecordedSearch) -> Vec<f64> {
     let above = |scores: Vec<f64>| scores.into_iter().map(|score| score.max(0.0)).collect();
     let none = || search.candidates.iter().map_while(|candidate| candidate.score).map(|_| 0.0).collect();
     normalized_scores(search).map_or_else(none, above)
 }
 
-/// Returns `true` if the scores of two searches are the same thing.
+/// Returns `true` if the scores of two searches are comparable.
 fn comparable(one: &RecordedSearch, other: &RecordedSearch) -> bool {
     one.mode == other.mode
         && one.model == other.model
@@ -34,7 +33,7 @@ fn comparable(one: &RecordedSearch, other: &RecordedSearch) -> bool {
 }
 
 impl Searcher<'_> {
-    /// The cut that keeps the promise, in place of `decided`, for a search that found what `search` says.
+    /// Returns the cut that keeps the promise, in place of `decided`, for the recorded `search`.
     pub(crate) fn guaranteed(
         &self,
         guarantee: Guarantee,
@@ -54,20 +53,20 @@ impl Searcher<'_> {
         let cut = calibrated.cut(&pool, &values(search), VALUE);
         let mut report = CutReport::from(cut);
         report.dropped_non_finite = decided.dropped_non_finite;
-        // What the rule would have done on its own.
+        // The rule's own decision.
         report.diagnostics.insert("rule_method".into(), decided.method.clone().into());
         report.diagnostics.insert("rule_keep".into(), decided.keep.into());
         Ok(report)
     }
 }
 
-/// The judged queries that can be compared with `search`, and how many searches cannot.
+/// Returns the judged queries that are comparable with `search`, and the number of searches that are not.
 fn calibration_queries(judged: &[JudgedSearch], search: &RecordedSearch) -> (Vec<CalibrationQuery>, usize) {
     let (queries, others) = judged_queries(judged, |judgement| judgement.grade.is_none(), |other| comparable(search, other));
     (queries.iter().map(calibration_query).collect(), others)
 }
 
-/// A passage that nobody judged is not relevant: a promise counts what people said.
+/// Converts a judged query. An unjudged passage counts as not relevant, since the promise rests on judgements.
 fn calibration_query(query: &JudgedQuery<'_>) -> CalibrationQuery {
     let values = values(query.search);
     let relevant = query.relevant(values.len()).map(|relevant| relevant.unwrap_or(false)).collect();

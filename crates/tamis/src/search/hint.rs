@@ -12,8 +12,8 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// Takes `lang:NAME` and `language:NAME` out of a query; of several the last one counts. What names no language is
-    /// left where it is: it may be what is looked for.
+    /// Removes `lang:NAME` and `language:NAME` from a query; the last one counts. A word that does not name a language stays,
+    /// since it may be a search term.
     pub fn of(query: &str) -> Self {
         let mut language = None;
         let words = query.split_whitespace().filter(|word| match hinted(word) {
@@ -24,7 +24,7 @@ impl Parsed {
             None => true,
         });
         let words: Vec<&str> = words.collect();
-        // Without a hint the text stays as it was written, line ends and all.
+        // Without a hint the text stays as written, including line ends.
         let text = if language.is_some() { words.join(" ") } else { query.trim().to_owned() };
         Parsed { text, language }
     }

@@ -1,36 +1,36 @@
-//! Searches with labels, grouped by query: what was said of their passages, and which of the shown ones were opened. The
-//! fitted prior and the guarantee are both made from them.
+//! Searches with labels, grouped by query, for the fitted prior and the guarantee. A label is a judgement of a passage or, as
+//! weaker evidence, a shown result that was opened afterwards.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tamis_cut::{Background, Pool};
 use tamis_store::{JudgedSearch, Judgement, OpenedSearch, RecordedSearch};
 
-/// The entry point of searches whose judgements were made elsewhere.
+/// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
 
-/// The entry point of searches that were made for a model to grade.
+/// The entry point of searches made for a model to grade.
 pub(crate) const MODEL_JUDGEMENTS: &str = "judge";
 
-/// Number of latest labelled queries to learn from.
+/// The number of latest labelled queries to learn from.
 pub(super) const LABELLED_QUERIES: usize = 200;
 
-/// Weight of a query that is known only by what was opened, where one that somebody judged has 1. An opened result need not
-/// answer, and one that was passed over may: its lines in the answer may have been enough. So three opened queries
-/// weigh a little less than one that was judged.
+/// The weight of a query with opened results only; a judged query has 1. An opened result need not be relevant, and a result
+/// that was passed over may be: its snippet may have been enough. So three opened queries weigh slightly less than one
+/// judged query.
 pub(super) const OPENED_WEIGHT: f64 = 0.3;
 
-/// One query: its last search, and what is known of passages from any of its searches.
+/// A query: its last search, and the labels from all of its searches.
 pub(super) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
-    /// How much it counts: 1 where somebody judged it, [`OPENED_WEIGHT`] where results were only opened.
+    /// The weight in learning: 1 for a judged query, [`OPENED_WEIGHT`] if results were only opened.
     pub weight: f64,
-    /// True if a passage is relevant; the last word counts, and a person's before a model's.
+    /// True if a passage is relevant. The last judgement counts, and a person's before a model's.
     said: HashMap<&'a str, bool>,
 }
 
-/// The judged queries whose searches pass `comparable`, by the time of their last search, and how many searches do not.
-/// Searches of one query count as one, so that importing twice does not count twice. Only judgements that `counts` lets
-/// pass are read.
+/// Returns the judged queries whose searches pass `comparable`, by the time of their last search, and the number of searches that
+/// fail. Searches of one query count as one, so importing twice does not count twice. Only judgements that pass `counts` are
+/// read.
 pub(super) fn judged_queries(
     judged: &[JudgedSearch],
     counts: impl Fn(&Judgement) -> bool,
@@ -51,8 +51,8 @@ pub(super) fn judged_queries(
     (queries, others)
 }
 
-/// The last [`LABELLED_QUERIES`] queries to learn from: those that somebody judged, and as far as there is room those of
-/// which results were opened. What was said of a query wins over what was opened.
+/// Returns the last [`LABELLED_QUERIES`] queries to learn from: judged queries first, and queries with opened results as far as
+/// there is room. If a query was judged, its opened results do not count.
 pub(super) fn labelled_queries<'a>(
     judged: &'a [JudgedSearch],
     opened: &'a [OpenedSearch],
@@ -77,7 +77,7 @@ pub(super) fn labelled_queries<'a>(
 }
 
 impl<'a> JudgedQuery<'a> {
-    /// From all judged searches of one query, the earliest first.
+    /// Creates a query from all of its judged searches, the earliest first.
     fn of(searches: &[&'a JudgedSearch], counts: impl Fn(&Judgement) -> bool) -> Option<Self> {
         let search = &searches.last()?.search;
         let mut said: Vec<_> =
@@ -87,9 +87,9 @@ impl<'a> JudgedQuery<'a> {
         Some(JudgedQuery { search, weight: 1.0, said })
     }
 
-    /// From all searches of one query after which results were opened, the earliest first. An opened result is relevant. One
-    /// that was shown above the last opened one was seen and passed over, so it is not. What was shown below may not have
-    /// been seen, and what was never shown cannot have been opened: nothing is known of either.
+    /// Creates a query from all of its searches with opened results, the earliest first. An opened result is relevant. A result
+    /// shown above the last opened one was seen and passed over, so it is not relevant. Results shown below it may not have
+    /// been seen, and results never shown could not be opened, so nothing is known about these.
     fn opened(searches: &[&'a OpenedSearch]) -> Option<Self> {
         let search = &searches.last()?.search;
         let mut said = HashMap::new();
@@ -106,26 +106,26 @@ impl<'a> JudgedQuery<'a> {
         (!said.is_empty()).then_some(JudgedQuery { search, weight: OPENED_WEIGHT, said })
     }
 
-    /// What is known of the first `count` candidates, best first.
+    /// Returns the labels of the first `count` candidates, best first.
     pub fn relevant(&self, count: usize) -> impl Iterator<Item = Option<bool>> {
         self.search.candidates.iter().take(count).map(|candidate| self.said.get(candidate.passage.as_str()).copied())
     }
 
-    /// Returns the number of passages that are not among the first `count` candidates were said to be relevant.
+    /// Returns the number of relevant passages that are not among the first `count` candidates.
     pub fn missed(&self, count: usize) -> usize {
         let relevant = self.said.values().filter(|&&relevant| relevant).count();
         relevant - self.relevant(count).flatten().filter(|&relevant| relevant).count()
     }
 }
 
-/// The normalized score of each candidate of a search, ending before the first without a score; `None` where the best does
-/// not stand out from the background. Not increasing.
+/// Returns the normalized score of each candidate of a search, ending before the first without a score. The scores do not
+/// increase. `None` if the best does not stand out from the background.
 pub(super) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
     let background = Background { mean: search.score_background?, deviation: 0.0, count: search.passages as usize };
     pool(search).ok()?.with_background(background).ok()?.normalized_scores()
 }
 
-/// The scores that a cut read at a search. What a log gives is taken as it is, also where it is out of order.
+/// Returns the scores that a cut read in a search. A log can hold them out of order; each is then lowered to the one before.
 pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
     let mut lowest = f64::INFINITY;
     let scores = search.candidates.iter().map_while(|candidate| candidate.score);

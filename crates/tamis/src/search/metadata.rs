@@ -5,14 +5,14 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use tamis_store::{Attribute, AttributeCondition, Filter};
 
-/// Names of the attributes that these filters ask for.
+/// The names of the attributes that these filters read.
 const STATE: &str = "state";
 const LABEL: &str = "label";
 const TYPE: &str = "type";
 const TOPIC: &str = "topic";
 
-/// Conditions on what is known of documents and passages. All that are given must hold; the default asks for nothing, and
-/// what a condition asks for and a document has not does not pass. Upper and lower case make no difference.
+/// Conditions on the metadata of documents and passages. All given conditions must hold; the default has none. A document without
+/// the metadata that a condition needs does not pass. Comparisons ignore case.
 ///
 /// ```
 /// use tamis::search::MetadataFilter;
@@ -30,38 +30,38 @@ const TOPIC: &str = "topic";
 pub struct MetadataFilter {
     /// Only issues and pull requests in one of these [states](MetadataFilter::STATES); empty: all documents.
     pub states: Vec<String>,
-    /// Only documents that have, of each of these groups, one label at least; empty: all.
+    /// Only documents with at least one label of each group; empty: all.
     pub labels: Vec<Vec<String>>,
-    /// Only passages that one of these wrote or said, with or without an `@` in front; empty: all.
+    /// Only passages by one of these authors or speakers, with or without a leading `@`; empty: all.
     pub authors: Vec<String>,
     /// Only documents of one of these [types](MetadataFilter::TYPES); empty: all.
     pub types: Vec<String>,
     /// Only documents on one of these topics, as notes name them; empty: all.
     pub topics: Vec<String>,
-    /// Only passages dated at this moment or later. The date of a passage is its own, such as that of a comment, else its
-    /// document's, else that of the file; one without any does not pass.
+    /// Only passages dated at this moment or later. The date of a passage is its own, such as that of a comment, or else its
+    /// document's, or else the file's. A passage without a date does not pass.
     pub since: Option<Timestamp>,
     /// Only passages dated before this moment.
     pub until: Option<Timestamp>,
 }
 
 impl MetadataFilter {
-    /// The states of issues and pull requests: `open` or `closed`; of closed pull requests also `merged` or `unmerged`; and
-    /// `resolved`, which is a closed issue or a merged pull request.
+    /// The states of issues and pull requests: `open` or `closed`; for closed pull requests also `merged` or `unmerged`; and
+    /// `resolved` for a closed issue or a merged pull request.
     pub const STATES: [&str; 5] = ["open", "closed", "merged", "unmerged", "resolved"];
 
     /// The types of documents of an issue tracker.
     pub const TYPES: [&str; 2] = ["issue", "pull_request"];
 
-    /// Returns `true` if it asks for nothing.
+    /// Returns `true` if there is no condition.
     pub fn is_empty(&self) -> bool {
         *self == MetadataFilter::default()
     }
 
-    /// Checks what the types do not.
+    /// Checks the values that the types do not restrict.
     ///
     /// # Errors
-    /// A state or a type that does not exist, an empty name, or a period that ends before it begins, with what is allowed.
+    /// An unknown state or type, an empty name, or a period that ends before it begins. The message lists the allowed values.
     pub fn check(&self) -> Result<(), Error> {
         one_of("state", &self.states, &MetadataFilter::STATES)?;
         one_of("type", &self.types, &MetadataFilter::TYPES)?;
@@ -82,7 +82,7 @@ impl MetadataFilter {
         }
     }
 
-    /// `filter` with these conditions besides its own.
+    /// Returns `filter` with these conditions added to its own.
     pub(crate) fn narrow(&self, mut filter: Filter) -> Filter {
         let any_of = [(STATE, &self.states), (TYPE, &self.types), (TOPIC, &self.topics)];
         let any_of = any_of.into_iter().chain(self.labels.iter().map(|labels| (LABEL, labels)));
@@ -95,19 +95,19 @@ impl MetadataFilter {
     }
 }
 
-/// Nanoseconds since 1970; what lies further than they reach, before 1677 or after 2262, is where they end.
+/// Returns a moment in nanoseconds since 1970. Moments before 1677 or after 2262 are clamped to the range.
 fn nanoseconds(moment: Timestamp) -> i64 {
     let end = if moment.as_second() < 0 { i64::MIN } else { i64::MAX };
     i64::try_from(moment.as_nanosecond()).unwrap_or(end)
 }
 
-/// The moment that so many nanoseconds since 1970 are, without a fraction of a second.
+/// Returns a moment given in nanoseconds since 1970, without the fraction of a second.
 pub(super) fn moment(nanoseconds: i64) -> Timestamp {
-    // Every i64 of nanoseconds is within the calendar.
+    // The calendar covers every i64 of nanoseconds.
     Timestamp::from_second(nanoseconds.div_euclid(1_000_000_000)).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// The values of each attribute.
+/// Groups the values by attribute.
 pub(super) fn by_name(known: Vec<Attribute>) -> BTreeMap<String, Vec<String>> {
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Attribute { name, value } in known {

@@ -1,7 +1,7 @@
-//! A query's way: query → gather → complete → fuse → rerank → cut → arrange → limit → present → record.
+//! The search pipeline: query → gather → complete → fuse → rerank → cut → arrange → limit → present → record.
 //!
-//! [`Searcher`] carries every step. Nothing here knows an application: those ask the searcher for passages, issues, pages
-//! or records, and add what is theirs.
+//! [`Searcher`] performs every step. This module knows no application: applications ask the searcher for passages, issues, pages
+//! or records, and add their own part.
 
 mod aim;
 mod answer;

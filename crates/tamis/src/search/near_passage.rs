@@ -1,4 +1,4 @@
-//! Search by a passage: its vector takes the place of the query's, and the rest is a semantic search.
+//! Search by a passage: its vector replaces the query's, and the rest is a semantic search.
 
 use super::answer::CutReport;
 use super::candidate::Candidate;
@@ -17,21 +17,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_rank::QueryNames;
 use tamis_store::{Filter, PassageId, StoredPassage};
 
-/// What is like a passage.
+/// The passages similar to a passage.
 #[derive(Debug, Default)]
 pub(crate) struct SimilarPassages {
     /// The model whose vectors were compared.
     pub model: Option<String>,
-    /// Best first, each with its similarity to the passage; the cut has not shortened it.
+    /// The passages, best first, each with its similarity. The cut has not shortened the list.
     pub passages: Vec<(StoredPassage, f64)>,
-    /// How many of them are close enough, and why; `None` where nothing was compared.
+    /// The number of passages that are close enough, and the reason; `None` if nothing was compared.
     pub cut: Option<CutReport>,
-    /// Why nothing was compared, or not with the best model.
+    /// The reason why nothing was compared, or not with the best model.
     pub remark: Option<String>,
 }
 
 impl Searcher<'_> {
-    /// The namespaces that someone who stands in `namespace` reads.
+    /// Returns the namespaces that a caller in `namespace` reads.
     pub(crate) fn scope_around(&self, namespace: &str, allowed: Option<&[String]>) -> Result<Scope, Error> {
         self.scope(&SearchRequest {
             namespace: Some(namespace.to_owned()),
@@ -40,8 +40,8 @@ impl Searcher<'_> {
         })
     }
 
-    /// The passages nearest to one of them that `metadata` leaves, without those of `own`, ended by the configured cut. There is no gate: it knows
-    /// what queries look like, and passages are more alike than that.
+    /// Returns the passages nearest to the given ones that match `metadata`, without those of `own`, ended by the configured cut.
+    /// No gate is applied: it is made for queries, and passages are more alike than a query and a passage.
     pub(crate) fn similar(
         &self,
         passage: PassageId,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use tamis_cut::Guarantee;
 use tamis_store::{DocumentId, Filter, Highlighter};
 
-/// The steps of a search that an observer counts: gather, decide, present. It can be stopped after each.
+/// The steps of a search that an observer counts: gather, decide, present. It can stop the search after each.
 const STEPS: u64 = 3;
 
 impl Index {
@@ -53,19 +53,19 @@ impl Index {
     /// and can stop it.
     ///
     /// # Errors
-    /// As [`Index::search`], and [`Error::Cancelled`] when the observer stopped it.
+    /// As [`Index::search`], and [`Error::Cancelled`] if the observer stopped it.
     pub fn search_with(
         &self,
         request: &SearchRequest,
         freshness: &Freshness,
         observer: &dyn Observer,
     ) -> Result<Answer, Error> {
-        // A promise on what is searched says nothing of memories, whose scores are others.
+        // A guarantee for searches does not cover memories, whose scores are different.
         let configured = self.config.search.guarantee.filter(|_| !request.memory);
         self.searcher().search_under(request, request.guarantee.or(configured), freshness, observer)
     }
 
-    /// Returns the number of passages that the filters of a request leave.
+    /// Returns the number of passages that match the filters of a request.
     ///
     /// # Errors
     /// A namespace that does not exist, or a damaged index.
@@ -77,7 +77,7 @@ impl Index {
 }
 
 impl<'a> Searcher<'a> {
-    /// Answers a query under this guarantee, or under none.
+    /// Answers a query with or without a guarantee.
     pub(crate) fn search_under(
         &self,
         request: &SearchRequest,
@@ -162,7 +162,7 @@ impl<'a> Searcher<'a> {
         });
         clock.lap("record");
 
-        // How long it took, and how many files changed, tell of what lies beside what the caller may read.
+        // The timings and the number of stale files would reveal something of what the caller may not read.
         let limited = request.allowed_namespaces.is_some();
         Ok(Answer {
             query,
@@ -186,7 +186,7 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// How what is asked of memories fades.
+    /// Returns the decay for a question: the configured one for memories, or none.
     pub(super) fn decay(&self, question: &Question) -> SearchDecay<'a> {
         if question.memory {
             SearchDecay::new(&self.index.config.memory.decay, question.now_ns)

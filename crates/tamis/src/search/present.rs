@@ -1,4 +1,4 @@
-//! From ranked passages to the results and the pool of an answer.
+//! Turns ranked passages into the results and the pool of an answer.
 
 use super::answer::{Hit, Nearest, PoolEntry};
 use super::arrange::Placed;
@@ -9,7 +9,7 @@ use super::rerank::Rerank;
 use super::{metadata, snippet};
 use tamis_store::{Attribute, Highlighter, StoredPassage};
 
-/// One result.
+/// Creates one result.
 pub(super) fn present(
     rank: usize,
     hit: &Ranked,
@@ -46,7 +46,7 @@ pub(super) fn present(
     }
 }
 
-/// The best candidate of an answer that keeps none.
+/// Returns the best candidate of an answer without results.
 pub(super) fn nearest(hit: &Ranked) -> Nearest {
     let passage = &hit.passage;
     Nearest {
@@ -59,7 +59,7 @@ pub(super) fn nearest(hit: &Ranked) -> Nearest {
     }
 }
 
-/// Every candidate, for an explanation.
+/// Returns every candidate, for an explanation.
 pub(super) fn entries(
     ranked: &[Ranked],
     keep: usize,

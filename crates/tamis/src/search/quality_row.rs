@@ -7,37 +7,37 @@ use std::collections::BTreeMap;
 use tamis_store::{QueryQuality, RecordedSearch};
 use tamis_text::{Language, Relation};
 
-/// The collections of a query that names none.
+/// The recorded collection of a query that names none.
 const EVERYTHING: &str = "all";
 
-/// What is known of a query when its answer is ready, besides its recorded search.
+/// The facts about an answered query besides its recorded search.
 pub(crate) struct Served<'a> {
     /// The cut that decided.
     pub cut: &'a CutReport,
-    /// The collections asked for; empty: all.
+    /// The collections of the request; empty: all.
     pub collections: &'a [String],
-    /// Candidates that the lexical leg found; `None` where it took no part.
+    /// The number of candidates from the lexical leg; `None` if it took no part.
     pub lexical_found: Option<usize>,
-    /// Candidates that the semantic leg found; `None` where it took no part.
+    /// The number of candidates from the semantic leg; `None` if it took no part.
     pub semantic_found: Option<usize>,
-    /// The language hinted at, by canonical name.
+    /// The language hint, by canonical name.
     pub hint: Option<&'a str>,
     /// The language of each candidate that the cut kept.
     pub kept_languages: Vec<Option<&'a str>>,
-    /// Results that are returned.
+    /// The number of returned results.
     pub returned: usize,
     /// The limit on them.
     pub top_k: usize,
-    /// Milliseconds by stage so far.
+    /// Milliseconds by stage, until now.
     pub milliseconds: BTreeMap<String, f64>,
-    /// Milliseconds in all so far.
+    /// Milliseconds in total, until now.
     pub total_ms: f64,
-    /// The reason why another model or fewer legs answered than were asked for.
+    /// The reason why a different model, or fewer legs, answered.
     pub fallback_reason: Option<String>,
 }
 
 impl<'a> Served<'a> {
-    /// A search whose results are not passages, and which prefers no language.
+    /// Creates the facts about a search whose results are not passages, and which prefers no language.
     pub fn without_passages(retrieved: &Retrieved, cut: &'a CutReport, clock: &Stopwatch) -> Self {
         let found = retrieved.gathered.found;
         Served {
@@ -56,7 +56,7 @@ impl<'a> Served<'a> {
     }
 }
 
-/// The row of a query. Its time and the search's identifier are given when it is written.
+/// Returns the row of a query. Its time and the search's identifier are added when it is written.
 pub(crate) fn quality(search: &RecordedSearch, served: Served<'_>) -> QueryQuality {
     let cut = served.cut;
     let number = |name: &str| cut.diagnostics.get(name).and_then(serde_json::Value::as_f64);
@@ -100,7 +100,7 @@ pub(crate) fn quality(search: &RecordedSearch, served: Served<'_>) -> QueryQuali
     }
 }
 
-/// The mean; `None` of nothing.
+/// Returns the mean; `None` for an empty iterator.
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / count as f64)

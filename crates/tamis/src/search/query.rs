@@ -1,4 +1,4 @@
-//! The search request, checked before anything is read.
+//! The search request, which is checked before anything is read.
 
 use super::aim::Aim;
 use super::caller::SearchCaller;
@@ -10,11 +10,10 @@ use crate::config::Mode;
 use tamis_cut::{Guarantee, Rule, Want};
 use tamis_text::{Kind, Language, Role};
 
-/// Most other phrasings of a query.
+/// The maximum number of other phrasings of a query.
 pub const MAX_VARIANTS: usize = 8;
 
-/// One question to an index. [`SearchRequest::new`] asks with the settings of the configuration, and each method changes
-/// one of them.
+/// A question to an index. [`SearchRequest::new`] takes the settings of the configuration, and each method changes one of them.
 ///
 /// ```
 /// use tamis::{Mode, SearchRequest};
@@ -28,59 +27,61 @@ pub struct SearchRequest {
     pub query: String,
     /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
     pub variants: Vec<Variant>,
-    /// Most results shown, 1 to 1000; it only shortens what the cut has decided. `None`: `search.top_k`.
+    /// Most results shown, 1 to 1000. It only shortens the list that the cut has decided. `None`: `search.top_k`.
     pub limit: Option<usize>,
-    /// Another cut than the configuration's.
+    /// The cut. `None`: `search.cut`, or `memory.cut` for memories.
     pub cut: Option<Box<dyn Rule>>,
-    /// How much is wanted, which sets the strictness of a cut that has one over its own parameter. `None`: `search.want`.
+    /// The number of results wanted, which sets the strictness of a cut that has one. `None`: `search.want`.
     pub want: Option<Want>,
-    /// What the cut is to aim at, over its own parameters.
+    /// The aims of the cut, which override its own parameters.
     pub aim: Aim,
-    /// A promise that the cut must keep, calibrated on judged queries, in place of what the cut would keep and of the gate.
-    /// `None`: `search.guarantee`.
+    /// A promise that the cut must keep, calibrated on judged queries. It replaces the cut's own choice and the gate. `None`:
+    /// `search.guarantee`.
     pub guarantee: Option<Guarantee>,
-    /// Another mode than the configuration's.
+    /// The legs to use. `None`: `search.mode`.
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.
     pub languages: Vec<String>,
-    /// The language to prefer, by canonical name, over one in the query, that of `languages` and that of `caller_path`.
+    /// The language to prefer, by canonical name. It overrides the one in the query, that of `languages` and that of
+    /// `caller_path`.
     pub language_hint: Option<String>,
-    /// The file that the caller looks at, whose language is preferred.
+    /// The file that the caller is looking at, whose language is preferred.
     pub caller_path: Option<String>,
-    /// The namespace that is searched first, with what its owner shares added. `None`: the index's own where it has one,
-    /// else all of equal standing.
+    /// The namespace to search first, with those that its owner shares added. `None`: the index's own, or if it has none, all
+    /// with equal standing.
     pub namespace: Option<String>,
-    /// Only these namespaces, of equal standing, in place of one's own and the shared ones; empty: see `namespace`.
+    /// Only these namespaces, with equal standing, in place of one's own and the shared ones; empty: see `namespace`.
     pub namespaces: Vec<String>,
-    /// The namespaces that the caller may read; nothing of others is touched. `None`: all.
+    /// The namespaces that the caller may read; others are never touched. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
-    /// Whether what the owner of the namespace shares is searched too. `None`: `search.sharing`.
+    /// True to also search the namespaces that the same owner shares. `None`: `search.sharing`.
     pub sharing: Option<bool>,
-    /// Whether it is asked of memories, notes and conversations: the collections, the cut, the fusion, how age counts and the
-    /// order of what is kept are then those of `[memory]`, as far as the request says nothing else.
+    /// True to search memories, that is notes and conversations. The collections, the cut, the fusion, the decay and the order of
+    /// kept results are then those of `[memory]`, unless the request sets them.
     pub memory: bool,
-    /// How much relevance counts against likeness to what stands above, 0 to 1, in the order of what is kept (maximal marginal
-    /// relevance); it never changes what is kept. `None`: that of `[memory]` for memories, else the order is by relevance.
+    /// Weight of relevance against similarity to higher results, 0 to 1, in the order of kept results (maximal marginal
+    /// relevance). It never changes which results are kept. `None`: that of `[memory]` for memories, otherwise order by
+    /// relevance.
     pub diversity: Option<f64>,
     /// Only these collections; empty: all, or those of `[memory]`.
     pub collections: Vec<String>,
     /// Only these kinds of passage, such as `function`; empty: all.
     pub kinds: Vec<String>,
-    /// Only passages that play one of these roles, such as `main` or `test`; empty: all.
+    /// Only passages with one of these roles, such as `main` or `test`; empty: all.
     pub roles: Vec<String>,
-    /// Only symbols with one of these names, or with a prefix of them written `name*`; empty: all.
+    /// Only symbols with one of these names; `name*` stands for a prefix; empty: all.
     pub symbols: Vec<String>,
     /// Only paths that match one of these globs; empty: all.
     pub paths: Vec<String>,
-    /// Only what these conditions on state, labels, author, date and the like leave.
+    /// Conditions on state, labels, author, date and the like.
     pub metadata: MetadataFilter,
-    /// True if the whole pool comes with the answer.
+    /// True to return the whole pool with the answer.
     pub explain: bool,
     /// Lines of a snippet; `None`: `search.snippet_lines`.
     pub snippet_lines: Option<usize>,
-    /// The time that the age of passages is counted from, in nanoseconds since 1970. `None`: the clock's.
+    /// The reference time for the age of passages, in nanoseconds since 1970. `None`: now.
     pub now_ns: Option<i64>,
-    /// Where the search comes from, as it is recorded; `None`: `library`.
+    /// The entry point to record; `None`: `library`.
     pub entry_point: Option<String>,
     /// Who asks. What the same caller opens afterwards is a weak judgement of this search
     /// ([`Feedback::opened`](crate::feedback::Feedback::opened)). `None`: nothing is credited to it.
@@ -88,38 +89,38 @@ pub struct SearchRequest {
 }
 
 impl SearchRequest {
-    /// A question with the configuration's settings.
+    /// Creates a question with the configuration's settings.
     pub fn new(query: impl Into<String>) -> Self {
         SearchRequest { query: query.into(), ..SearchRequest::default() }
     }
 
-    /// A question to what was noted down and said before, with the settings of `[memory]`.
+    /// Creates a question to notes and conversations, with the settings of `[memory]`.
     pub fn memory(query: impl Into<String>) -> Self {
         SearchRequest { memory: true, ..SearchRequest::new(query) }
     }
 
-    /// Sets the most results shown, 1 to 1000. It only shortens what the cut has decided.
+    /// Sets the most results shown, 1 to 1000. It only shortens the list that the cut has decided.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Uses another cut than the configuration's.
+    /// Sets a cut other than the configuration's.
     #[must_use]
     pub fn cut(mut self, cut: Box<dyn Rule>) -> Self {
         self.cut = Some(cut);
         self
     }
 
-    /// Sets how much is wanted: one answer, some, or all.
+    /// Sets the number of results wanted: one answer, some, or all.
     #[must_use]
     pub fn want(mut self, want: Want) -> Self {
         self.want = Some(want);
         self
     }
 
-    /// Sets what the cut is to aim at.
+    /// Sets the aims of the cut.
     #[must_use]
     pub fn aim(mut self, aim: Aim) -> Self {
         self.aim = aim;
@@ -175,7 +176,7 @@ impl SearchRequest {
         self
     }
 
-    /// Searches only these namespaces, all alike.
+    /// Searches only these namespaces, with equal standing.
     #[must_use]
     pub fn namespaces<T: Into<String>>(mut self, namespaces: impl IntoIterator<Item = T>) -> Self {
         self.namespaces = namespaces.into_iter().map(Into::into).collect();
@@ -196,11 +197,11 @@ impl SearchRequest {
         self
     }
 
-    /// Checks what the types do not.
+    /// Checks the values that the types do not restrict.
     ///
     /// # Errors
-    /// An empty query, too many variants, an unknown language, kind or state, or a limit or a diversity out of range, with
-    /// what is allowed.
+    /// An empty query, too many variants, an unknown language, kind or state, or a limit or a diversity out of range. The message
+    /// lists the allowed values.
     pub fn check(&self) -> Result<(), Error> {
         if Parsed::of(&self.query).text.is_empty() {
             return Err(Error::argument("query", format!("{:?}", self.query), "a question or some words"));

@@ -1,4 +1,4 @@
-//! A request made ready to run: its words, its language hint and its namespaces.
+//! A request prepared for the search: its words, its language hint and its namespaces.
 
 use super::hint::Parsed;
 use super::query::SearchRequest;
@@ -10,32 +10,32 @@ use tamis_cut::Gate;
 use tamis_rank::QueryNames;
 use tamis_text::Language;
 
-/// What is asked, without what the caller may leave open.
+/// A question with all open choices made.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
-    /// The words to search for, hints taken out.
+    /// The words to search for, without hints.
     pub text: String,
-    /// The names that it can mean.
+    /// The names that the query can mean.
     pub names: QueryNames,
     /// Other phrasings with their weights.
     pub variants: Vec<(String, f64)>,
     /// The language to prefer, by canonical name.
     pub hint: Option<&'static str>,
-    /// Whose passages are read.
+    /// The namespaces to read.
     pub scope: Scope,
-    /// What ages are counted from, in nanoseconds since 1970.
+    /// The reference time for ages, in nanoseconds since 1970.
     pub now_ns: i64,
-    /// True if it is asked of memories.
+    /// True for a search of memories.
     pub memory: bool,
-    /// The gate, where it is asked.
+    /// The gate, if the search has one.
     pub gate: Option<Gate>,
 }
 
 impl Searcher<'_> {
-    /// Makes a request ready.
+    /// Prepares a request.
     ///
     /// # Errors
-    /// A variant that is too long, or a namespace that is not there.
+    /// A variant is too long, or a namespace does not exist.
     pub(super) fn question(&self, request: &SearchRequest) -> Result<Question, Error> {
         let parsed = Parsed::of(&request.query);
         let weighed =
@@ -62,8 +62,8 @@ impl Searcher<'_> {
 }
 
 impl SearchRequest {
-    /// The language to prefer: as the caller says, as the query says, the only one that the filter leaves, that of the
-    /// caller's file.
+    /// Returns the language to prefer. The caller's hint comes first, then the query's, then the only language that the filter
+    /// allows, then that of the caller's file.
     pub(super) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
         let said = || self.language_hint.as_deref().and_then(Language::named);
         let only = || {

@@ -1,11 +1,11 @@
-//! Factors on a passage's ranking value that depend on the passage's role and not on the query's words.
+//! Factors on a passage's ranking value: its role, and its relation to a name in the query.
 
 use crate::config::RankFactors;
 use tamis_rank::{QueryNames, RolePrior};
 use tamis_store::StoredPassage;
 
 impl RankFactors {
-    /// The factor on each passage's value, in (0, 1].
+    /// Returns the factor on each passage's value, in (0, 1].
     pub(super) fn factors(&self, names: &QueryNames, passages: &[StoredPassage]) -> Vec<f64> {
         let mut factors = self.definitions.factors(names, passages.iter().map(|passage| passage.symbol.as_deref()));
         for (factor, passage) in factors.iter_mut().zip(passages) {
@@ -14,7 +14,7 @@ impl RankFactors {
         factors
     }
 
-    /// The factors as settings of a scoring key.
+    /// Returns the factors as settings of a scoring key.
     pub(super) fn scoring(&self) -> [(&'static str, String); 2] {
         let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
         let usage = self.definitions.usage;
@@ -23,7 +23,7 @@ impl RankFactors {
     }
 }
 
-/// `value` ranked down by `factor`. A value that is not positive stays as it is, so that a factor never raises it.
+/// Returns `value` lowered by `factor`. A value that is not positive stays as it is, so a factor never raises it.
 pub(super) fn lowered(value: f64, factor: f64) -> f64 {
     if value > 0.0 { value * factor } else { value }
 }

@@ -1,4 +1,4 @@
-//! The record of a search, which feedback, guarantees and replays read.
+//! The record of a search, for feedback, guarantees and replays.
 
 use super::answer::CutReport;
 use super::caller::SearchCaller;
@@ -12,11 +12,11 @@ use tamis_cut::Rule;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
-/// Where a search came from that does not say it.
+/// The entry point of a search that does not name one.
 const ENTRY_POINT: &str = "library";
 
 impl Searcher<'_> {
-    /// The search as it is taken down, but for its identifier and time.
+    /// Returns the record of a search, without its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
         let Decided { ranked, cut, mode, scoring, pool, .. } = decided;
         let background = retrieved.gathered.background();
@@ -80,7 +80,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Takes the search down under its cut, and how it was served, unless that fails, and returns its identifier.
+    /// Records a search with its cut and its quality figures, and returns its identifier; `None` if recording fails.
     pub(super) fn record(
         &self,
         search: RecordedSearch,
@@ -98,7 +98,7 @@ impl Searcher<'_> {
         self.index.usage.record(search, quality)
     }
 
-    /// The key of the scores: everything except the query that changes them or the depth of the pool.
+    /// Returns the key of the scores: every setting that changes them or the depth of the pool.
     pub(super) fn scoring(
         &self,
         fusion: Fusion,

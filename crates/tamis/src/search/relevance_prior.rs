@@ -1,8 +1,8 @@
-//! The relevance prior: the expectations of a collection before the search for a query.
+//! The relevance prior: the expectations for a collection before a query's search.
 
 use tamis_cut::{Profile, Relevance};
 
-/// The model of where relevance ends, and the usual evidence of queries.
+/// The model of where relevance ends, and the typical evidence of queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct RelevancePrior {
     pub relevance: Relevance,

@@ -1,4 +1,4 @@
-//! Decides a recorded search again with another rule, as the search itself would have, from its recorded candidates.
+//! Decides a recorded search again with another rule, from its recorded candidates, as the search itself would have.
 
 use super::decide::{Fusions, pool};
 use super::relevance_prior::RelevancePrior;
@@ -8,11 +8,11 @@ use tamis_cut::{Admission, Background, Gate, RawScores, Rule};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
 use tamis_store::{RecordedSearch, ScoringKey, ScoringKind};
 
-/// What a decision goes by besides the rule and what was recorded.
+/// The inputs of a decision besides the rule and the record.
 pub(crate) struct ReplayGrounds<'a> {
     pub gate: Option<&'a Gate>,
     pub configured: Configured,
-    /// The similarity of a passage on a query's subject under the model.
+    /// The typical similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
     pub prior: RelevancePrior,
 }
@@ -20,16 +20,16 @@ pub(crate) struct ReplayGrounds<'a> {
 /// The fusions of the configuration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Configured {
-    /// Of searches.
+    /// The fusion of ordinary searches.
     pub fusion: Fusion,
     /// The semantic leg's share in it.
     pub weight: f64,
-    /// The same in searches of memories.
+    /// The semantic leg's share in searches of memories.
     pub memory_weight: f64,
 }
 
 impl Configured {
-    /// What orders the candidates of a recorded search under a rule, and what the rule reads.
+    /// Returns the fusion that orders the candidates of a recorded search under a rule, and the one that the rule reads.
     fn fusions(&self, search: &RecordedSearch, rule: &dyn Rule) -> Fusions {
         match search.scoring.kind == ScoringKind::Memories {
             true => Fusions::of_memories(rule, self.memory_weight),
@@ -38,20 +38,20 @@ impl Configured {
     }
 }
 
-/// What a rule keeps of a recorded search.
+/// A rule's decision on a recorded search.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Replayed {
-    /// Places of the kept candidates in the record, in the order of the rule.
+    /// The places of the kept candidates in the record, in the order of the rule.
     pub kept: Vec<usize>,
-    /// The rule, or `gate`.
+    /// The name of the rule, or `gate`.
     pub method: String,
 }
 
-/// Decides again. The values that the rule reads are those recorded where it reads the same ones; else they are fused anew
-/// from the raw scores, and what reranking had made of each candidate's value is carried over as a factor.
+/// Decides again. If the rule reads the recorded values, they are taken as they are. Otherwise the raw scores are fused again,
+/// and the effect of reranking on each candidate's value is carried over as a factor.
 ///
 /// # Errors
-/// A background that is not finite.
+/// The background is not finite.
 pub(crate) fn replayed(
     search: &RecordedSearch,
     rule: &dyn Rule,
@@ -107,9 +107,9 @@ impl List {
             }
             (recorded, by) => {
                 let memories = search.scoring.kind == ScoringKind::Memories;
-                // Reciprocal ranks order by other values than those that are recorded.
+                // Reciprocal ranks do not order by the recorded values.
                 let aligned = recorded.zip(by).filter(|_| memories || !matches!(configured, Fusion::Rrf { .. }));
-                // Age can leave any share of a memory.
+                // Age can leave any share of a memory's value.
                 let plausible = if memories { &ANY } else { &PLAUSIBLE };
                 let factors = aligned.and_then(|(values, by)| factors(&values, &by.fuse(evidence), plausible));
                 let moved = |fusion: Fusion| -> Vec<f64> {
@@ -126,25 +126,25 @@ impl List {
     }
 }
 
-/// Factors farther from 1 than this are no work of reranking: the values are not those of the candidates.
+/// The plausible factors of reranking. Beyond them, the recorded values are not those of the candidates.
 const PLAUSIBLE: RangeInclusive<f64> = 0.02..=4.0;
 const ANY: RangeInclusive<f64> = 0.0..=f64::MAX;
 
-/// What reranking made of each value.
+/// Returns the factor of reranking on each value.
 fn factors(recorded: &[f64], fused: &[f64], plausible: &RangeInclusive<f64>) -> Option<Vec<f64>> {
     let factor = |(recorded, fused): (&f64, &f64)| if *fused > 0.0 { recorded / fused } else { 1.0 };
     let factors: Vec<f64> = recorded.iter().zip(fused).map(factor).collect();
     factors.iter().all(|factor| plausible.contains(factor)).then_some(factors)
 }
 
-/// The scoring key that the search would have been recorded with under `rule`: the same, with the rule's fusion.
+/// Returns the scoring key of the same search under `rule`: the recorded key with the rule's fusion.
 pub(crate) fn scoring_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> ScoringKey {
     let mut key = search.scoring.clone();
     key.fusion = configured.fusions(search, rule).cut.to_string();
     key
 }
 
-/// What is known of the best candidates in absolute terms.
+/// Returns the absolute evidence of the best candidates.
 fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evidence {
     let candidates = &search.candidates;
     let best = |values: &mut dyn Iterator<Item = Option<f32>>| {
@@ -202,13 +202,14 @@ mod tests {
         replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
     }
 
-    // Convex, half and half: (1 + 1) / 2, (0.75 + 0.5) / 2 and (0.5 + 0) / 2 for the first and the last two by hand.
+    // The fused scores are convex, half and half. By hand: (1 + 1) / 2 for the first, (0.75 + 0.5) / 2 and (0.5 + 0) / 2 for the
+    // last two.
     const POOL: [(f32, f32, f32); 3] = [(1.0, 8.0, 1.0), (0.5, 4.0, 0.625), (0.0, 0.0, 0.25)];
 
     #[test]
     fn a_rule_on_the_recorded_values_reads_them() {
         let search = search("convex 0.5", &POOL);
-        // Half-way between 0.25 and 1 is 0.625.
+        // The point halfway between 0.25 and 1 is 0.625.
         assert_eq!(kept(&search, "background:lambda=0.5"), [0, 1]);
         assert_eq!(kept(&search, "background:lambda=0.6"), [0]);
         assert_eq!(kept(&search, "fixed:k=2"), [0, 1]);
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_reranking_made_of_a_value_is_carried_over() {
-        // The second was ranked down to half of its fused 1, say as a test; at similarity 0.8 it is then read as 0.4.
+        // The second was ranked down to half of its fused 1, for example as a test. At similarity 0.8 it is then read as 0.4.
         let search = search("convex 0.5", &[(0.6, 8.0, 0.9444444), (0.8, 8.0, 0.5)]);
         assert_eq!(kept(&search, "max_gap:ceiling=0.45"), [0]);
     }

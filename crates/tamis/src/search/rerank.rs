@@ -1,4 +1,4 @@
-//! Language and age: what moves a candidate besides the query.
+//! Language and age: the adjustments of a candidate besides the query.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
@@ -8,26 +8,26 @@ use tamis_rank::{Adjustment, LanguageMatch};
 use tamis_store::StoredPassage;
 use tamis_text::{Language, Relation};
 
-/// What the candidates of one search are moved by.
+/// The adjustments of the candidates of one search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rerank {
     /// The language to prefer.
     pub hint: Option<&'static str>,
-    /// The time that ages are counted from; `None`: age moves nothing.
+    /// The reference time for ages; `None`: age changes nothing.
     now_ns: Option<i64>,
     config: RankConfig,
 }
 
-/// Severities of which more is left after a long time.
+/// The severities that keep more of their value over time.
 const SEVERE: [&str; 2] = ["critical", "major"];
 
 impl Rerank {
-    /// The same without age, unless that is asked for of every search.
+    /// Returns the same without age, unless it is on for every search.
     pub fn unaged(self) -> Self {
         Rerank { now_ns: self.now_ns.filter(|_| self.config.use_recency == RecencyUse::On), ..self }
     }
 
-    /// The steps that a search under `rule` takes.
+    /// Returns the adjustments of a search under `rule`.
     pub fn new(config: &RankConfig, hint: Option<&'static str>, now_ns: i64, rule: &dyn Rule) -> Self {
         let aged = match config.use_recency {
             RecencyUse::On => true,
@@ -37,12 +37,12 @@ impl Rerank {
         Rerank { hint, now_ns: aged.then_some(now_ns), config: *config }
     }
 
-    /// A passage's language: as it is stored, else by its path.
+    /// Returns a passage's language: the stored one, or else that of its path.
     pub fn language_of<'p>(&self, passage: &'p StoredPassage) -> Option<&'p str> {
         passage.language.as_deref().or_else(|| Language::of(&passage.path, "").map(|found| found.name))
     }
 
-    /// How a passage's language stands to the hinted one.
+    /// Returns the relation of a passage's language to the hinted one.
     pub fn language(&self, passage: &StoredPassage) -> LanguageMatch {
         match self.hint.and_then(|hint| Some(Language::relation(hint, self.language_of(passage)?))) {
             Some(Relation::Same) => LanguageMatch::Same,
@@ -51,12 +51,12 @@ impl Rerank {
         }
     }
 
-    /// The date that a passage's age is counted by: of its last commit where that is known, else of its file.
+    /// Returns the date that a passage's age is counted from: its last commit if known, or else the file's last change.
     pub fn date(passage: &StoredPassage) -> Option<i64> {
         passage.dated_ns.or(Some(passage.modified_ns).filter(|&modified| modified > 0))
     }
 
-    /// What moves a passage.
+    /// Returns the adjustment of a passage.
     pub fn of(&self, passage: &StoredPassage) -> Adjustment {
         let language = self.hint.map_or(1.0, |_| self.config.language.factor(self.language(passage)));
         let severe = passage.severity.as_deref().is_some_and(|severity| SEVERE.contains(&severity));
@@ -64,12 +64,12 @@ impl Rerank {
         Adjustment::of(language, recency)
     }
 
-    /// Returns `true` if age moves candidates.
+    /// Returns `true` if age adjusts candidates.
     pub fn by_age(&self) -> bool {
         self.now_ns.is_some()
     }
 
-    /// Adds to the reason of an empty cut that age alone put the nearest candidate beyond it.
+    /// Adds a note to the reason of an empty cut if age alone put the nearest candidate beyond it.
     pub fn explain(&self, cut: &mut CutReport, ranked: &[Ranked]) {
         let distances = ranked.iter().filter_map(|ranked| {
             let similarity = ranked.candidate.similarity?;
@@ -88,7 +88,7 @@ impl Rerank {
         }
     }
 
-    /// Its settings in a scoring key, by name.
+    /// Returns its settings for a scoring key, by name.
     pub fn scoring(&self) -> impl Iterator<Item = (&'static str, String)> {
         let RankConfig { language, recency, .. } = self.config;
         let by_language = self.hint.map(|_| ("language", format!("{} {}", language.same, language.related)));

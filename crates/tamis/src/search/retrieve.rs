@@ -1,6 +1,6 @@
 //! The two halves of a search: retrieval, which is independent of the cut, and the decision of one cut.
 //!
-//! A search does each once. An evaluation retrieves once and decides with many cuts, by the same code.
+//! A search does each once. An evaluation retrieves once and decides with many cuts, using the same code.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
@@ -26,54 +26,53 @@ use tamis_embed::{Embedder, ModelInfo};
 use tamis_rank::Fusion;
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, ScoringKey, Store, StoredPassage, TextHash};
 
-/// What a query's legs brought in, and by what way. The texts of the candidates are apart, since a decision takes them.
+/// The candidates of a query's legs, and the way they were found. Their texts are separate, since a decision takes them.
 pub(super) struct Retrieved {
     /// The legs that took part.
     pub mode: Mode,
     /// The model of the semantic leg.
     pub model: Option<Arc<dyn Embedder>>,
-    /// The query's vector of that model, where the semantic leg took part.
+    /// The query's vector under that model, if the semantic leg took part.
     pub vector: Option<Vec<f32>>,
-    /// What the filter leaves, and what of it the model covers.
+    /// The number of passages that match the filter, and of those that the model covers.
     pub coverage: Coverage,
-    /// The reason why that is not the mode, or not the model, that was asked for.
+    /// The reason why the mode or the model differs from the requested one.
     pub fallback_reason: Option<String>,
-    /// The models that would have been better and could not be used, each with the reason.
+    /// The better models that could not be used, each with the reason.
     pub unusable: Vec<(String, String)>,
     /// The candidates with their raw scores.
     pub gathered: Gathered,
-    /// What was asked, made ready.
+    /// The prepared question.
     pub question: Question,
-    /// What did not go as it should and did not keep the answer from being one.
+    /// Problems that did not prevent an answer.
     pub warnings: Vec<String>,
 }
 
-/// The pool in the order of a rule, and where the rule ends it.
+/// The pool in the order of a rule, and the place where the rule ends it.
 pub(super) struct Decided {
     pub ranked: Vec<Ranked>,
     pub cut: CutReport,
-    /// The legs that decided: thresholds can leave nothing of the semantic one.
+    /// The legs that decided. Thresholds can leave nothing of the semantic leg.
     pub mode: Mode,
-    /// What the values mean that the rule read. Those of two searches are comparable where this is equal.
+    /// The scale of the values that the rule read. Values of two searches are comparable if their keys are equal.
     pub scoring: ScoringKey,
-    /// What moved the candidates besides the query.
+    /// The adjustments of the candidates besides the query.
     pub rerank: Rerank,
-    /// The probability of relevance of each of `ranked`, where the rule gives one.
+    /// The probability of relevance of each of `ranked`, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// How far the first candidate stands out of the next ones, and the gate's evidence: what a collection's profile is
-    /// made from.
+    /// The lead of the first candidate over the next ones, and the gate's evidence. A collection's profile is made from both.
     pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
-    /// That another rule, or fewer legs, decided, and why.
+    /// The reason why a different rule, or fewer legs, decided.
     pub replaced: Option<String>,
-    /// What the user should know of the thresholds in use.
+    /// A warning for the user about the thresholds in use.
     pub warning: Option<String>,
 }
 
 impl<'a> Searcher<'a> {
-    /// Gathers both legs' candidates, `depth` of each, and their texts in the candidates' order.
+    /// Gathers the candidates of both legs, `depth` from each, and their texts in the candidates' order.
     pub(super) fn retrieve(
         &self,
         request: &SearchRequest,
@@ -87,7 +86,7 @@ impl<'a> Searcher<'a> {
         if unknown && plan.mode.lexical() {
             let reason =
                 plan.model.as_ref().map(|(_, model)| format!("{} knows no word of the query", model.model().id));
-            // Of other phrasings it may know some.
+            // It may know words of other phrasings.
             match question.variants.is_empty() {
                 true => plan = plan.words_alone(reason),
                 false => plan.fallback_reason = joined(plan.fallback_reason.take(), reason),
@@ -128,7 +127,7 @@ impl<'a> Searcher<'a> {
         Ok((retrieved, passages))
     }
 
-    /// What the other phrasings find, side by side. One that fails is left out, and the reason is added to `warnings`.
+    /// Gathers the other phrasings in parallel. One that fails is left out, and the reason is added to `warnings`.
     fn gather_variants(
         &self,
         plan: &Plan,
@@ -138,7 +137,7 @@ impl<'a> Searcher<'a> {
         warnings: &mut Vec<String>,
     ) -> Vec<Phrased> {
         let gather = |text: &str, weight: f64| -> Result<(Phrased, Option<String>), Error> {
-            // A phrasing of which the model knows no word, or to which it gives no answer, is asked by words alone.
+            // A phrasing whose words the model does not know, or which it cannot embed, is searched by words alone.
             let (vector, unusable) = match self.embedded(plan, text) {
                 Err(error @ Error::Model { .. }) if plan.mode.lexical() => (None, Some(error.to_string())),
                 vector => (vector?, None),
@@ -160,7 +159,7 @@ impl<'a> Searcher<'a> {
             match result {
                 Ok((found, left_out)) => {
                     phrased.push(found);
-                    // What fails for one phrasing mostly fails for all, and is told once.
+                    // A failure of one phrasing mostly hits all of them, so it is reported once.
                     warnings.extend(left_out.filter(|reason| !warnings.contains(reason)));
                 }
                 Err(error) => warnings.push(format!("variant {text:?} was left out: {error}")),
@@ -169,8 +168,8 @@ impl<'a> Searcher<'a> {
         phrased
     }
 
-    /// Orders what was retrieved as the rule wants it and decides where it ends. `passages` are those of the
-    /// candidates, in their order. `prior`: where relevance is expected to end; `None`: by the index's own past.
+    /// Orders the retrieved candidates as the rule requires, and decides where they end. `passages` are those of the candidates,
+    /// in their order. `prior` is where relevance is expected to end; `None`: by the index's own past.
     pub(super) fn decide(
         &self,
         retrieved: &Retrieved,
@@ -234,7 +233,7 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// Refuses a rule that reads similarities where the caller asked for words alone.
+    /// Refuses a rule that reads similarities if the caller asked for words alone.
     pub(crate) fn check_rule(&self, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
         if !request.mode.unwrap_or(self.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
             let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
@@ -243,7 +242,7 @@ impl<'a> Searcher<'a> {
         Ok(())
     }
 
-    /// The rule that decides where there are no vectors to go by and `rule` reads similarities.
+    /// Returns the rule that takes the place of `rule` if it reads similarities and the search has no vectors.
     pub(crate) fn replacement(&self, rule: &dyn Rule, mode: Mode) -> Result<Option<Box<dyn Rule>>, Error> {
         if mode.semantic() || rule.scale() != Scale::Similarity {
             return Ok(None);
@@ -252,13 +251,13 @@ impl<'a> Searcher<'a> {
         background.map(Some).map_err(|error| Error::argument("cut", "background", error.to_string()))
     }
 
-    /// The tables of collections that have one of their own under a rule that reads them.
+    /// Returns the tables of collections with parameters of their own, if the rule reads them.
     pub(super) fn source_tables(&self, rule: &dyn Rule) -> Result<Vec<(&'static str, TopScore)>, Error> {
         let refused = |error: ConfigError| Error::argument("cut", rule.name(), error.to_string());
         self.index.config.source_tables(rule).map_err(refused)
     }
 
-    /// Chooses the mode and the model that the state of the index allows, and has that model embed the query.
+    /// Chooses the mode and the model that the state of the index allows, and embeds the query.
     fn plan(&self, request: &SearchRequest, text: &str, filter: &Filter) -> Result<(Plan, Option<Vec<f32>>), Error> {
         let mode = request.mode.unwrap_or(self.index.config.search.mode);
         let mut plan = Plan { mode, ..Plan::default() };
@@ -284,14 +283,14 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// The vector of another phrasing.
+    /// Returns the vector of another phrasing.
     fn embedded(&self, plan: &Plan, text: &str) -> Result<Option<Vec<f32>>, Error> {
         let Some((name, _)) = &plan.model else { return Ok(None) };
         Ok(Some(self.index.models.embed_query(name, text)?.1))
     }
 
-    /// The best model that covers what the filter leaves, whose stored vectors are compared with each other, and why it is
-    /// not the best one configured. Nothing is embedded, so its endpoint need not answer.
+    /// Returns the best model that covers the filtered passages, whose stored vectors are compared with each other, and the
+    /// reason if it is not the best one configured. Nothing is embedded, so its endpoint need not answer.
     pub(super) fn choose_model(&self, filter: &Filter) -> Result<Choice, Error> {
         let mut unusable = Vec::new();
         let Covering { best, lacking } = self.covering(filter, &mut unusable)?;
@@ -300,8 +299,8 @@ impl<'a> Searcher<'a> {
         Ok((model, reason))
     }
 
-    /// Which of the models that searches may use covers what the filter leaves: the last one with all vectors, else the one
-    /// that covers most. Those that cannot be used are passed over, and those that turn out not to be are added to them.
+    /// Returns the best model that covers the filtered passages: the last one with all vectors, or else the one that covers most.
+    /// Models in `unusable` are skipped, and those that turn out to be unusable are added to it.
     pub(crate) fn covering(
         &self,
         filter: &Filter,
@@ -335,7 +334,7 @@ impl<'a> Searcher<'a> {
         Ok(covering)
     }
 
-    /// What orders the candidates under a rule, and what the rule reads.
+    /// Returns the fusion that orders the candidates under a rule, and the one that the rule reads.
     pub(super) fn fusions(&self, rule: &dyn Rule, model: Option<&ModelInfo>, memory: bool) -> Result<Fusions, Error> {
         if memory {
             return Ok(Fusions::of_memories(rule, self.index.config.memory.fusion_weight));
@@ -350,7 +349,7 @@ impl<'a> Searcher<'a> {
 
 pub(super) type Choice = (Option<ModelInfo>, Option<String>);
 
-/// Returns the reason why the model is not the best one configured, where it is not.
+/// Returns the reason why the model is not the best one configured, if it is not.
 fn fallback_reason(lacking: &[String], unusable: &[(String, String)]) -> Option<String> {
     let lacking = (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
     let told =
@@ -359,18 +358,18 @@ fn fallback_reason(lacking: &[String], unusable: &[(String, String)]) -> Option<
     joined(unusable, lacking)
 }
 
-/// The model that covers a filter best, by name, and what each better one lacks.
+/// The model that covers a filter best, by name, and the gaps of each better one.
 #[derive(Default)]
 pub(crate) struct Covering<'a> {
     pub best: Option<(&'a str, Coverage)>,
     pub lacking: Vec<String>,
 }
 
-/// What a search will do.
+/// The plan of a search.
 #[derive(Default)]
 struct Plan {
     mode: Mode,
-    /// The model, by its name.
+    /// The model, with its name.
     model: Option<(String, Arc<dyn Embedder>)>,
     coverage: Coverage,
     fallback_reason: Option<String>,
@@ -378,7 +377,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// What each leg looks for.
+    /// Returns the query of each leg.
     fn asked<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> LegQueries<'a> {
         let semantic = self.model.as_ref().zip(vector);
         LegQueries {
@@ -387,10 +386,10 @@ impl Plan {
         }
     }
 
-    /// Leaves a leg out that could not be asked, and says so. `embedded`: whether the other leg could be the semantic one.
+    /// Drops a leg that failed, and returns the reason. `embedded`: the query has a vector, so the semantic leg can answer.
     ///
     /// # Errors
-    /// There is no other leg, or it stands on what has failed.
+    /// The other leg is off, or it depends on what has failed.
     fn do_without(&mut self, failed: LegError, embedded: bool) -> Result<String, Error> {
         let other = match failed.leg {
             Leg::Lexical => embedded,
@@ -413,13 +412,13 @@ impl Plan {
         })
     }
 
-    /// The same without vectors to go by.
+    /// Returns the plan without the semantic leg.
     fn words_alone(self, fallback_reason: Option<String>) -> Self {
         Plan { mode: Mode::Lexical, model: None, fallback_reason, ..self }
     }
 }
 
-/// Both reasons why an answer is not as it was asked for, where there are two.
+/// Joins two reasons why an answer differs from the request.
 pub(super) fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
     match (first, second) {
         (Some(first), Some(second)) => Some(format!("{first}; {second}")),
@@ -427,7 +426,7 @@ pub(super) fn joined(first: Option<String>, second: Option<String>) -> Option<St
     }
 }
 
-/// That the thresholds refused every candidate that meaning brought in.
+/// Returns the reason if the thresholds refused every candidate of the semantic leg.
 fn rejected(listed: &Listed, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
     let thresholds = thresholds.filter(|_| listed.admitted.is_none_or(|admitted| admitted.by_similarity == 0))?;
     retrieved.gathered.semantic.as_ref()?;
@@ -442,8 +441,8 @@ fn rejected(listed: &Listed, retrieved: &Retrieved, thresholds: Option<&Threshol
     ))
 }
 
-/// The texts of all candidates, in their order. A candidate whose passage is gone by now is left out of both, and so is one
-/// of a shared namespace that stands in one's `own` word for word.
+/// Returns the texts of all candidates, in their order. Candidates whose passage is gone are dropped from both lists, and so are
+/// shared ones with the same text as one in `own`.
 pub(super) fn fetch(store: &dyn Store, gathered: &mut Gathered, own: &[String]) -> Result<Vec<StoredPassage>, Error> {
     let ids: Vec<PassageId> = gathered.candidates.iter().map(|candidate| candidate.passage).collect();
     let mut passages: HashMap<PassageId, StoredPassage> =

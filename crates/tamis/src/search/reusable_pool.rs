@@ -1,4 +1,5 @@
-//! One query's candidates, retrieved once for many cuts to decide on. An evaluation uses it to measure the search itself.
+//! One query's candidates, retrieved once so that many cuts can decide on them. An evaluation uses it to measure the search
+//! itself.
 
 use super::answer::CutReport;
 use super::candidate::Candidate;
@@ -16,7 +17,7 @@ use std::time::Instant;
 use tamis_cut::Rule;
 use tamis_store::{PassageId, StoredPassage};
 
-/// The candidates of a query with what each leg knows, without their texts.
+/// The candidates of a query with each leg's statistics, without their texts.
 pub(crate) struct Candidates<'a> {
     searcher: Searcher<'a>,
     retrieved: Retrieved,
@@ -24,20 +25,20 @@ pub(crate) struct Candidates<'a> {
     characters: HashMap<PassageId, usize>,
 }
 
-/// A rule's order of the candidates and where it ends them.
+/// A rule's order of the candidates, and the place where it ends them.
 pub(crate) struct Ordered {
     pub passages: Vec<OrderedPassage>,
     pub cut: CutReport,
-    /// The probability of relevance of each of `passages`, where the rule gives one.
+    /// The probability of relevance of each of `passages`, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
     pub normalized_scores: Option<Vec<f64>>,
-    /// What the query adds to the collection's profile.
+    /// The values that the query adds to the collection's profile.
     pub coverage_drop: Option<f64>,
     pub evidence: Option<f64>,
     /// The fused score of a passage that has nothing to do with the query.
     pub background: Option<f64>,
-    /// How long the decision took: ordering, gate and rule.
+    /// The duration of the decision: ordering, gate and rule.
     pub microseconds: f64,
 }
 
@@ -56,14 +57,14 @@ pub(crate) struct OrderedPassage {
 }
 
 impl<'a> Searcher<'a> {
-    /// What both legs find for a query, `depth` candidates each, as a search would gather it; without the passages of
-    /// one document, where the query is that document.
+    /// Gathers the candidates of both legs for a query, `depth` from each, as a search would. `without` leaves out the passages
+    /// of a document, for a query that is that document.
     pub(crate) fn candidates(&self, query: &str, depth: usize, without: Option<&str>) -> Result<Candidates<'a>, Error> {
         let request = SearchRequest::new(query);
         request.check()?;
         let (mut retrieved, mut passages) =
             self.retrieve(&request, &self.filter(&request), depth, &mut Stopwatch::start())?;
-        // What is measured with another model than the one asked for is not measured.
+        // A measurement with another model than the requested one would be void.
         if let Some((model, reason)) = retrieved.unusable.pop() {
             return Err(Error::Model { model, reason });
         }
@@ -81,7 +82,7 @@ impl<'a> Searcher<'a> {
 }
 
 impl Candidates<'_> {
-    /// The candidates that a smaller depth would have gathered: the best `depth` of each leg.
+    /// Returns the candidates that a smaller depth would have gathered: the best `depth` of each leg.
     pub fn at_depth(&self, depth: usize) -> Self {
         let Gathered { candidates, lexical, semantic, found, phrased } = &self.retrieved.gathered;
         let words = best(candidates, depth, |candidate| candidate.bm25.filter(|_| lexical.is_some()));
@@ -133,11 +134,20 @@ impl Candidates<'_> {
             coverage: ranked.candidate.coverage,
         };
         let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered { passages, cut, probabilities, normalized_scores, coverage_drop, evidence, background, microseconds })
+        Ok(Ordered {
+            passages,
+            cut,
+            probabilities,
+            normalized_scores,
+            coverage_drop,
+            evidence,
+            background,
+            microseconds,
+        })
     }
 }
 
-/// The passages that a leg proposes first. What it gives nothing for it does not propose.
+/// Returns the first passages of a leg. A leg does not propose a passage that scores 0.
 fn best(
     candidates: &[Candidate],
     depth: usize,

@@ -1,49 +1,49 @@
-//! The namespaces that a search reads: its own first, then those that its owner shares.
+//! The namespaces that a search reads: its own first, then those that the same owner shares.
 
 use super::query::SearchRequest;
 use super::searcher::Searcher;
 use crate::Error;
 use tamis_store::{Filter, Namespace};
 
-/// The namespaces of one search. What is in neither list is not read.
+/// The namespaces of one search. Others are not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scope {
-    /// Searched first; empty: everything that the index holds, and there is nothing else to read.
+    /// The namespaces searched first; empty: everything in the index, so nothing else is left to read.
     pub own: Vec<String>,
-    /// Shared by the owner of the own one.
+    /// The namespaces shared by the same owner.
     pub shared: Vec<String>,
-    /// All of them by name, one's own first.
+    /// All of them by name, the own ones first.
     pub names: Vec<String>,
 }
 
 impl Scope {
-    /// `filter` on the own namespaces.
+    /// Returns `filter` for the own namespaces.
     pub fn of_own(&self, filter: &Filter) -> Filter {
         Filter { namespaces: self.own.clone(), ..filter.clone() }
     }
 
-    /// `filter` on the shared ones.
+    /// Returns `filter` for the shared ones.
     pub fn of_shared(&self, filter: &Filter) -> Filter {
         Filter { namespaces: self.shared.clone(), ..filter.clone() }
     }
 
-    /// `filter` on both.
+    /// Returns `filter` for both.
     pub fn of_all(&self, filter: &Filter) -> Filter {
         Filter { namespaces: self.own.iter().chain(&self.shared).cloned().collect(), ..filter.clone() }
     }
 
-    /// Under which name a search is recorded: what is learnt of one set of namespaces says nothing of another.
+    /// Returns the name under which a search is recorded, since results from one set of namespaces say nothing about another.
     pub fn label(&self, whole: &str) -> String {
         if self.own.is_empty() { whole.to_owned() } else { self.own.join(",") }
     }
 }
 
-/// Decides the scope of a request among `known` namespaces. `own`: the index's own, where it has one. `most_shared`: how
-/// many shared ones, the largest first; 0: none.
+/// Decides the scope of a request among `known` namespaces. `own` is the index's own, if it has one. `most_shared` is the maximum
+/// number of shared ones, the largest first; 0: none.
 ///
 /// # Errors
-/// A namespace that is not there or that the caller may not read. The two are told alike, so that nobody learns what is
-/// there.
+/// A namespace does not exist, or the caller may not read it. The error is the same for both, so it does not reveal which
+/// namespaces exist.
 pub(crate) fn scope(
     request: &SearchRequest,
     known: &[Namespace],
@@ -60,8 +60,8 @@ pub(crate) fn scope(
             Err(Error::argument("namespace", format!("{name:?}"), format!("one of {}", names.join(", "))))
         }
     };
-    // All that there is needs no filter, which keeps the legs on their fast path. Where rights are given the filter stays:
-    // another namespace may come in between.
+    // A search of everything needs no filter, which keeps the legs on their fast path. With access rights the filter stays, since
+    // another namespace may be added meanwhile.
     let exactly = |mut own: Vec<String>| {
         own.sort();
         own.dedup();
@@ -98,7 +98,7 @@ pub(crate) fn scope(
 }
 
 impl Searcher<'_> {
-    /// The namespaces that a request reads.
+    /// Returns the namespaces that a request reads.
     pub(crate) fn scope(&self, request: &SearchRequest) -> Result<Scope, Error> {
         let known = self.index.store.namespaces()?;
         let sharing = request.sharing.unwrap_or(self.index.config.search.sharing);

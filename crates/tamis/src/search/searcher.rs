@@ -2,7 +2,7 @@
 
 use crate::handle::Index;
 
-/// Everything that reads an index to answer a query. It borrows the index and holds nothing of its own.
+/// The reader of an index that answers queries. It borrows the index and holds nothing of its own.
 #[derive(Clone, Copy)]
 pub(crate) struct Searcher<'a> {
     pub index: &'a Index,

@@ -1,10 +1,10 @@
-//! Gathers from the own namespace first, then from those that its owner shares.
+//! Gathers from the own namespace first, then from those that the same owner shares.
 
 use super::gather::{Found, Gathered, LegError, LegQueries, complete, gather};
 use super::scope::Scope;
 use tamis_store::{Background, Filter, Store, StoreError};
 
-/// Gathers within a scope. What is shared only adds: where that fails, one's own results stand, and the reason is given.
+/// Gathers within a scope. Shared namespaces only add: if they fail, the own results stand, and the reason is returned.
 pub(super) fn gather_within(
     store: &dyn Store,
     asked: &LegQueries<'_>,
@@ -17,7 +17,7 @@ pub(super) fn gather_within(
     Ok(beside(own, scope, shared, |own, shared| join(store, asked, &scope.of_all(filter), own, shared)))
 }
 
-/// One's own candidates, and what is shared joined to them unless one of the two fails.
+/// Returns the own candidates, joined by the shared ones unless those fail.
 fn beside(
     own: Gathered,
     scope: &Scope,
@@ -33,8 +33,8 @@ fn beside(
     }
 }
 
-/// Both pools as one, one's own candidates first. Scores and backgrounds are those of both sets of namespaces together:
-/// what a word is worth in one of them says nothing of its worth in the other.
+/// Joins both pools, the own candidates first. Scores and backgrounds are those of both sets of namespaces together, since the
+/// weight of a word in one says nothing about its weight in the other.
 fn join(
     store: &dyn Store,
     asked: &LegQueries<'_>,
@@ -44,7 +44,7 @@ fn join(
 ) -> Result<Gathered, StoreError> {
     let mut candidates = own.candidates.clone();
     candidates.extend(shared.candidates.into_iter().filter(|shared| {
-        // The two filters leave no passage in common; should that ever change, one's own counts.
+        // The two filters leave no passage in common. Should that ever change, the own one counts.
         own.candidates.binary_search_by_key(&shared.passage, |own| own.passage).is_err()
     }));
     candidates.iter_mut().for_each(|candidate| (candidate.bm25, candidate.coverage) = (None, None));
@@ -63,7 +63,7 @@ fn join(
     })
 }
 
-/// Mean and deviation over two sets of passages. Quantiles do not add up and are left out.
+/// Returns the mean and deviation over two sets of passages. Quantiles do not add up and are left out.
 fn together(a: &Background, b: &Background) -> Background {
     let count = a.count + b.count;
     if count == 0 {

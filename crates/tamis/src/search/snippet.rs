@@ -5,15 +5,15 @@ use tamis_store::{Highlighter, TextForm};
 
 /// Some lines of a passage, with the terms of the query marked.
 pub(super) struct Snippet {
-    /// Line of the document on which it starts.
+    /// The line of the document on which it starts, from 1.
     pub start_line: u32,
     pub text: String,
     /// Byte ranges in `text`, in order, without overlap.
     pub highlights: Vec<Range<usize>>,
 }
 
-/// The window of at most `lines` lines with the greatest IDF mass of distinct terms; the first such window. A passage
-/// without any term gives its beginning.
+/// Returns the window of at most `lines` lines with the greatest IDF mass of distinct terms; the first such window. For a passage
+/// without any term it returns the beginning.
 pub(super) fn best(
     text: &str,
     start_line: u32,
@@ -26,7 +26,7 @@ pub(super) fn best(
     let window = lines.clamp(1, bounds.len().max(1));
     // A window starts on a line with text: at the top, or where a term is.
     let mut best = (0.0, 0);
-    // Marks come in order, so each window looks only at those in it.
+    // Marks are in order, so each window reads only those inside it.
     let mut next = 0;
     for first in 0..=bounds.len().saturating_sub(window) {
         let Some(range) = span(&bounds, first, window) else { break };
@@ -55,7 +55,7 @@ pub(super) fn best(
     }
 }
 
-/// Byte range of each line, without its line end.
+/// Returns the byte range of each line, without its line end.
 fn line_bounds(text: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let bounds = text.split_inclusive('\n').map(|line| {

@@ -1,4 +1,4 @@
-//! Similarity thresholds by language: a manual one goes before a calibrated one, and that before the built-in one.
+//! Similarity thresholds by language: a manual one overrides a calibrated one, which overrides the built-in one.
 
 use super::searcher::Searcher;
 use crate::Error;
@@ -9,10 +9,10 @@ use tamis_cut::{Rule, Value};
 use tamis_embed::{ModelInfo, Provider};
 use tamis_store::Calibration;
 
-/// The property under which the store remembers the change of model that was last told of.
+/// The property that holds the last reported change of model.
 const TOLD_PROPERTY: &str = "thresholds.told_change";
 
-/// Where a threshold comes from.
+/// The source of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThresholdSource {
@@ -38,29 +38,29 @@ impl fmt::Display for ThresholdSource {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Thresholds {
-    /// By canonical name of the language.
+    /// The thresholds with their sources, by canonical name of the language.
     pub by_language: BTreeMap<String, (f64, ThresholdSource)>,
-    /// For every other language.
+    /// The threshold of every other language.
     pub default: f64,
-    /// Where the default comes from: manual or built in.
+    /// The source of the default: manual or built in.
     pub default_source: ThresholdSource,
-    /// What the user should know of them.
+    /// A warning for the user about the thresholds.
     pub warning: Option<String>,
 }
 
 impl Thresholds {
-    /// The similarity that a passage in `language` must have. TSX, JSX and JavaScript count as TypeScript.
+    /// Returns the minimum similarity of a passage in `language`. TSX, JSX and JavaScript count as TypeScript.
     pub fn of(&self, language: Option<&str>) -> f64 {
         self.own(language).unwrap_or(self.default)
     }
 
-    /// The threshold of a language that has one of its own.
+    /// Returns the threshold of a language that has its own.
     pub fn own(&self, language: Option<&str>) -> Option<f64> {
         let own = self.by_language.get(threshold_language(language?));
         own.map(|&(threshold, _)| threshold)
     }
 
-    /// With the default of a rule that has one: a caller can give the cut another than the configuration's.
+    /// Uses the default of a rule that has one, since a caller can give the cut a default other than the configuration's.
     pub(crate) fn with_default_of(mut self, rule: &dyn Rule) -> Self {
         let given = rule.settings().into_iter().find(|(name, _)| *name == "default");
         if let Some((_, Value::Number(default))) = given {
@@ -69,16 +69,16 @@ impl Thresholds {
         self
     }
 
-    /// The threshold of a language and where it comes from.
+    /// Returns the threshold of a language and its source.
     pub(crate) fn entry(&self, language: &str) -> (f64, ThresholdSource) {
         self.by_language.get(language).copied().unwrap_or((self.default, self.default_source))
     }
 }
 
-/// What thresholds are measured with.
+/// The model under which thresholds are measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Under {
-    /// What runs the model, as the configuration writes it.
+    /// The provider of the model, as the configuration writes it.
     pub(crate) provider: &'static str,
     /// The model's identifier.
     pub(crate) model: String,
@@ -100,7 +100,7 @@ impl Under {
     }
 }
 
-/// Thresholds that were calibrated at one time with one model, wherever they are kept.
+/// Thresholds that were calibrated at one time with one model, in the configuration or in the store.
 struct Measured<'a> {
     provider: &'a str,
     model: &'a str,
@@ -128,10 +128,11 @@ impl<'a> From<&'a CalibratedConfig> for Measured<'a> {
     }
 }
 
-/// The thresholds that hold, and the change of model that keeps calibrated ones from holding, as words: from what, to what.
+/// Returns the thresholds in force. If a change of model disables calibrated ones, also returns the names of the old and the new
+/// model.
 ///
-/// The configuration's calibration goes before the store's, except where it says that it is the older one: it may be one that
-/// could not be written.
+/// The configuration's calibration overrides the store's, unless its date shows that it is older: a newer one may have failed to
+/// reach the file.
 pub(crate) fn resolve(
     config: &ThresholdConfig,
     rows: &[Calibration],
@@ -162,7 +163,7 @@ pub(crate) fn resolve(
     (Thresholds { by_language, default: config.default, default_source, warning: None }, change)
 }
 
-/// Two models by their identifiers, with what runs them where that alone tells them apart.
+/// Returns the identifiers of two models, with their providers if only those differ.
 fn names(then: &Measured<'_>, now: &Under) -> (String, String) {
     if then.model != now.model {
         return (then.model.to_owned(), now.model.clone());
@@ -171,9 +172,9 @@ fn names(then: &Measured<'_>, now: &Under) -> (String, String) {
 }
 
 impl Searcher<'_> {
-    /// The thresholds that hold under a model; `None`: those that hold whatever the model is. What was calibrated under
-    /// another model does not, and the warning says so once for each change of model; again where the index cannot be
-    /// written.
+    /// Returns the thresholds in force under a model; `None`: those in force under every model. Thresholds calibrated under
+    /// another model are not in force, and the warning says so once for each change of model, or every time if the index cannot
+    /// be written.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -189,7 +190,7 @@ impl Searcher<'_> {
         }
         let change = change.map(|(from, to)| format!("from {from} to {to}")).unwrap_or_default();
         if self.index.store.property(TOLD_PROPERTY)?.unwrap_or_default() != change {
-            // An index that cannot be written cannot remember, and is not worse for it.
+            // A read-only index cannot remember the warning, which does no harm.
             let _ = self.index.store.set_property(TOLD_PROPERTY, &change);
             thresholds.warning = (!change.is_empty()).then(|| {
                 format!("embedding model changed {change}; calibrated thresholds are ignored until `tamis calibrate`")

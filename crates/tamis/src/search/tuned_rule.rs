@@ -1,4 +1,4 @@
-//! The rule that decides a search: a cut with the asker's aims and strictness. Every face uses it, also for the results of
+//! The rule that decides a search: a cut with the caller's aims and strictness. Every interface uses it, also for the results of
 //! other engines.
 
 use super::aim::Aim;
@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::error::AimError;
 use tamis_cut::{Fixed, Rule, Want};
 
-/// A rule as the asker wants it.
+/// A rule adjusted to the caller's wishes.
 ///
 /// ```
 /// use tamis::search::TunedRule;
@@ -28,15 +28,15 @@ use tamis_cut::{Fixed, Rule, Want};
 pub struct TunedRule {
     rule: Box<dyn Rule>,
     want: Want,
-    /// The parameter that the word has set, where the rule has one.
+    /// The parameter that `want` has set, if the rule has one.
     set: Option<String>,
 }
 
 impl TunedRule {
-    /// `rule` with the aims that are given and at the strictness that `want` stands for, where it has one.
+    /// Adjusts `rule` to the given aims, and to the strictness of `want` if it has one.
     ///
     /// # Errors
-    /// An aim that the rule has not, or whose value is out of range.
+    /// The rule lacks an aim, or a value is out of range.
     pub fn new(rule: &dyn Rule, want: Want, aim: &Aim) -> Result<Self, AimError> {
         let rule = aim.set(rule)?;
         Ok(match rule.tuned(want) {
@@ -45,18 +45,18 @@ impl TunedRule {
         })
     }
 
-    /// The rule that decides.
+    /// Returns the rule that decides.
     pub fn rule(&self) -> &(dyn Rule + 'static) {
         self.rule.as_ref()
     }
 
-    /// How much is wanted.
+    /// Returns the number of results wanted.
     pub fn want(&self) -> Want {
         self.want
     }
 
-    /// What an answer that `method` decided says of the word: what it has set, or why it changes nothing. `None` where
-    /// the rule decides by itself.
+    /// Returns a remark on `want` for an answer that `method` decided: its effect, or the reason why it has none. `None` if
+    /// `want` is automatic.
     pub fn note(&self, method: &str) -> Option<String> {
         let want = self.want.name();
         let rule = self.rule.name();
@@ -69,7 +69,7 @@ impl TunedRule {
         })
     }
 
-    /// Adds to a decided cut what was wanted.
+    /// Adds the remark on `want` to a decided cut.
     pub(super) fn explain(&self, cut: &mut CutReport) {
         if let Some(note) = self.note(&cut.method) {
             cut.reason = format!("{}; {note}", cut.reason.trim_end_matches('.'));
@@ -78,20 +78,20 @@ impl TunedRule {
     }
 }
 
-/// What decides where nothing is to be cut.
+/// The rule for a search without a cut.
 const EVERYTHING: Fixed = Fixed { k: 1_000_000 };
 
 impl SearchRequest {
-    /// Returns `true` if nothing is to be cut, and so no gate to be asked either.
+    /// Returns `true` if the search has neither a cut nor a gate.
     pub(super) fn is_uncut(&self, config: &Config) -> bool {
         self.memory && self.cut.is_none() && config.memory.cut.is_none()
     }
 
-    /// The rule that decides this search: the request's cut, or else the configuration's, with the request's aims and at
-    /// the strictness that is wanted.
+    /// Returns the rule that decides this search: the request's cut, or else the configuration's, with the request's aims and the
+    /// strictness wanted.
     ///
     /// # Errors
-    /// An aim that the cut has not, or whose value is out of range.
+    /// The cut lacks an aim, or a value is out of range.
     pub fn asked(&self, config: &Config) -> Result<TunedRule, AimError> {
         let rule: &dyn Rule = match (self.cut.as_deref(), self.memory, config.memory.cut.as_deref()) {
             (Some(rule), _, _) | (None, true, Some(rule)) => rule,

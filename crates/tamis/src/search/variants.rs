@@ -1,19 +1,19 @@
-//! Other phrasings of a query. Each is gathered by itself, and their rankings are merged.
+//! Other phrasings of a query. Each is gathered on its own, and their rankings are merged.
 
 use crate::Error;
 use crate::config::{Config, VariantConfig};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a phrasing of the need is like, which says how much its ranks count.
+/// The kind of a phrasing, which sets the weight of its ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VariantKind {
-    /// The need in other words.
+    /// The same need in other words.
     #[default]
     Intent,
     /// Files and directories where the answer may be.
     Paths,
-    /// The shape of the code that is looked for.
+    /// The shape of the wanted code.
     Code,
 }
 
@@ -45,13 +45,13 @@ impl fmt::Display for VariantKind {
 pub struct Variant {
     /// Its words, at most `search.variants.max_characters`.
     pub text: String,
-    /// What it is like.
+    /// Its kind.
     pub kind: VariantKind,
-    /// How much its ranks count, 0 to 1. `None`: what the configuration gives its kind.
+    /// The weight of its ranks, 0 to 1. `None`: the configured weight of its kind.
     pub weight: Option<f64>,
 }
 
-/// `TEXT`, or `intent:TEXT`, `paths:TEXT`, `code:TEXT`.
+/// Parses `TEXT`, or `intent:TEXT`, `paths:TEXT`, `code:TEXT`.
 impl FromStr for Variant {
     type Err = Error;
 
@@ -71,10 +71,10 @@ impl FromStr for Variant {
 }
 
 impl Variant {
-    /// The weight that it counts with.
+    /// Returns its weight.
     ///
     /// # Errors
-    /// Its text is empty or too long, or its weight is no share.
+    /// Its text is empty or too long, or its weight is not in the range 0 to 1.
     pub(super) fn checked(&self, config: &Config) -> Result<f64, Error> {
         let most = config.search.variants.max_characters;
         let length = self.text.chars().count();

@@ -118,7 +118,7 @@ fn where_all_is_old_the_answer_says_that_age_did_it() {
     assert!(answer.cut.reason.ends_with("; the nearest match is too old (rank.recency)"), "{}", answer.cut.reason);
 }
 
-/// Configuration that is parsed, validated and never handed to the retriever.
+/// The trap: configuration that is parsed, validated and never passed to the retriever.
 #[test]
 fn trap_settings_of_the_gap_and_of_reranking_reach_the_result() {
     let tree = tree();

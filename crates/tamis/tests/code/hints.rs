@@ -1,4 +1,4 @@
-//! Kinds, symbols, languages: what narrows a search of code and what only leans.
+//! Kinds, symbols, languages: filters of a search of code, and mere preferences.
 
 use crate::support::{Tree, paths, refresh, search};
 use tamis::SearchRequest;
@@ -87,7 +87,7 @@ fn the_callers_file_and_a_filter_of_one_language_are_hints_too() {
     assert!(unknown.check().is_err(), "a display name is not the stored one");
 }
 
-/// The thresholds refuse every candidate that meaning brought in, and the answer silently becomes lexical.
+/// The trap: the thresholds reject every candidate found by meaning, and the answer silently becomes lexical.
 #[test]
 fn trap_an_answer_by_words_alone_says_so() {
     let tree = tree();

@@ -1,10 +1,10 @@
-//! Several repositories in one index: one's own first, what is shared, and nothing of the rest.
+//! Several repositories in one index: one's own first, shared ones next, and nothing of the rest.
 
 use crate::support::{Tree, refresh, search};
 use tamis::{Answer, Index, RunOptions, SearchRequest};
 use tamis_store::{Change, NewDocument, NewNamespace, NewPassage, TextForm};
 
-/// Documents by path in a namespace beside the tree's own.
+/// Adds documents by path to a namespace beside the tree's own.
 fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, documents: &[(&str, &str)]) {
     let document = |&(path, text): &(&str, &str)| {
         Change::Put(NewDocument {
@@ -37,7 +37,7 @@ const PRIVATE: [(&str, &str); 2] = [
     ("more.md", "Pump, pump, pump: primed, primed, primed before it starts."),
 ];
 
-/// An index of the team: two that share, one that does not, one of somebody else's.
+/// An index of the team: two repositories that share, one that does not, and one of somebody else's.
 fn team() -> (Tree, Index) {
     let tree = Tree::new(&[]);
     let index = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=50"), ("search.top_k", "50")]);
@@ -80,7 +80,7 @@ fn ones_own_and_what_the_owner_shares_with_where_each_hit_came_from() {
     assert!(places(&private).iter().any(|(namespace, _, shared)| namespace == "south" && *shared));
 }
 
-/// What a caller may not read is as if it were not in the index: not among the candidates, and not in any figure.
+/// An unreadable passage looks the same as a missing one: it is not among the candidates, and not in any figure.
 #[test]
 fn nothing_of_another_namespace_is_read_scored_counted_or_named() {
     let (_tree, index) = team();

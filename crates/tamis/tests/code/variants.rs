@@ -1,4 +1,4 @@
-//! Several phrasings of one need.
+//! Several phrasings of one question.
 
 use crate::support::{ask, notes_tree, paths, refresh, search};
 use tamis::SearchRequest;

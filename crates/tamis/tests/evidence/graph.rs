@@ -1,4 +1,4 @@
-//! A graph in the making.
+//! A graph under construction.
 
 use crate::support::Tree;
 use tamis::evidence::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, NodeType, Page, Relation, Task};
@@ -20,7 +20,7 @@ impl Graph {
         self
     }
 
-    /// A fragment on a page of its own.
+    /// Adds a fragment on a page of its own.
     pub fn fragment(mut self, id: &str, text: &str) -> Self {
         let page_id = format!("page of {id}");
         self.0.push(EvidenceRecord::Page(Page { id: page_id.clone(), ..Page::default() }));
@@ -52,7 +52,7 @@ impl Graph {
     }
 }
 
-/// Fragments on many subjects, so that there is a background to stand out of.
+/// Fragments on many subjects, which form a background.
 pub fn subjects() -> Graph {
     crate::support::notes().iter().fold(Graph::default(), |graph, (path, text)| {
         graph.fragment(path.trim_end_matches(".md"), text.trim_start_matches("# On the "))

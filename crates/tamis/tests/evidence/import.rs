@@ -1,4 +1,4 @@
-//! Imports of evidence: what is refused, what changes, what follows.
+//! Imports of evidence: refusals, changes and consequences.
 
 use crate::support::{Tree, search};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn import(index: &Index, records: &[Value]) -> ImportSummary {
     index.evidence().import(&lines(records), &()).expect("imported")
 }
 
-/// What an import that is refused says, a line each.
+/// The errors of a refused import, one a line.
 fn refused(index: &Index, records: &[Value]) -> Vec<String> {
     match index.evidence().import(&lines(records), &()) {
         Err(Error::Unreadable { records }) => records.iter().map(ToString::to_string).collect(),
@@ -113,7 +113,7 @@ fn what_refers_to_a_skipped_line_is_skipped_and_told_too() {
     assert!(told[1].starts_with("graph.jsonl: line 3: refers to page \"p1\""), "{told:?}");
     assert!(told[3].starts_with("graph.jsonl: line 1: refers to fragment \"f1\""), "{told:?}");
     assert_eq!(done.added, 2, "the task and the claim");
-    // What is stored serves as well as what is given.
+    // Stored records serve as well as given ones.
     let rest = import(
         &index,
         &[records[4].take(), json!({"record": "page", "id": "p1"}), records[2].clone(), records[0].clone()][1..],
@@ -135,7 +135,7 @@ fn an_unchanged_record_changes_nothing_and_a_changed_one_only_what_follows() {
     assert_eq!(index.contents().summary().expect("read").seq, before.seq);
     assert_eq!(index.imports().list().expect("read").len(), 1, "an unchanged record stays whose it was");
 
-    // A page of another name and address takes its fragments along.
+    // A changed page name and address updates its fragments.
     let mut page = graph()[4].clone();
     (page["title"], page["url"]) = (json!("Vitamins, tried"), json!("https://other.example/folic"));
     let done = import(&index, &[page]);
@@ -145,7 +145,7 @@ fn an_unchanged_record_changes_nothing_and_a_changed_one_only_what_follows() {
     let mut edge = graph()[0].clone();
     edge["relation"] = json!("neutral");
     assert_eq!(import(&index, &[edge]).passages, 0);
-    // A note in a claim's confidence is no reason to embed anything.
+    // A changed confidence of a claim embeds nothing.
     let mut claim = graph()[1].clone();
     claim["confidence"] = json!(0.75);
     assert_eq!((import(&index, &[claim.clone()]).updated, import(&index, &[claim]).unchanged), (1, 1));

@@ -1,4 +1,4 @@
-//! The fragments that have to do with a claim.
+//! Ranking the fragments relevant to a claim.
 
 use crate::graph::{Graph, subjects};
 use tamis::Index;
@@ -28,7 +28,7 @@ fn edges(index: &Index) -> Vec<Edge> {
     index.evidence().records(None).expect("read").into_iter().filter_map(edge).collect()
 }
 
-/// A cut that keeps all that there is.
+/// A request with a cut that keeps everything.
 fn whole() -> RankRequest {
     RankRequest { cut: Some(tamis::cut::parse("fixed:k=1000").expect("a cut")), ..RankRequest::new("c1") }
 }
@@ -40,7 +40,7 @@ fn trap_words_propose_and_have_no_part_in_the_order() {
     let ids: Vec<&str> = found.fragments.iter().map(|fragment| fragment.id.as_str()).collect();
     assert!(found.fragments.iter().all(|fragment| fragment.bm25 > 0.0), "proposed by words: {ids:?}");
     assert!(!ids.contains(&"tax") && found.proposed < 17, "what shares no word is not proposed: {ids:?}");
-    // The similarity is the vectors' own, and the order is its.
+    // The similarity is that of the vectors, and determines the order.
     let model = found.model.as_str();
     let passage =
         |path: &str| index.contents().document_passages(index.namespace(), path).expect("read").remove(0).passage;
@@ -103,7 +103,7 @@ fn linking_stores_neutral_edges_for_what_is_new_and_leaves_the_rest() {
         assert_eq!(edge.created_at.as_deref(), Some("2026-06-30T12:00:00Z"));
         assert!(edge.note.as_ref().is_some_and(|note| note.contains("not judged")), "{edge:?}");
     }
-    // Fragments have to do with the task of the claim from then on.
+    // The linked fragments belong to the claim's task from now on.
     let of_task = rank(&index, RankRequest { tasks: vec!["t1".into()], ..whole() });
     assert!(new.iter().all(|id| of_task.fragments.iter().any(|fragment| fragment.id == *id)));
     let again = rank(&index, link);

@@ -1,4 +1,4 @@
-//! What is imported is what is exported, whatever it is.
+//! An export equals the import, whatever its content.
 
 use crate::support::Tree;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tamis::evidence::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work};
 use tamis::import::ImportInput;
 
-/// Names of any script, with what paths, URLs and SQL make something of.
+/// Names in any script, with characters that are special in paths, URLs and SQL.
 fn id(kind: &'static str) -> impl Strategy<Value = String> {
     prop_oneof![(0_u8..4).prop_map(move |number| format!("{kind}{number}")), "[a-z:/%'\"ä語🦀 _.-]{1,6}",]
 }
@@ -53,7 +53,7 @@ fn work() -> impl Strategy<Value = Work> {
     )
 }
 
-/// The parts of a graph; indexes say which node a reference is to.
+/// The parts of a graph; an index in them selects the node of a reference.
 type Parts = (
     Vec<Task>,
     Vec<Work>,
@@ -80,7 +80,7 @@ fn parts() -> impl Strategy<Value = Parts> {
     )
 }
 
-/// A graph that is sound: of one key there is one record, and what is referred to is there.
+/// A valid graph: each key has one record, and every reference has its record.
 fn graph((tasks, works, pages, fragments, claims, edges): Parts) -> Vec<EvidenceRecord> {
     let name = |ids: &[String], at: usize| ids[at % ids.len()].clone();
     let mut records = BTreeMap::new();
@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn an_export_of_an_import_is_the_same(parts in parts(), shuffled in any::<proptest::sample::Index>()) {
         let records = graph(parts);
-        // Lines in another order: those referred to may come later.
+        // Lines in another order: a record may come after its references.
         let mut lines = records.clone();
         let middle = shuffled.index(lines.len());
         lines.rotate_left(middle);

@@ -1,4 +1,4 @@
-//! SciFact as a graph, where it lies beside the checkout: what is imported is what a direct count of the file gives.
+//! SciFact as a graph, if it lies beside the checkout: the import agrees with a direct count of the file.
 
 #[path = "../../examples/scifact_evidence/convert.rs"]
 pub mod convert;
@@ -19,7 +19,7 @@ pub struct SciFact {
     _tree: Tree,
 }
 
-/// SciFact; `None`, with a line that says so, where it does not lie beside the checkout.
+/// SciFact; `None`, with a printed reason, if it does not lie beside the checkout.
 pub fn scifact() -> Option<SciFact> {
     scifact_with(|_| ())
 }
@@ -85,7 +85,7 @@ fn scifact_is_imported_with_its_labels() {
         assert_eq!(stands(Relation::Neutral), unlabelled.count(), "claim {}", claim.id);
     }
 
-    // The same again does nothing.
+    // The same import again does nothing.
     let again = index.evidence().import(&import, &()).expect("imported");
     assert_eq!((again.unchanged, again.passages), (records.len() as u64, 0));
     let run = index.complete(RunOptions::WHOLE, &()).expect("embedded");

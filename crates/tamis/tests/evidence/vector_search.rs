@@ -1,4 +1,4 @@
-//! The claims and fragments that are like a text.
+//! Searching claims and fragments similar to a text.
 
 use crate::graph::subjects;
 use tamis::Index;

@@ -1,5 +1,5 @@
-//! Views of SciFact, where it lies beside the checkout: each gives what a direct count of the file gives. And what every view
-//! gives through the store's own tables.
+//! Views of SciFact, if it lies beside the checkout: each agrees with a direct count of the file, and every view with a
+//! query on the store's own tables.
 
 use crate::graph::subjects;
 use crate::scifact::{SciFact, scifact, scifact_with};
@@ -33,7 +33,7 @@ fn lines(answer: &SqlAnswer, columns: &[&str]) -> Vec<String> {
     answer.rows.iter().map(|row| places.iter().map(|&at| cell(&row[at])).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// What a claim has by the file: supports, refutes, neutral, abstracts with a label.
+/// The counts of each claim in the file: supports, refutes, neutral, abstracts with a label.
 fn counted(claims: &SciFact) -> BTreeMap<String, [usize; 4]> {
     let count = |claim: &crate::scifact::convert::ScifactClaim| {
         let labelled = |label: &str| claim.evidence.iter().filter(|rationale| rationale.label == label).count();
@@ -119,7 +119,7 @@ fn counts(graph: &SciFact) {
     let pages: BTreeSet<String> = lines(&chain, &["page_id"]).into_iter().collect();
     assert_eq!(pages, busiest.evidence.iter().map(|r| r.doc_id.clone()).chain(busiest.cited_doc_ids.clone()).collect());
 
-    // By abstract: the claims that it supports, and how often.
+    // By abstract: the claims that it supports, and the number of supports.
     let mut by_source: BTreeMap<&str, (BTreeSet<&str>, usize, BTreeSet<&str>)> = BTreeMap::new();
     for claim in &graph.claims {
         for rationale in &claim.evidence {
@@ -145,7 +145,7 @@ fn counts(graph: &SciFact) {
     let expected: Vec<String> = orphans.iter().take(200).map(|(id, judged)| format!("{id} {judged}")).collect();
     assert_eq!(lines(&ask(index, "v_orphan_sources", &[]), &["source_id", "claims"]), expected);
 
-    // No year is known, so that all is in one line.
+    // No year is known, so everything is in one row.
     let timeline = ask(index, "v_evidence_timeline", &[]);
     let sum = |of: usize| claims.values().map(|counts| counts[of]).sum::<usize>();
     let expected = format!("- {} {} {} {}", claims.len(), sum(0), sum(1), sum(2));
@@ -156,7 +156,7 @@ fn counts(graph: &SciFact) {
         judged.take(200).map(|(id, [supports, refutes, ..])| format!("{id} 0 {} -", supports + refutes)).collect();
     assert_eq!(freshness, expected);
 
-    // Of citations, origins and years SciFact says nothing.
+    // SciFact says nothing about citations, origins and years.
     for view in [
         "v_claim_origins",
         "v_citation_flow",

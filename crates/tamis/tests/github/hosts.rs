@@ -1,4 +1,4 @@
-//! Where requests go, who asks, and what is not there.
+//! The targets of requests, their credentials, and missing repositories.
 
 use super::server::{Server, ServerFault, World};
 use super::{Bench, TOKEN, held, world};
@@ -136,7 +136,7 @@ fn trap_the_token_is_nowhere_in_the_index() {
     assert!(files > 3, "{files}");
 }
 
-/// How many files are below a directory, none of which holds the token.
+/// The number of files below a directory, none of which holds the token.
 fn files(directory: &Path) -> usize {
     let entries = fs::read_dir(directory).expect("listed").map(|entry| entry.expect("an entry").path());
     entries

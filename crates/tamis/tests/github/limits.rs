@@ -1,4 +1,4 @@
-//! Limits of requests and servers that fail: waited with, never for ever, never in a test.
+//! Request limits and failing servers: the import waits, never forever, and never in real time in a test.
 
 use super::server::ServerFault;
 use super::{Bench, StopAfter, held, world};
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::time::Duration;
 use tamis::import::Stopped;
 
-/// When the tests' server says it is: 2025-06-01 12:00:00 UTC.
+/// The time by the tests' server: 2025-06-01 12:00:00 UTC.
 const NOW: i64 = 1_748_779_200;
 
 fn primary(seconds: i64) -> ServerFault {
@@ -115,7 +115,7 @@ fn failures_pass() {
     let index = bench.open();
     let report = bench.import(&index);
     assert_eq!((report.added, report.comments, report.stopped), (5, 6, None), "{report:?}");
-    // Half of 1 + 2 + 4 + 8 + 16 seconds, without chance.
+    // Half of 1 + 2 + 4 + 8 + 16 seconds, without randomness.
     assert_eq!(bench.clock.slept(), Duration::from_millis(15_500));
 }
 

@@ -1,4 +1,4 @@
-//! The import from GitHub, against a server in the same process that plays it, with its limits and its failures.
+//! The import from GitHub, against a fake server in the same process, with its limits and its failures.
 
 #![cfg(feature = "github")]
 
@@ -24,14 +24,14 @@ use tamis::{Error, Index, Observer, Stage};
 /// The token of all tests.
 const TOKEN: &str = "sesame-7c1f";
 
-/// A clock that moves by waiting alone, and has no chance.
+/// A clock that moves only by waiting, without randomness.
 struct TestClock {
     now: Mutex<Timestamp>,
     slept: Mutex<Duration>,
 }
 
 impl TestClock {
-    /// When the server says it is, too.
+    /// Starts at the server's time.
     fn new() -> Self {
         let now = "2025-06-01T12:00:00Z".parse().expect("a time");
         TestClock { now: Mutex::new(now), slept: Mutex::default() }
@@ -62,7 +62,7 @@ impl Clock for TestClock {
     }
 }
 
-/// Stops a run after so many steps of what it reads.
+/// Stops a run after a number of steps of reading.
 struct StopAfter {
     steps: usize,
     seen: AtomicUsize,
@@ -160,7 +160,7 @@ impl Bench {
     }
 }
 
-/// All that the index holds of the repository: each issue by its path, as it is printed.
+/// All that the index holds of the repository: each issue by its path, as printed.
 fn held(index: &Index) -> BTreeMap<String, String> {
     let documents = index.contents().documents(index.namespace()).expect("listed");
     let whole = |path: String| {

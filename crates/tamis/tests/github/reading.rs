@@ -1,4 +1,4 @@
-//! What comes in, and what the next import asks for.
+//! The imported issues, and the requests of the next import.
 
 use super::server::{World, comment, issue, minute, pull, review};
 use super::support::ask;
@@ -119,7 +119,7 @@ fn a_list_that_ends_after_some_pages_is_read_on_by_time() {
     world.issues =
         (1..=9).map(|number| issue(number, "Boiler", 10, 200 + i64::try_from(number).expect("small") / 2)).collect();
     world.pages = 1;
-    // Two of each second and two on a page: nothing would move on without another page.
+    // Two of each second and two on a page: without another page the import would not move on.
     world.page = 3;
     let bench = Bench::new(world);
     let index = bench.open();
@@ -188,7 +188,7 @@ fn a_date_leaves_out_what_is_older_but_no_comment_of_what_is_not() {
     assert_eq!(held.keys().collect::<Vec<_>>(), ["issue:2", "issue:3", "issue:4", "issue:5"], "{report:?}");
     assert!(held["issue:2"].contains("Graphite grease"), "{held:?}");
     assert!(held["issue:3"].contains("This line leaks oil."), "{held:?}");
-    // All of it afterwards: begins anew and says why.
+    // Afterwards all of it: the import starts over and says why.
     let report = bench.import(&index);
     assert_eq!(
         (report.added, report.anew.as_deref()),
@@ -211,7 +211,7 @@ fn pull_requests_and_reviews_can_be_left_out() {
     let no_reviews = GithubImport { reviews: false, ..bench.request() };
     let report = bench.try_import(&index, &no_reviews, &()).expect("imported");
     assert_eq!((report.added, report.reviewed, report.pending), (5, 0, 0), "{report:?}");
-    // They are not forgotten: an import that may ask for them does.
+    // They are not forgotten: an import that may request them does.
     let report = bench.import(&index);
     assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
 }

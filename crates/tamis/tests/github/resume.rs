@@ -1,4 +1,4 @@
-//! An import that ends anywhere goes on from there.
+//! An import that stops anywhere resumes from there.
 
 use super::server::ServerFault;
 use super::{Bench, held, world};
@@ -21,7 +21,7 @@ fn wherever_an_import_breaks_off_the_next_one_brings_the_rest() {
         bench.server.world().broken_from = None;
         let report = bench.import(&index);
         assert_eq!(held(&index), expected, "broken off at request {from}");
-        // Five repetitions, and then no page of the same list twice but the last one.
+        // Five repetitions, and then no page of the same list twice except the last one.
         let again = report.requests as usize + asked.saturating_sub(6);
         assert!(again <= requests + 3, "broken off at request {from}: {again} of {requests}");
         assert_eq!(report.pending, 0);

@@ -1,5 +1,5 @@
-//! A small GitHub in the same process: lists sorted by the time of the last update, paged, with `ETag`s; and whatever goes
-//! wrong with a server.
+//! A small GitHub in the same process: lists sorted by the time of the last update, paged, with `ETag`s; and every
+//! fault of a server.
 
 #![allow(dead_code)]
 
@@ -10,24 +10,24 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What the server does in place of an answer.
+/// The fault that the server shows instead of an answer.
 #[derive(Clone)]
 pub enum ServerFault {
     /// Status, headers, body.
     Status(u16, Vec<(&'static str, String)>, String),
-    /// The answer, with these headers in place of its own.
+    /// The answer, with these headers instead of its own.
     Headers(Vec<(&'static str, String)>),
-    /// The answer, of which the connection ends in the middle.
+    /// The answer, with the connection cut in the middle.
     CutConnection,
     /// The answer, of which the server only sends the first half.
     CutBody,
     /// The connection ends without an answer.
     Nothing,
-    /// The connection stays open without one.
+    /// The connection stays open without an answer.
     Silence,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
@@ -35,24 +35,24 @@ pub struct Request {
     pub headers: BTreeMap<String, String>,
 }
 
-/// What is there, and what is to happen.
+/// The content of the server, and its planned faults.
 #[derive(Default)]
 pub struct World {
     pub issues: Vec<Value>,
     pub comments: Vec<Value>,
     pub remarks: Vec<Value>,
     pub reviews: BTreeMap<u64, Vec<Value>>,
-    /// Where the repository is: requests of other ones are answered by 404.
+    /// The root of the repository; requests to others get 404.
     pub root: String,
-    /// Paths that begin so are redirected to the same at another root.
+    /// Paths with these prefixes are redirected to the same path at another root.
     pub redirects: Vec<(String, String)>,
-    /// Entries of a page.
+    /// The number of entries on a page.
     pub page: usize,
-    /// Pages of a list that are shown.
+    /// The number of pages shown of a list.
     pub pages: usize,
     /// Faults by the number of the request, from 0.
     pub faults: BTreeMap<usize, ServerFault>,
-    /// From this request on all are answered by this fault.
+    /// The request from which on all get this fault.
     pub broken_from: Option<(usize, ServerFault)>,
     /// Changes after a request was answered, by its number.
     pub changes: BTreeMap<usize, fn(&mut World)>,
@@ -82,12 +82,12 @@ impl Server {
         self.world.lock().expect("no test failed while it held this")
     }
 
-    /// The requests since the last time this was asked.
+    /// Returns the requests since the last call.
     pub fn requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.world().requests)
     }
 
-    /// Their addresses.
+    /// Returns their addresses.
     pub fn targets(&self) -> Vec<String> {
         self.requests().into_iter().map(|request| request.target).collect()
     }

@@ -23,7 +23,8 @@ fn issue(number: u64, title: &str, day: &str) -> Issue {
     Issue { body, created_at: at("2024-01-01"), updated_at: at(day), ..Issue::new(number, title) }
 }
 
-/// A tracker: an open issue, a closed one with the answer in a comment, a pull request that was merged and one that was not.
+/// A tracker: an open issue, a closed one with the answer in a comment, a merged pull request and one that was not
+/// merged.
 fn tracker() -> Vec<Issue> {
     let closed = |issue| Issue { state: IssueState::Closed, closed_at: at("2024-02-01"), ..issue };
     let pull = |issue: Issue, state| Issue { kind: IssueKind::PullRequest, state, ..issue };
@@ -82,7 +83,7 @@ fn a_comment_is_found_with_its_issue_and_the_issue_is_read_whole() {
     {
         assert!(whole.contains(part), "{part}: {whole}");
     }
-    // The lines of a result are lines of the whole.
+    // The lines of a result are lines of the whole issue.
     let lines = index.get(&format!("issue:12:{}-{}", hit.start_line, hit.end_line)).expect("there").text;
     assert!(lines.contains("spool directory"), "{lines}");
     assert_eq!(index.get(&format!("{}:issue:12", index.namespace())).expect("there").text, whole);
@@ -143,7 +144,7 @@ fn what_was_updated_later_holds_whatever_comes_last() {
     assert_eq!(counts(&summary), (0, 0, 0, 1), "the file is older than the index");
     assert_eq!(listing(&index), before);
 
-    // An older page may still know a comment that the index does not.
+    // An older page may still hold a comment that the index lacks.
     let older = Issue { comments: vec![comment("bob", "2024-01-02", "I see it too.")], ..tracker().remove(0) };
     let summary = take_in(&index, &import(vec![older]));
     assert_eq!((counts(&summary), summary.comments), ((0, 1, 0, 0), 1));
@@ -177,7 +178,7 @@ fn comments_that_come_alone_join_their_issues_and_strays_are_reported() {
     assert_eq!(summary.without_issue, BTreeMap::from([(99, 2)]));
     assert_eq!(record(&index, 12).comments.last(), Some(&late));
     assert_eq!(counts(&take_in(&index, &alone)), (0, 0, 1, 0));
-    // With its issue in the same import, a comment is no stray.
+    // With its issue in the same import, a comment is not a stray.
     let both = IssueImport { issues: vec![issue(99, "A new one", "2024-02-07")], ..alone };
     let summary = take_in(&index, &both);
     assert_eq!((counts(&summary), summary.comments), ((1, 0, 1, 0), 2));
@@ -339,7 +340,7 @@ fn what_came_from_an_origin_is_taken_out_again() {
     assert_eq!(listing(&index), before);
     assert!(index.check().expect("checked").problems.is_empty());
 
-    // What comes back is embedded already.
+    // Restored text is already embedded.
     take_in(&index, &import(tracker()));
     assert!(index.complete(RunOptions::WHOLE, &()).expect("completed").embedded.is_empty());
 }

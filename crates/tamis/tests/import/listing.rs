@@ -1,9 +1,9 @@
-//! What the store holds, to compare before and after.
+//! The content of the store, to compare before and after.
 
 use tamis::Index;
 use tamis::import::ImportSummary;
 
-/// All that the store holds of every namespace, to the byte.
+/// Everything that the store holds of every namespace, to the byte.
 pub fn listing(index: &Index) -> Vec<String> {
     let mut lines = Vec::new();
     for namespace in index.contents().namespaces().expect("namespaces") {

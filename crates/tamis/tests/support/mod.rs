@@ -8,7 +8,7 @@ use tamis::config::{Config, Origins};
 use tamis::{Answer, Index, Location, RunReport, SearchRequest};
 use tamis_store::{Access, EmbeddedStore, Store};
 
-/// The store of an index, for what the library does not write.
+/// The store of an index, for writes that the library does not offer.
 pub fn store(index: &Index) -> Box<dyn Store> {
     Box::new(EmbeddedStore::open(&index.location().directory, Access::ReadWrite).expect("opened"))
 }
@@ -60,7 +60,7 @@ pub fn paths(answer: &Answer) -> Vec<&str> {
     answer.results.iter().map(|hit| hit.path.as_str()).collect()
 }
 
-/// Notes on many subjects, so that there is a background to stand out of.
+/// Notes on many subjects, which form a background.
 pub fn notes() -> Vec<(String, String)> {
     let subjects = [
         ("oven", "Heat the oven to 220 degrees and bake the bread on a stone for forty minutes."),

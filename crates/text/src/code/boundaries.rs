@@ -58,7 +58,7 @@ impl Boundaries {
     }
 }
 
-/// A node counts where it is the first thing on its line.
+/// Records a node if it is the first one on its line.
 fn note(depths: &mut [u8], lines: &Lines<'_>, node: Node<'_>, depth: u8) {
     let row = node.start_position().row;
     if row < depths.len() && depth < depths[row] {

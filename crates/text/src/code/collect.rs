@@ -30,7 +30,7 @@ struct Definition {
     name: Range<usize>,
     scope: Option<Range<usize>>,
     shape: Shape,
-    /// Belongs to the class rather than to its instances, where the name says so.
+    /// Belongs to the class rather than to its instances, if the name says so.
     singleton: bool,
 }
 
@@ -125,7 +125,7 @@ fn search<'tree>(cursor: &mut QueryCursor, query: &Definitions, tree: &'tree Tre
     Search { found, namespaces, leads }
 }
 
-/// Keeps the larger kind of several patterns that match one name, with the receiver if any of them knows it.
+/// Keeps the most specific kind of several patterns that match one name, with the receiver if any of them knows it.
 fn keep_best<'tree>(found: &mut Vec<Found<'tree>>, by_name: &mut HashMap<usize, usize>, mut next: Found<'tree>) {
     let Some(definition) = &mut next.definition else {
         return;
@@ -222,7 +222,7 @@ struct Open<'tree> {
 
 enum Enclosing<'tree> {
     Item(usize),
-    /// A wrapper, and whether a definition has taken it.
+    /// A wrapper; true once a definition has taken it.
     Wrap(Node<'tree>, bool),
 }
 
@@ -279,7 +279,7 @@ impl<'a> Nest<'a> {
         let names = vec![(definition.name.start, self.symbol(definition, parent))];
         let own = fingerprint(node, self.lines.text);
         let signature = match parent.map(|parent| &self.items[parent]) {
-            // Two traits of one type may ask for methods of one name.
+            // Two traits of one type may require methods of one name.
             Some(parent) if parent.kind == ItemKind::Implementation => {
                 fingerprint::combined([parent.signature, own.hash])
             }
@@ -316,7 +316,7 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Whether a definition inside another becomes an item of its own.
+    /// Returns `true` if a definition inside another becomes an item of its own.
     fn is_kept(&self, kind: ItemKind, declaration: bool, (start, last): (usize, usize), parent: Option<usize>) -> bool {
         let Some(parent) = parent.map(|index| &self.items[index]) else {
             return true;
@@ -331,7 +331,7 @@ impl<'a> Nest<'a> {
         if parent.kind == ItemKind::Module {
             return true;
         }
-        // A function or constant is one passage; its inner functions and types count only where it is too large.
+        // A function or constant is one passage; its inner functions and types count only if it is too large.
         kind != ItemKind::Constant
             && self.lines.tokens(parent.start, parent.last) > self.max_tokens
             && self.lines.tokens(start, last) >= INNER_TOKENS

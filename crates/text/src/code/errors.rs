@@ -6,14 +6,14 @@ use crate::lines::Lines;
 
 /// Share of lines with errors above which a file is not in the language of its name.
 const SHARE: f64 = 0.4;
-/// Share of lines with errors that macros and dialects leave in many a C file.
+/// Share of lines with errors that macros and dialects leave in many C files.
 const NOTED_SHARE: f64 = 0.05;
 
 /// A single error of more parts than this takes a query time that is quadratic in their number: it looks for a named
 /// sibling after each of them.
 const PARTS: u32 = 2_000;
 
-/// The number of lines with errors; none where a query of the tree would take too long.
+/// The number of lines with errors; `None` if a query of the tree would take too long.
 pub(super) fn lines(tree: &Tree) -> Option<usize> {
     let root = tree.root_node();
     if !root.has_error() {
@@ -44,12 +44,12 @@ pub(super) fn lines(tree: &Tree) -> Option<usize> {
     }
 }
 
-/// Whether too many lines have errors for the tree to be of use.
+/// Returns `true` if too many lines have errors for the tree to be of use.
 pub(super) fn are_too_many(errors: usize, lines: &Lines<'_>) -> bool {
     errors > 1 && share(errors, lines) > SHARE
 }
 
-/// Whether the errors are worth a note.
+/// Returns `true` if the errors are worth a note.
 pub(super) fn are_notable(errors: usize, lines: &Lines<'_>) -> bool {
     share(errors, lines) >= NOTED_SHARE
 }

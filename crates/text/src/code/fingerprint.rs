@@ -16,8 +16,8 @@ const TOKENS: usize = 512;
 
 /// The fingerprint of the definition at `node`.
 ///
-/// Two definitions have the same hash where their signatures differ only in white space, comments, attributes
-/// and a trailing comma. Text after a `=` is body, except in the defaults of parameters.
+/// Two definitions have the same hash if their signatures differ only in white space, comments, attributes and a
+/// trailing comma. Text after a `=` is body, except in the defaults of parameters.
 pub(super) fn fingerprint(node: Node<'_>, text: &str) -> Fingerprint {
     let mut tokens: Vec<&str> = Vec::new();
     let mut head = None;
@@ -83,7 +83,7 @@ fn is_left_out(node: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
     is_remark(node, parent) || is_body(node, field) || is_value(node, parent, field)
 }
 
-/// Comments and what annotates the definition.
+/// Comments and annotations of the definition.
 fn is_remark(node: Node<'_>, parent: Node<'_>) -> bool {
     let kind = node.kind();
     kind.ends_with("comment")

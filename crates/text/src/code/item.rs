@@ -7,7 +7,7 @@ use crate::Kind;
 /// The kind of a definition, as far as dividing a file needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ItemKind {
-    // From general to specific: where two patterns match one name, the more specific kind is kept.
+    // From general to specific: if two patterns match one name, the more specific kind is kept.
     Constant,
     Module,
     Macro,
@@ -48,7 +48,7 @@ pub(super) struct Item {
     /// The qualified name, and further names of the same declaration, each with the byte at which it begins. In
     /// order, and never empty.
     pub(super) names: Vec<(usize, String)>,
-    /// Whether the definition itself names its owner.
+    /// True if the definition itself names its owner.
     pub(super) qualified: bool,
     /// The node, in bytes.
     pub(super) bytes: Range<usize>,

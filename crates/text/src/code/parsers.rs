@@ -22,7 +22,7 @@ impl Parsers {
         PARSERS.with_borrow_mut(work)
     }
 
-    /// The tree of `text`, or none where the budget runs out.
+    /// The tree of `text`, or `None` if the budget runs out.
     ///
     /// The budget counts the parser's steps instead of time, so that the same file always gives the same tree.
     pub(super) fn parse(&mut self, grammar: &'static Grammar, text: &str) -> Option<Tree> {
@@ -57,14 +57,14 @@ impl Parsers {
             bytes.get(offset..end).unwrap_or_default()
         };
         let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| reads.get() <= budget.reads);
-        // A stopped parser would otherwise go on where it was.
+        // A stopped parser would otherwise resume.
         parser.reset();
         tree
     }
 }
 
-/// The work that a parser may do: progress reports, one every 100 steps, and chunks of text read. The second catches a lexer
-/// that reads to the end of the file again and again, looking for the end of a comment that has none.
+/// The work that a parser may do: progress reports, one every 100 steps, and chunks of text read. The second limit
+/// catches a lexer that reads to the end of the file again and again, looking for the end of an unclosed comment.
 struct Budget {
     reports: usize,
     reads: usize,

@@ -16,10 +16,11 @@ use crate::lines::Lines;
 
 /// The names that `text` refers to, in the order of the text, each once a line.
 ///
-/// `path_or_language` is a file's path or a name that [`Language::resolve`] knows. Empty for a language without
-/// symbols (see [`Language::has_symbols`]) and for a text that its parser gives up on; errors in the text cost only what
-/// they touch. Names are found by the shape of the syntax alone: a call of something unknown is a reference like any
-/// other, and the name of a definition is not a reference. Deterministic, and linear in the length of the text.
+/// `path_or_language` is a file's path or a name that [`Language::resolve`] knows. The result is empty for a language
+/// without symbols (see [`Language::has_symbols`]) and for a text that its parser gives up on; errors in the text
+/// affect only the part they touch. Names are found by the shape of the syntax alone: a call of an unknown function is
+/// a reference like any other, and the name of a definition is not a reference. Deterministic, and linear in the length
+/// of the text.
 ///
 /// ```
 /// use tamis_text::{ReferenceKind, references};
@@ -41,7 +42,7 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
         let Some(tree) = parsers.parse(grammar, text).filter(|tree| errors::lines(tree).is_some()) else {
             return Vec::new();
         };
-        // By where the name begins: several patterns can match one name.
+        // By start of the name: several patterns can match one name.
         let mut found: HashMap<usize, (Node<'_>, ReferenceKind)> = HashMap::new();
         parsers.cursor.set_match_limit(MATCH_LIMIT);
         parsers.cursor.set_max_start_depth(None);
@@ -73,7 +74,7 @@ fn ordered(found: &HashMap<usize, (Node<'_>, ReferenceKind)>, text: &str) -> Vec
     let mut starts: Vec<usize> = found.keys().copied().collect();
     starts.sort_unstable();
     let mut references: Vec<Reference> = Vec::new();
-    // By name, where the line that is being read has it.
+    // By name, if the line being read has it.
     let mut on_line: HashMap<String, usize> = HashMap::new();
     for (node, kind) in starts.iter().filter_map(|start| found.get(start)) {
         let name = last_part(&text[node.byte_range()]);
@@ -101,14 +102,14 @@ fn last_part(text: &str) -> String {
     name.rsplit(['.', ':', '\\']).next().unwrap_or_default().to_owned()
 }
 
-/// Whether a node names a definition rather than mentioning it.
+/// Returns `true` if a node names a definition rather than mentioning it.
 fn names_a_definition(node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;
     };
     let is = |field: &str| parent.child_by_field_name(field) == Some(node);
     match parent.kind() {
-        // `struct point p;` mentions what `struct point { … };` defines.
+        // `struct point p;` mentions the definition `struct point { … };`.
         "struct_specifier" | "class_specifier" | "union_specifier" | "enum_specifier" => {
             is("name") && parent.child_by_field_name("body").is_some()
         }
@@ -174,6 +175,6 @@ fn number(row: usize) -> u32 {
 }
 
 fn grammar(path_or_language: &str, text: &str) -> Option<&'static Grammar> {
-    // The first line tells the language of a path without an extension.
+    // The first line identifies the language of a path without an extension.
     Language::resolve(path_or_language).or_else(|| Language::of_text(path_or_language, text))?.grammar()
 }

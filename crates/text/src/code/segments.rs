@@ -10,7 +10,7 @@ pub(super) struct Segment {
     pub(super) last: usize,
     /// Its definition; none between definitions.
     pub(super) item: Option<usize>,
-    /// Whether the definition begins here. Its remainder after inner definitions does not.
+    /// True if the definition begins here. Its remainder after inner definitions does not.
     pub(super) head: bool,
     /// Further definitions that share the segment.
     pub(super) others: Vec<usize>,
@@ -112,7 +112,7 @@ fn join_little(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec
     joined
 }
 
-/// Whether a segment holds only closing brackets or the like.
+/// Returns `true` if a segment holds only closing brackets or the like.
 fn closes(lines: &Lines<'_>, segment: &Segment) -> bool {
     let closer = |row: usize| {
         let line = lines.line(row).trim_start();
@@ -126,7 +126,7 @@ fn is_little(lines: &Lines<'_>, segment: &Segment) -> bool {
     tokens <= LITTLE_TOKENS || (segment.first == segment.last && tokens <= LITTLE_LINE_TOKENS)
 }
 
-/// Whether a segment is too small by itself and joins the next one.
+/// Returns `true` if a segment is too small by itself and joins the next one.
 fn is_opening(lines: &Lines<'_>, items: &[Item], segment: &Segment, next: Option<&Segment>) -> bool {
     let tokens = lines.tokens(segment.first, segment.last);
     let Some(item) = segment.item else {
@@ -163,13 +163,13 @@ fn group_small(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec
     grouped
 }
 
-/// Whether two segments are of one kind and place, at most one blank line apart, and not too large together.
+/// Returns `true` if two segments are of one kind and place, at most one blank line apart, and not too large together.
 fn belongs_together(lines: &Lines<'_>, items: &[Item], previous: &Segment, next: &Segment) -> bool {
     let (Some(before), Some(after)) = (previous.item, next.item) else {
         return false;
     };
     let (before, after) = (&items[before], &items[after]);
-    // Declared functions stay apart where they are documented.
+    // Declared functions stay apart if they are documented.
     let documented = after.kind >= ItemKind::Function && (after.first < after.start || next.first > previous.last + 1);
     before.kind == after.kind
         && before.parent == after.parent

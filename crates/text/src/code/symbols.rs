@@ -22,7 +22,7 @@ pub struct Reference {
     pub name: String,
     /// The line, counted from 1.
     pub line: u32,
-    /// The kind of reference. Where a line has several kinds, the one that says most, which is the last in the order of
+    /// The kind of reference. If a line has several kinds, the most specific one, which is the last in the order of
     /// [`ReferenceKind`].
     pub kind: ReferenceKind,
 }

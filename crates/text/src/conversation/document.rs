@@ -45,8 +45,8 @@ impl Conversation {
         lines.collect()
     }
 
-    /// The turns on these lines of [`Conversation::rendered`], which tells the turns of a passage of the document and of
-    /// its neighbours.
+    /// The turns on these lines of [`Conversation::rendered`], for finding the turns of a passage of the document and
+    /// of its neighbours.
     #[must_use]
     pub fn turns_at(&self, start_line: u32, end_line: u32) -> Range<usize> {
         let lines = self.turn_lines();
@@ -56,10 +56,11 @@ impl Conversation {
     }
 
     /// The session as a document. A passage holds as many whole turns as fit, and begins with the last turn of the one
-    /// before where there is room for it. A turn that is too long is divided and does not share its passages.
+    /// before if it fits. A turn that is too long is divided and does not share its passages.
     ///
-    /// Passages are of kind [`Kind::Turns`] and dated as their last turn; `part` numbers the windows, which the pieces of a
-    /// long turn share. The author is set where all turns have the same one. The attribute `speaker` lists the participants.
+    /// Passages are of kind [`Kind::Turns`] and dated as their last turn; `part` numbers the windows, which the pieces
+    /// of a long turn share. The author is set if all turns have the same one. The attribute `speaker` lists the
+    /// participants.
     #[must_use]
     pub fn document(&self, options: &ConversationOptions) -> Document {
         let rendered = self.rendered(&options.time_zone);
@@ -142,7 +143,7 @@ fn clock(time: jiff::Timestamp, zone: &TimeZone) -> String {
     time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Windows of turns that fit. Each begins with the last turn of the one before, where the next turn fits beside it.
+/// Windows of turns that fit. Each begins with the last turn of the one before, if the next turn fits beside it.
 fn windows(lines: &Lines<'_>, rows: &[(usize, usize)], max_tokens: usize) -> Vec<Range<usize>> {
     let cost = |turn: usize| rows.get(turn).map_or(0, |(first, last)| lines.tokens(*first, *last));
     let mut windows = Vec::new();

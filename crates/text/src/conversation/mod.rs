@@ -68,15 +68,15 @@ pub struct Conversation {
 pub struct ConversationLog {
     /// The sessions, in the order in which the log first speaks of them.
     pub conversations: Vec<Conversation>,
-    /// Number of records left out since they are not turns: tool calls, states, turns without text.
+    /// Number of records left out because they are not turns: tool calls, states, turns without text.
     pub other: usize,
-    /// Number of turns left out since they repeat another one word for word, at the same time in the same session.
+    /// Number of turns left out because they repeat another one word for word, at the same time in the same session.
     pub repeated: usize,
     /// Unreadable records.
     pub bad: Vec<BadRecord>,
 }
 
-/// The reason for which an input holds no conversations at all.
+/// The reason an input holds no conversations at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConversationFormatError {
     /// The input is empty.

@@ -78,7 +78,7 @@ pub fn read_conversations(
     reader.finish()
 }
 
-/// Whether a value was read and more came after it.
+/// Returns `true` if a value was read and more came after it.
 fn is_trailing(error: &serde_json::Error) -> bool {
     error.is_syntax() && error.to_string().starts_with("trailing characters")
 }
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a turn, of `session` where that is known.
+    /// Reads a turn, of `session` if that is known.
     fn turn(&mut self, value: &Value, session: Option<usize>, position: impl Fn() -> String) {
         match record(value, &self.options.time_zone) {
             Record::Turn(turn, id) => {
@@ -149,8 +149,8 @@ impl Reader<'_> {
     }
 }
 
-/// The messages of an export that keeps the branches of a conversation as a graph: those that lead to its current node, else
-/// all of them.
+/// The messages of an export that keeps the branches of a conversation as a graph: those that lead to its current node,
+/// or else all of them.
 fn branch<'log>(graph: &'log Map<String, Value>, session: &'log Map<String, Value>) -> Vec<&'log Value> {
     let message = |node: &'log Value| node.get("message").filter(|message| message.is_object());
     let mut seen = HashSet::new();

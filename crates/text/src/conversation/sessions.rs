@@ -20,7 +20,7 @@ struct Session {
     id: Option<String>,
     title: Option<String>,
     turns: Vec<Turn>,
-    /// Whether it is divided at long silences.
+    /// True if it is divided at long silences.
     loose: bool,
 }
 
@@ -108,7 +108,7 @@ fn in_order(turns: &mut [Turn]) {
     }
 }
 
-/// Divides turns where more than `gap` nanoseconds lie between two that have a time.
+/// Divides turns at silences of more than `gap` nanoseconds between two that have a time.
 fn divided(turns: Vec<Turn>, gap: i128) -> Vec<Vec<Turn>> {
     let mut parts: Vec<Vec<Turn>> = Vec::new();
     let mut last: Option<i128> = None;

@@ -51,8 +51,9 @@ const WELL_KNOWN: &[&str] = &[
     "welcome-bot",
 ];
 
-/// Whether the account `login` is a program's: by GitHub's ending `[bot]` or beginning `app/`, by GitLab's names of access
-/// tokens (`project_12_bot_1f`, `group_3_bot`), by an ending such as `-bot`, or because it is well known.
+/// Returns `true` if the account `login` belongs to a program: by GitHub's ending `[bot]` or beginning `app/`, by
+/// GitLab's names of access tokens (`project_12_bot_1f`, `group_3_bot`), by an ending such as `-bot`, or because it is
+/// well known.
 pub(super) fn is_bot(login: &str) -> bool {
     let login = login.to_lowercase();
     login.ends_with("[bot]")

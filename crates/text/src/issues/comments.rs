@@ -77,7 +77,7 @@ impl Comments {
         }
     }
 
-    /// In the order of time.
+    /// Returns the comments in order of time.
     pub(super) fn sorted(mut self) -> Vec<IssueComment> {
         self.all.sort_by(order);
         self.all
@@ -147,7 +147,7 @@ pub(super) fn fill<T>(here: &mut Option<T>, there: Option<T>) {
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Who {
     kind: CommentKind,
-    /// A review and its remarks are often of one second.
+    /// True for a review; a review and its remarks are often of one second.
     review: bool,
     author: Option<String>,
     at: Option<Timestamp>,

@@ -62,7 +62,7 @@ impl Issue {
     }
 }
 
-/// None for times that a count of nanoseconds does not reach: before 1677 and after 2262.
+/// `None` for times outside the range of a nanosecond count: before 1677 and after 2262.
 fn nanoseconds(at: Timestamp) -> Option<i64> {
     i64::try_from(at.as_nanosecond()).ok()
 }
@@ -186,7 +186,7 @@ impl<'i> Division<'i> {
     }
 }
 
-/// The text of a piece, without the empty lines that are left where something was taken out.
+/// The text of a piece, without the empty lines that removed text leaves.
 fn text(clean: &Clean, lines: &Lines<'_>, piece: &Piece) -> String {
     let out = |row: usize| clean.lines.get(row) == Some(&Line::Out);
     if piece.part.is_some() || !(piece.first..=piece.last).any(out) {

@@ -1,4 +1,4 @@
-//! An issue as it is kept, whatever form it came in.
+//! An issue as it is stored, whatever its source format.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -22,7 +22,7 @@ named! {
         Open = "open",
         /// Done with; a pull request in this state was not merged.
         Closed = "closed",
-        /// A pull request that was taken.
+        /// A pull request that was merged.
         Merged = "merged",
     }
 }
@@ -55,8 +55,8 @@ named! {
 
 /// An issue or a pull request with its comments.
 ///
-/// Its JSON is the project's own format: one object a line in a file of JSON Lines, and the record that is kept with the
-/// document. Names are `snake_case`, times RFC 3339; only `number` and `title` must be given, and what is not known is
+/// Its JSON is the project's own format: one object a line in a file of JSON Lines, and the record that is kept with
+/// the document. Names are `snake_case`, times RFC 3339; only `number` and `title` are required, and unknown fields are
 /// ignored.
 ///
 /// ```
@@ -83,13 +83,13 @@ pub struct Issue {
     /// Its state.
     #[serde(default = "open")]
     pub state: IssueState,
-    /// Why it was closed, in the tracker's words: `completed`, `not_planned`, `duplicate`.
+    /// The reason it was closed, in the tracker's words: `completed`, `not_planned`, `duplicate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_reason: Option<String>,
-    /// Its author; `None` where the account is gone or the source does not name it.
+    /// Its author; `None` if the account is gone or the source does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Whether a program wrote it.
+    /// True if a program wrote it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub bot: bool,
     /// Its labels, in the source's order.
@@ -98,7 +98,7 @@ pub struct Issue {
     /// The milestone it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub milestone: Option<String>,
-    /// Whether its conversation is locked.
+    /// True if its conversation is locked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
     /// Time of its creation.
@@ -127,10 +127,10 @@ pub struct IssueComment {
     /// Comment of the conversation or of a review.
     #[serde(default = "comment_kind")]
     pub kind: CommentKind,
-    /// Its author; `None` where the account is gone or the source does not name it.
+    /// Its author; `None` if the account is gone or the source does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Whether a program wrote it.
+    /// True if a program wrote it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub bot: bool,
     /// The text in Markdown, as written.
@@ -202,7 +202,7 @@ impl Issue {
         path.strip_prefix(PATH)?.parse().ok()
     }
 
-    /// Whether its outcome can help others: a closed issue, a merged pull request.
+    /// Returns `true` if its outcome can help others: a closed issue, a merged pull request.
     #[must_use]
     pub fn is_resolved(&self) -> bool {
         match self.kind {

@@ -6,11 +6,10 @@ use super::comments::{Comments, fill};
 use super::{Issue, IssueComment, IssueState};
 
 impl Issue {
-    /// Merges another record of the same issue. The later update wins, and the comments of both are kept.
-    ///
-    /// Gaps of the later record (an author, a date, an address) are filled from the earlier one. The order of the two
-    /// makes no difference: of two records of one time, the more complete one wins. Takes time
-    /// linear in the number of comments, except for sorting them.
+    /// Merges another record of the same issue. The later update wins, and the comments of both are kept. Gaps of the
+    /// later record (an author, a date, an address) are filled from the earlier one. The order of the two makes no
+    /// difference: of two records with the same time, the more complete one wins. Takes time linear in the number of
+    /// comments, except for sorting them.
     pub fn merge(&mut self, mut other: Issue) {
         if standing(self) < standing(&other) {
             mem::swap(self, &mut other);
@@ -38,9 +37,9 @@ impl Issue {
         self.add_comments(other.comments);
     }
 
-    /// Adds comments, brings all into the order of time and leaves out what is there already: a comment at the same
-    /// address, or where one of the two has none, one of the same kind by the same author at the same time. Of two versions of
-    /// a comment the later one holds.
+    /// Adds comments, sorts all by time and drops repetitions: a comment at the same address or, if one of the two has
+    /// no address, one of the same kind by the same author at the same time. Of two versions of a comment the later one
+    /// is kept.
     pub fn add_comments(&mut self, comments: impl IntoIterator<Item = IssueComment>) {
         let mut all = Comments::from(mem::take(&mut self.comments));
         all.add(comments);

@@ -1,8 +1,8 @@
 //! Issues, pull requests and their comments.
 //!
-//! [`read_issues`] takes any of the formats they come in (`read`) and makes [`Issue`]s of it, the form they are kept in. Two
-//! records of one issue become one (`merge`). [`Issue::rendered`] is the issue as people read it, and [`Issue::document`] the
-//! passages of that, without what forms and mail programs added (`clean`).
+//! [`read_issues`] reads any of their formats (`read`) into [`Issue`]s, the form they are stored in. Two records of one
+//! issue become one (`merge`). [`Issue::rendered`] is the issue as people read it, and [`Issue::document`] divides that
+//! into passages, without the additions of forms and mail programs (`clean`).
 
 mod bots;
 mod clean;

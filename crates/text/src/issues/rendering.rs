@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::{CommentKind, Issue, IssueComment, IssueKind, Verdict};
 
-/// The text, and where in it each part is.
+/// The text, and the position of each part.
 pub(super) struct Rendering {
     pub(super) text: String,
     /// The body and then each comment.

@@ -45,7 +45,7 @@ impl Language {
         Self::of(path, text.lines().next().unwrap_or_default()).map(|language| refine(language, path, text))
     }
 
-    /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] is for what people write.
+    /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] accepts what people write.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         Index::get().names.get(name).copied()

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// A grammar with its queries. A grammar exists once, so two are equal where they are the same one.
+/// A grammar with its queries. Each grammar exists once, so equality is identity.
 pub(crate) struct Grammar {
     pub(crate) language: fn() -> tree_sitter::Language,
-    /// Queries for what a text defines: the grammar's own tags, where they are good, and additions.
+    /// Queries for definitions: the grammar's own tags, if they are good, and additions.
     pub(crate) definitions: &'static [&'static str],
-    /// Queries for what a text refers to.
+    /// Queries for references.
     pub(crate) references: &'static [&'static str],
     /// Depth of the tree down to which definitions are searched. Types in types in namespaces need some depth, and more
     /// takes time.
@@ -39,7 +39,7 @@ pub(crate) struct Naming {
     pub(crate) nested: &'static str,
     /// Separator before a function of a type.
     pub(crate) member: &'static str,
-    /// Whether functions of a module are methods, as in languages that mix modules into classes.
+    /// True if functions of a module are methods, as in languages that mix modules into classes.
     pub(crate) modules_have_methods: bool,
     /// The end of a signature without a bracket or `=` behind it.
     pub(crate) ends: Ends,

@@ -62,13 +62,13 @@ impl PartialEq for Language {
 impl Eq for Language {}
 
 impl Language {
-    /// Whether files in it are divided by their symbols.
+    /// Returns `true` if files in it are divided by their symbols.
     #[must_use]
     pub fn has_symbols(&self) -> bool {
         matches!(self.parsing, Parsing::Grammar(_))
     }
 
-    /// The grammar, where this build has one.
+    /// The grammar, if this build has one.
     pub(crate) fn grammar(&self) -> Option<&'static Grammar> {
         match self.parsing {
             Parsing::Grammar(grammar) => Some(grammar()),

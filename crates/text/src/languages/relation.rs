@@ -29,7 +29,7 @@ impl Language {
     /// ```
     #[must_use]
     pub fn relation(asked: &str, found: &str) -> Relation {
-        // Stored names are canonical, so that the search through spellings is for the caller's own words.
+        // Stored names are canonical, so the search through spellings is only for the caller's own words.
         let language = |name: &str| Self::named(name).or_else(|| Self::resolve(name));
         let (Some(asked), Some(found)) = (language(asked), language(found)) else {
             return Relation::Other;

@@ -1,4 +1,4 @@
-//! From what people write to the one canonical name.
+//! Resolves what people write to the one canonical name.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -29,8 +29,8 @@ impl Language {
         named.or_else(|| Index::get().extensions.get(lower.trim_start_matches('.')).copied())
     }
 
-    /// The languages that match a filter for `text`: the one that [`Language::resolve`] finds and, where `text`
-    /// names the language rather than an extension, its dialects. Empty where `text` does not name a language.
+    /// The languages that match a filter for `text`: the one that [`Language::resolve`] finds and, if `text` names the
+    /// language rather than an extension, its dialects. Empty if `text` does not name a language.
     ///
     /// ```
     /// use tamis_text::Language;

@@ -7,9 +7,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::dates;
 
-/// Beginning of the mark of a forgotten entry. The whole mark is a comment right before the entry's end,
-/// `<!-- forgotten 2026-11-22 -->`; [`forgotten_mark`] makes one. An entry with a mark stays in its file, and no reader
-/// makes passages of it.
+/// Beginning of the mark of a forgotten entry. The whole mark is a comment right before the entry's end, `<!--
+/// forgotten 2026-11-22 -->`; [`forgotten_mark`] makes one. A marked entry stays in its file, and no reader makes
+/// passages of it.
 pub const FORGOTTEN: &str = "<!-- forgotten";
 
 /// The mark of an entry that was forgotten on `day`.
@@ -40,7 +40,7 @@ pub struct Entry {
     pub range: Range<usize>,
     /// Its text: its lines without the mark, trimmed.
     pub text: String,
-    /// Whether it is marked as forgotten.
+    /// True if it is marked as forgotten.
     pub forgotten: bool,
     /// Its mark, in bytes of the whole text, with the white space before it. Removing these bytes remembers the entry again.
     pub mark: Option<Range<usize>>,
@@ -130,7 +130,7 @@ fn entry(text: &str, starts: &[usize], range: Range<usize>, code: bool) -> Optio
     })
 }
 
-/// The entry has its mark on the line after it.
+/// Extends an entry whose mark is on the line after it.
 fn extend(entry: &mut Entry, text: &str, starts: &[usize], range: Range<usize>) {
     let end = range.start + text[range.clone()].trim_end().len();
     entry.mark = Some(entry.range.end..end);
@@ -139,7 +139,7 @@ fn extend(entry: &mut Entry, text: &str, starts: &[usize], range: Range<usize>) 
     entry.end_line = number(row_at(starts, end.saturating_sub(1)));
 }
 
-/// Whether a block of HTML holds only the mark.
+/// Returns `true` if a block of HTML holds only the mark.
 fn own_line_mark(text: &str, range: &Range<usize>) -> bool {
     let block = text[range.clone()].trim();
     mark_at_end(block).is_some_and(|mark| mark.start == 0)

@@ -51,15 +51,16 @@ const UNDATED: &str = "memory.md";
 
 /// Reads a note at `path` (relative, with forward slashes).
 ///
-/// - **Passages.** Sections are never joined: text under a heading of its own has a subject of its own,
-///   and three lines on one topic match a question about it better than in the middle of four other topics. Within a
-///   section, an item or heading that begins with a time (`- 14:05 …`) begins a passage, since entries of a log have
-///   nothing to do with each other. Longer sections than `max_tokens` are divided by lines, best before a block, with
-///   an overlap. Each passage has its heading path.
-/// - **Date.** The latest of the dates of its front matter (`date`, `created`, `updated`, …), else the day that its name
-///   begins with (`2026-11-22.md`, `2026-11-22-topic.md`). A passage under a time has that time of the day. `MEMORY.md`
-///   and notes without a date have none.
-/// - **Topics.** `topic`, `topics` and `tags` of the front matter and the headings of level 2 are its attributes `topic`.
+/// - **Passages.** Sections are never joined: text under a heading of its own has a subject of its own, and three lines
+///   on one topic match a question about it better than in the middle of four other topics. Within a section, an item
+///   or heading that begins with a time (`- 14:05 …`) begins a passage, since entries of a log are unrelated. Sections
+///   longer than `max_tokens` are divided by lines, best before a block, with an overlap. Each passage has its heading
+///   path.
+/// - **Date.** The latest of the dates of its front matter (`date`, `created`, `updated`, …), or else the day that its
+///   name begins with (`2026-11-22.md`, `2026-11-22-topic.md`). A passage under a time has that time of the day.
+///   `MEMORY.md` and notes without a date have none.
+/// - **Topics.** `topic`, `topics` and `tags` of the front matter and the headings of level 2 are its attributes
+///   `topic`.
 /// - **Forgotten entries** (see [`entries`]) are left out, with a heading that would be left empty.
 ///
 /// Always succeeds, and reads files other than prose as [`read`] does. Takes time linear in the size.
@@ -203,7 +204,7 @@ impl Reader<'_> {
         passages
     }
 
-    /// Divides a section where an entry begins with a time, and around forgotten entries.
+    /// Divides a section at entries that begin with a time, and around forgotten entries.
     fn segments(&self, region: &prose::Region) -> Vec<Segment> {
         let row = |line: u32| line as usize - 1;
         let inside = region.open.iter().filter_map(|index| self.outline.headings.get(*index));
@@ -255,7 +256,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The time of a passage, where it says more than the note's own date. A note without a date has none.
+    /// The time of a passage, if it is more precise than the note's own date. A note without a date has none.
     fn moment(&self, under: Stamp, own: Option<Stamp>) -> Option<i64> {
         let day = self.day?;
         let own_day = own.and_then(|own| own.day).or(under.day);

@@ -6,9 +6,10 @@ use crate::pack::{Piece, line_pieces};
 /// Divides the lines `first..=last` into pieces of at most `max` tokens, each of which begins with the last lines of the
 /// one before: whole lines of about `overlap` tokens together, at most half more.
 ///
-/// Pieces share nothing across a line that is too long for one piece (it is divided by itself), nor where the last line alone
-/// is longer than the overlap. Among the lines where a piece would have at least half the target size, it ends before the one
-/// with the least badness. Every line that is not blank is in a piece. Takes time linear in the number of lines.
+/// Pieces share nothing across a line that is too long for one piece (it is divided by itself), nor if the last line
+/// alone is longer than the overlap. Among the lines at which a piece would have at least half the target size, it ends
+/// before the one with the least badness. Every line that is not blank is in a piece. Takes time linear in the number
+/// of lines.
 pub(super) fn windows(
     lines: &Lines<'_>,
     (first, last): (usize, usize),

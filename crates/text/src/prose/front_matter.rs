@@ -17,7 +17,7 @@ pub(crate) struct FrontMatter {
 const TOLD: usize = 80;
 
 impl FrontMatter {
-    /// Reads YAML (`title: x`) or TOML (`title = "x"`). What is nested, other than a list, is passed over.
+    /// Reads YAML (`title: x`) or TOML (`title = "x"`). Nested values other than lists are skipped.
     pub(super) fn parse(block: &str, kind: MetadataBlockKind) -> Self {
         let separator = match kind {
             MetadataBlockKind::YamlStyle => ':',

@@ -3,7 +3,7 @@
 use super::sections::{Heading, Outline};
 use crate::lines::Lines;
 
-/// The headings of all lines that `heading` takes for one: it gives the level and the text.
+/// The headings among all lines: `heading` returns the level and the text of one.
 pub(super) fn outline(lines: &Lines<'_>, heading: fn(&str) -> Option<(usize, &str)>) -> Outline {
     let mut outline = Outline::default();
     let mut literal: Option<&str> = None;

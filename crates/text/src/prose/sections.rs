@@ -7,7 +7,7 @@ use crate::lines::Lines;
 use crate::pack::pack;
 use crate::{Kind, Role};
 
-/// A heading: the lines it takes, how deep it is (1 is outermost) and what it says.
+/// A heading: its lines, its level (1 is outermost) and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Heading {
     pub(crate) first: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Outline {
     pub(crate) headings: Vec<Heading>,
     /// The title that the metadata gives.
     pub(crate) title: Option<String>,
-    /// The metadata in front, where there is some.
+    /// The metadata in front, if there is any.
     pub(crate) metadata: FrontMatter,
     /// The last line of a metadata block that begins on the first line.
     pub(crate) front_matter: Option<usize>,
@@ -31,8 +31,8 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// The title of the metadata, else the first of the outermost headings, if only metadata and lower
-    /// headings come before it.
+    /// The title of the metadata, or else the first of the outermost headings, if only metadata and lower headings come
+    /// before it.
     pub(crate) fn title(&self) -> Option<String> {
         self.title.clone().or_else(|| {
             let top = self.headings.iter().map(|heading| heading.level).min()?;
@@ -153,7 +153,7 @@ impl Path<'_> {
         Region { first, last, path: self.joined(), kind, open: self.open.clone() }
     }
 
-    /// Keeps the headings that stay open where one of this level begins.
+    /// Keeps the headings that stay open when one of this level begins.
     fn outside(&self, level: usize) -> Self {
         let open = self.open.iter().copied().filter(|open| self.headings[*open].level < level).collect();
         Self { above: self.above, headings: self.headings, open }
@@ -166,7 +166,7 @@ impl Path<'_> {
         let mut left = HEADING_LENGTH;
         for text in texts {
             let separator = if path.is_empty() { "" } else { HEADING_SEPARATOR };
-            // No more of a heading is looked at than is kept: every section below it does so.
+            // Only the part of a heading that is kept is read: every section below it does so.
             for character in separator.chars().chain(text.chars()).take(left) {
                 path.push(character);
                 left -= 1;

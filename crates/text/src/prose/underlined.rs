@@ -48,7 +48,7 @@ fn heading_at(lines: &Lines<'_>, row: usize) -> Option<(Heading, (char, bool))> 
     enough.then(|| (Heading { first: row, last: title + 1, level: 0, text: text.to_owned() }, (mark, over.is_some())))
 }
 
-/// The punctuation mark that the whole line repeats, and how often.
+/// The punctuation mark that the whole line repeats, and the number of repetitions.
 fn adornment(lines: &Lines<'_>, row: usize) -> Option<(char, usize)> {
     if row >= lines.count() {
         return None;

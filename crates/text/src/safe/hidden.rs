@@ -1,12 +1,12 @@
-//! Characters that do not show as themselves, and those of them that belong to the text beside them.
+//! Characters that do not show as themselves, and the exceptions that belong to the text beside them.
 //!
-//! The rules beside are narrow on purpose: each lets at most one hidden character through by a visible one that it changes
-//! (or, in a flag, one of three fixed sequences), so that no message of any length can hide there.
+//! The exceptions are narrow on purpose: each lets at most one hidden character through beside a visible one that it
+//! changes (or, in a flag, one of three fixed sequences), so that no message of any length can hide there.
 
 use std::str::Chars;
 
-/// Whether a character may do something other than show: control characters but tab and newline, and all that Unicode
-/// says may be ignored when shown, such as bidirectional overrides, joiners, selectors and tags.
+/// Returns `true` if a character may do something other than show: control characters except tab and newline, and all
+/// that Unicode says may be ignored when shown, such as bidirectional overrides, joiners, selectors and tags.
 pub fn is_hidden(character: char) -> bool {
     match character {
         '\t' | '\n' | ' '..='~' => false,
@@ -26,10 +26,10 @@ fn is_ignorable(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The characters of a text, each with whether it may be shown there.
+/// The characters of a text, each with `true` if it may be shown there.
 pub(super) struct Shown<'a> {
     rest: Chars<'a>,
-    /// The last two before, where they were shown.
+    /// The last two characters before, if they were shown.
     before: [Option<char>; 2],
     /// Characters of a flag that come next.
     flag: usize,
@@ -67,7 +67,7 @@ impl Iterator for Shown<'_> {
     }
 }
 
-/// Whether a hidden character belongs to the characters before and after it.
+/// Returns `true` if a hidden character belongs to the characters before and after it.
 fn belongs(character: char, [earlier, before]: [Option<char>; 2], after: Option<char>) -> bool {
     let beside = |is: fn(char) -> bool| before.is_some_and(is) || after.is_some_and(is);
     match character {

@@ -1,4 +1,4 @@
-//! JSON whose strings hold hidden characters as escapes: exactly the same data, and nothing that steers who looks at it.
+//! JSON whose strings hold hidden characters as escapes: the same data, without anything that steers a reader.
 
 use super::hidden::is_hidden;
 use serde_json::ser::Formatter;

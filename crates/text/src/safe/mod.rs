@@ -1,10 +1,10 @@
 //! Makes the text of strangers safe to show.
 //!
 //! A file name, an issue title or an error that quotes them can carry characters that do something other than show: an
-//! escape sequence moves a terminal's cursor, a bidirectional override reverses what a reader sees, and tag characters or
-//! variation selectors spell out a message that people cannot see and models can read. [`for_terminal`] and [`for_model`]
-//! put something visible in their place. What languages and emoji need stays: a joiner inside of a Persian word, the
-//! selector that makes a heart red, the joiners of a family.
+//! escape sequence moves a terminal's cursor, a bidirectional override reverses what a reader sees, and tag characters
+//! or variation selectors spell out a message that people cannot see and models can read. [`for_terminal`] and
+//! [`for_model`] put something visible in their place. Characters that languages and emoji need stay: a joiner inside a
+//! Persian word, the selector that makes a heart red, the joiners of a family.
 //!
 //! ```
 //! use tamis_text::safe::{for_model, for_terminal};
@@ -202,7 +202,7 @@ mod tests {
         fn nothing_hidden_is_left_that_does_not_belong_to_what_is_beside_it(text in hostile()) {
             for safe in [for_terminal(&text), for_model(&text)] {
                 prop_assert!(!safe.contains(NEVER), "{:?}", safe);
-                // Doing it again changes nothing: what stayed is allowed to stay.
+                // Repeating it changes nothing: what stayed may stay.
                 prop_assert_eq!(for_terminal(&safe), safe.as_ref());
                 prop_assert_eq!(for_model(&safe), safe.as_ref());
                 // At most one hidden character comes with a visible one, besides a selector with its joiner and flags.

@@ -1,14 +1,15 @@
-//! A stream to a terminal that lets nothing through but text, and styles where they are wanted.
+//! A writer to a terminal that passes only text and, if wanted, styles.
 //!
-//! Printers make the text of others safe themselves. This comes after all of them, so that one that forgets does no harm.
+//! Printers make the text of others safe themselves. This comes after all of them, so that a printer that forgets does
+//! no harm.
 
 use super::for_terminal;
 use std::io::{self, Write};
 
-/// Most bytes that are held back to see what follows.
+/// The most bytes held back to see what follows.
 const HELD: usize = 64 << 10;
 
-/// Writes text on as [`for_terminal`] shows it, a line at a time.
+/// Writes text as [`for_terminal`] shows it, a line at a time.
 #[derive(Debug)]
 pub struct SafeWriter<W: Write> {
     inner: W,
@@ -17,12 +18,12 @@ pub struct SafeWriter<W: Write> {
 }
 
 impl<W: Write> SafeWriter<W> {
-    /// Lets plain text through and nothing else.
+    /// Passes only plain text.
     pub fn plain(inner: W) -> Self {
         SafeWriter { inner, styles: false, held: Vec::new() }
     }
 
-    /// Also lets the styles of printers through: bold, dimmed, underlined, and the plain colours of a text.
+    /// Also passes the styles of printers: bold, dimmed, underlined, and the plain colours of a text.
     pub fn styled(inner: W) -> Self {
         SafeWriter { inner, styles: true, held: Vec::new() }
     }
@@ -45,7 +46,8 @@ impl<W: Write> SafeWriter<W> {
         self.inner.write_all(for_terminal(rest).as_bytes())
     }
 
-    /// Where what is held can be divided: after the last newline, or, where there is none for long, between two characters.
+    /// The position at which held text can be divided: after the last newline or, without one for long, between two
+    /// characters.
     fn end(&self) -> usize {
         match self.held.iter().rposition(|byte| *byte == b'\n') {
             Some(newline) => newline + 1,
@@ -76,7 +78,7 @@ fn next_style(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// The styles that printers use, and their ends. None hides a text or its ground.
+/// Returns `true` for the styles that printers use, and their ends. None of them hides a text or its background.
 fn is_style(code: &str) -> bool {
     matches!(code, "" | "0" | "1" | "2" | "4" | "22" | "24" | "39" | "31" | "32" | "33" | "34" | "35" | "36")
 }
@@ -99,7 +101,7 @@ impl<W: Write> Write for SafeWriter<W> {
 
 impl<W: Write> Drop for SafeWriter<W> {
     fn drop(&mut self) {
-        // There is nowhere to say that this failed; whoever wants to know flushes.
+        // The failure cannot be reported here; a caller who wants to know flushes.
         let _ = self.flush();
     }
 }

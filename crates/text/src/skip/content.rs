@@ -1,4 +1,4 @@
-//! Decides by a file's content whether to leave it out.
+//! Decides by a file's content if it is left out.
 
 use super::Skip;
 use crate::Language;
@@ -10,13 +10,13 @@ const BINARY_HEAD: usize = 8 << 10;
 /// Bytes in which a file's header may say that it is generated.
 const HEADER_BYTES: usize = 4 << 10;
 const HEADER_LINES: usize = 24;
-/// Over how many lines a notice says that a file is generated and that it is not to be edited.
+/// The most lines between the notice that a file is generated and the notice not to edit it.
 const NOTICE_LINES: usize = 3;
 /// Mean bytes a line above which program text was not written by a person.
 const MINIFIED_MEAN: usize = 400;
-/// A line longer than this was not written by a person where it is program text.
+/// Program text with a line longer than this was not written by a person.
 const MINIFIED_LINE: usize = 2_000;
-/// One mark of syntax in so many bytes, at the least, tells program text from a picture or a table written as a string.
+/// Program text has at least one mark of syntax in so many bytes; a picture or a table written as a string has fewer.
 const BYTES_A_MARK: usize = 40;
 /// Below this size a single long line is a small configuration file.
 const MINIFIED_BYTES: usize = 4 << 10;
@@ -51,7 +51,8 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     is_generated(bytes).then_some(Skip::Generated)
 }
 
-/// Whether the file is a PEM private key, whose header is its first line rather than a quotation further down.
+/// Returns `true` if the file is a PEM private key, with the header as its first line rather than as a quotation
+/// further down.
 fn is_private_key(head: &[u8]) -> bool {
     let Some(line) = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()) else {
         return false;
@@ -62,8 +63,8 @@ fn is_private_key(head: &[u8]) -> bool {
         || line.starts_with(b"openssh-key-v1")
 }
 
-/// Whether the lines are too long for a person's: those of the head on average, or so many of all that
-/// they are more than half of the file.
+/// Returns `true` if the lines are too long for a person's: those of the head on average, or so many of all that they
+/// are more than half of the file.
 pub(crate) fn is_minified(bytes: &[u8]) -> bool {
     if bytes.len() < MINIFIED_BYTES {
         return false;
@@ -77,13 +78,13 @@ pub(crate) fn is_minified(bytes: &[u8]) -> bool {
     2 * long.map(<[u8]>::len).sum::<usize>() > bytes.len()
 }
 
-/// Whether a long line holds statements rather than data in a string.
+/// Returns `true` if a long line holds statements rather than data in a string.
 fn is_program_text(line: &[u8]) -> bool {
     let marks = line.iter().filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b';' | b',')).count();
     marks * BYTES_A_MARK >= line.len()
 }
 
-/// Whether a comment in the first lines says that a program wrote the file.
+/// Returns `true` if a comment in the first lines says that a program wrote the file.
 pub(crate) fn is_generated(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEADER_BYTES)];
     let (mut generated, mut forbidden) = (None, None);

@@ -1,4 +1,4 @@
-//! Decides by a file's name and size whether to leave it out, without opening it.
+//! Decides by a file's name and size if it is left out, without opening it.
 
 use super::{Limits, Skip};
 use crate::Language;
@@ -110,14 +110,14 @@ const GENERATED_ENDS: &[&str] = &[
 ];
 const GENERATED_STARTS: &[&str] = &["zz_generated.", "moc_", "qrc_"];
 
-/// Whether only generators write files of this name, in lowercase.
+/// Returns `true` if only generators write files of this name, in lowercase.
 pub(crate) fn is_generated_name(name: &str) -> bool {
     GENERATED_ENDS.iter().any(|end| name.ends_with(end))
         || GENERATED_STARTS.iter().any(|start| name.starts_with(start))
         || name.contains(".generated.")
 }
 
-/// Whether a file name, in lowercase, is that of minified program text.
+/// Returns `true` if a file name, in lowercase, is that of minified program text.
 pub(crate) fn is_minified_name(name: &str) -> bool {
     name.ends_with(".map")
         || [".min.js", ".min.css", ".min.mjs", "-min.js", ".bundle.js"].iter().any(|end| name.ends_with(end))

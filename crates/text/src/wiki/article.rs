@@ -19,7 +19,7 @@ pub struct WikiPage {
     pub id: Option<u64>,
     /// The number of its namespace; 0 for an article.
     pub namespace: i32,
-    /// Its title, with the name of its namespace where that is not 0.
+    /// Its title, with the name of its namespace unless that is 0.
     pub title: String,
     /// The number of the revision.
     pub revision: Option<u64>,

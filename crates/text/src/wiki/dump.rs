@@ -54,21 +54,21 @@ impl WikiSite {
 pub struct WikiDump {
     /// The wiki.
     pub site: Arc<WikiSite>,
-    /// Pages that were read.
+    /// Number of pages read.
     pub pages: usize,
-    /// Pages that only lead to another, and were left out.
+    /// Number of pages that only redirect to another, which were left out.
     pub redirects: usize,
-    /// Pages of other namespaces, which were left out.
+    /// Number of pages of other namespaces, which were left out.
     pub other_namespaces: usize,
-    /// Pages left out since they are not wikitext, such as styles and scripts.
+    /// Number of pages left out because they are not wikitext, such as styles and scripts.
     pub other_models: usize,
-    /// Whether the caller stopped before the end of the dump.
+    /// True if the caller stopped before the end of the dump.
     pub stopped: bool,
     /// Pages that could not be read.
     pub bad: Vec<BadRecord>,
 }
 
-/// The reason for which a dump could not be read to its end.
+/// The reason a dump could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum WikiDumpError {
     /// The input has another format.
@@ -179,7 +179,7 @@ fn read_xml(
     }
 }
 
-/// Longest that a message quotes, in characters.
+/// The longest quotation in a message, in characters.
 const QUOTED: usize = 200;
 
 /// The beginning of a message that names elements of the dump: a broken one may have a name of megabytes.
@@ -190,7 +190,7 @@ fn quoted(reason: &str) -> String {
     }
 }
 
-/// Refuses an element without end, so that a broken or hostile file cannot fill the memory.
+/// Rejects an element without end, so that a broken or hostile file cannot fill the memory.
 struct Bounded<R> {
     inner: R,
     /// Bytes since the last `<`.
@@ -252,10 +252,10 @@ struct State<'options, F> {
     each: F,
     dump: WikiDump,
     site: WikiSite,
-    /// Whether the root element has been seen.
+    /// True once the root element has been seen.
     root: bool,
     path: Vec<String>,
-    /// The text of the element that is being read, where it counts.
+    /// The text of the element that is being read, if it counts.
     text: Option<String>,
     page: Page,
 }

@@ -15,9 +15,9 @@ const INDEXES: &[&str] = &["index", "_index", "readme"];
 
 /// Reads a page of a wiki at `path` (relative, with forward slashes), divided into sections.
 ///
-/// The title is that of the front matter, else the first heading if it is the only one of level 1, else the name of the
-/// file with spaces for its dashes. It begins every heading path, so that each section names its page.
-/// The first passage has the page's lead and represents the page.
+/// The title is that of the front matter, or else the first heading if it is the only one of level 1, or else the name
+/// of the file with spaces for its dashes. It begins every heading path, so that each section names its page. The first
+/// passage has the page's lead and represents the page.
 ///
 /// `_Sidebar`, `_Footer` and `_Header` have no passages, since their links would match the name of any page. Files other than
 /// prose are read as [`read`] does. Always succeeds, in time linear in the size.

@@ -1,4 +1,4 @@
-//! A real archive, where it is at hand.
+//! A real archive, if it is available.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

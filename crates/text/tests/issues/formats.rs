@@ -10,7 +10,7 @@ fn issue(archive: &IssueArchive, number: u64) -> &Issue {
     archive.issues.iter().find(|issue| issue.number == number).unwrap_or_else(|| panic!("no issue {number}"))
 }
 
-/// Author, text and whether it is a program's, of each comment.
+/// Author and text of each comment, and `true` if it is a program's.
 fn said(issue: &Issue) -> Vec<(&str, &str, bool)> {
     assert!(issue.comments.iter().all(|comment| comment.author.is_some()), "everybody has a name here");
     issue
@@ -86,7 +86,7 @@ fn reviews_and_remarks_come_from_pages_of_their_own() {
     assert_eq!((numbers(&archive), bad(&archive)), (vec![13], vec![]));
     let pull = issue(&archive, 13);
     assert_eq!((pull.kind, pull.state), (IssueKind::PullRequest, IssueState::Merged));
-    // The review that only holds a remark says nothing itself.
+    // The review that only holds a remark has no text itself.
     assert_eq!(said(pull), [("ada", "Warm is good.", false), ("grace", "Why 40 °C?", false)]);
     let [review, remark] = pull.comments.as_slice() else { panic!("two comments") };
     assert_eq!((review.kind, review.verdict), (CommentKind::Review, Some(Verdict::Approved)));
@@ -123,7 +123,7 @@ fn the_archive_of_a_repository() {
     assert_eq!(said(issue(&archive, 12)), [("ada", "Squeak?", false)]);
     let pull = issue(&archive, 13);
     assert_eq!(pull.state, IssueState::Merged);
-    // Remarks do not say whose they are: the reviewer's. All three are of one second.
+    // Remarks do not name their author, so they are the reviewer's. All three are of one second.
     let review = pull.comments.iter().map(|comment| (comment.body.as_str(), comment.verdict)).collect::<Vec<_>>();
     assert_eq!(review, [("", Some(Verdict::ChangesRequested)), ("Why 40 °C?", None), ("Und hier?", None)]);
     assert!(pull.comments.iter().all(|comment| comment.author.as_deref() == Some("ada")));

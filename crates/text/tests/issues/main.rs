@@ -1,4 +1,4 @@
-//! Issues in every format they come in, and the documents they become.
+//! Issues in every format, and the documents made of them.
 
 mod archive;
 mod broken;

@@ -9,7 +9,7 @@ fn visible(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|character| !character.is_whitespace())
 }
 
-/// Whether all of `text` is in `whole`, in order.
+/// Returns `true` if all of `text` is in `whole`, in order.
 fn stands_in(text: &str, whole: &str) -> bool {
     let mut rest = visible(whole);
     visible(text).all(|wanted| rest.any(|found| found == wanted))

@@ -1,4 +1,4 @@
-//! The schema of the own format is the format.
+//! The schema of the project's own format matches the format.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -81,7 +81,7 @@ fn the_schema_names_every_field_and_every_value() {
             "updated_at": "2024-05-01T10:00:00Z", "url": "j", "verdict": "approved", "file": "k", "line": 1,
         }],
     });
-    // Nothing of it is ignored, so these are all the fields there are.
+    // Nothing of it is ignored, so the list of fields is complete.
     let issue: tamis_text::Issue = serde_json::from_value(full.clone()).expect("it is an issue");
     assert_eq!(serde_json::to_value(&issue).ok(), Some(full.clone()));
     assert_eq!(names(&schema["properties"]), names(&full));

@@ -61,7 +61,7 @@ fn time() -> impl Strategy<Value = Option<Timestamp>> {
     )
 }
 
-/// A name, and whether it is a program's: one that has the name of one is.
+/// A name, and `true` if it is a program's: one that has the name of a program is.
 fn author() -> impl Strategy<Value = (Option<String>, bool)> {
     (name(), any::<bool>()).prop_map(|(name, bot)| {
         let bot = bot || name.as_deref().is_some_and(|name| name.ends_with("[bot]"));
@@ -132,7 +132,7 @@ pub(crate) fn issue<S: Strategy<Value = String> + Clone>(body: S) -> impl Strate
     )
 }
 
-/// Any JSON, with the names that records use more often than chance has it.
+/// Any JSON, with the names of record fields more often than chance would have it.
 pub(crate) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

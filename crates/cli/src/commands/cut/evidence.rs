@@ -12,7 +12,7 @@ const FEWEST_FOR_DEVIATION: usize = 20;
 /// The reading of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Which end of a single score is good.
+    /// The good end of a single score: high or low.
     pub orientation: Orientation,
     /// True if rows with a score may come in any order.
     pub sort: bool,
@@ -39,7 +39,7 @@ pub struct Candidates {
 /// The source of the background.
 #[derive(Debug)]
 pub enum Reference<'a> {
-    /// There is none.
+    /// No background.
     None,
     /// The mean on the scale of the values.
     Mean(f64),
@@ -224,7 +224,8 @@ fn weights(sample: &Input) -> Option<Background> {
     moments(sample.rows.iter().map(|row| row.values.bm25.unwrap_or(0.0)))
 }
 
-/// Absolute evidence: the best coverage where rows have one, and the best similarity against a sample that is large enough.
+/// Absolute evidence: the best coverage if rows have one, and the best similarity against a sample that is large
+/// enough.
 fn evidence(rows: &[Row], reference: &Reference<'_>) -> Evidence {
     let best = |leg: fn(&Values) -> Option<f64>| rows.iter().filter_map(|row| leg(&row.values)).reduce(f64::max);
     let background = match reference {
@@ -272,12 +273,12 @@ mod tests {
         let near = |values: &[f64], expected: &[f64]| {
             assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{values:?} is not {expected:?}");
         };
-        // What only the words found has at most 0.30.
+        // A row that only the words found has at most 0.30.
         let weighted = read(&TopScore::default());
         assert_eq!(weighted.order, [0, 1, 2]);
         near(weighted.pool.values(), &[0.63, 0.42 + 0.3 * 0.5, 0.3 * 0.99]);
         near(read(&MaxGap::default()).pool.values(), &[0.9, 0.6, 0.6]);
-        // Similarities are held against the threshold, not what fusion makes of them.
+        // The threshold applies to raw similarities, not to fused scores.
         let admitted = read(&LanguageThreshold::default());
         assert_eq!((admitted.order[0], admitted.pool.admitted().map(|admitted| admitted.total())), (0, Some(1)));
         assert_eq!(admitted.ranked[0], admitted.pool.values()[1], "the best by the fused value is not admitted");

@@ -9,7 +9,7 @@ use tamis::telemetry::{Bucket, Day};
 /// The most columns of a sparkline.
 pub const MOST_GROUPS: usize = 42;
 
-/// A share as a whole percentage. Only nothing reads 0%, and only everything reads 100%.
+/// A share as a whole percentage. Only an exact zero reads 0%, and only an exact one reads 100%.
 pub fn percent(share: f64) -> String {
     match (share * 100.0).round() {
         0.0 if share > 0.0 => "<1%".into(),
@@ -18,7 +18,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A number of candidates, with one decimal where it has any.
+/// A number of candidates, with one decimal if it has any.
 pub fn plain(value: f64) -> String {
     if (value - value.round()).abs() < 0.05 { count(value.round() as u64) } else { format!("{value:.1}") }
 }
@@ -40,8 +40,8 @@ pub fn range(bucket: &Bucket) -> String {
     }
 }
 
-/// The days in at most so many groups of equal length, in whole weeks where a group has several days. The last group ends with
-/// the last day.
+/// The days in at most so many groups of equal length, in whole weeks if a group has several days. The last group ends
+/// with the last day.
 pub fn groups(days: &[Day], most: usize) -> Vec<&[Day]> {
     let per = match days.len().div_ceil(most.min(MOST_GROUPS)) {
         few @ 0..=1 => few.max(1),

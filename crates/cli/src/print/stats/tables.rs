@@ -22,7 +22,7 @@ pub(super) fn methods(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     shares(out, &[" method", ">queries", ">share", ">found nothing", ">kept on average"], &stats.methods, stats.queries)
 }
 
-/// Writes where the queries came from and what they searched, each where there is more than one.
+/// Writes the entry points of the queries and what they searched, each if it has several values.
 pub(super) fn sources(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     let groups = [("Asked from", &stats.entry_points), ("Legs", &stats.modes), ("Searched", &stats.corpora)];
     for (title, shares) in groups {
@@ -77,7 +77,7 @@ pub(super) fn slowest(out: &mut dyn Page, stats: &Stats, zone: &TimeZone) -> io:
     table.write(out)
 }
 
-/// Writes why some answers used another model or mode than the user chose.
+/// Writes the reasons for using another model or mode than the user chose.
 pub(super) fn fallbacks(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
     if stats.fallbacks.is_empty() {
         return Ok(());

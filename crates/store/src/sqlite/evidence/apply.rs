@@ -163,7 +163,7 @@ fn put_edge(connection: &Connection, namespace: &str, origin: &str, edge: &Edge)
     Ok(inserted)
 }
 
-/// Fails where the document of a record, or a record that it refers to, is missing.
+/// Fails if the document of a record, or a record that it refers to, is missing.
 fn check(connection: &Connection, namespace: &str, record: &EvidenceRecord) -> Result<(), TransactionError> {
     for key in record.refers_to() {
         if !exists(connection, namespace, &key)? {

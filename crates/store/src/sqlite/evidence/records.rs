@@ -62,7 +62,7 @@ impl Database {
     }
 }
 
-/// Whether a record exists.
+/// Returns `true` if a record exists.
 pub(super) fn exists(connection: &Connection, namespace: &str, key: &EvidenceKey) -> Result<bool, TransactionError> {
     let (table, id) = match key {
         EvidenceKey::Task(id) => ("tasks", id),

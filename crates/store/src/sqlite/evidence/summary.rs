@@ -8,7 +8,7 @@ use crate::evidence::Relation;
 use crate::query::{all, unsigned};
 use crate::report::{Count, EvidenceSummary};
 
-/// The edges to claims of a task; of all tasks where it is null.
+/// The edges to claims of a task, or of all tasks if it is null.
 const EDGES: &str = "FROM evidence_edges e JOIN evidence_claims c ON c.namespace = e.namespace AND c.id = e.target_id \
                      WHERE e.namespace = ?1 AND e.target_type = 'claim' AND (?2 IS NULL OR c.task_id = ?2)";
 

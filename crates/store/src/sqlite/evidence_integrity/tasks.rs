@@ -56,7 +56,7 @@ impl TaskUpdates {
         Ok(())
     }
 
-    /// Updates the attribute of each fragment. Returns whether any changed.
+    /// Updates the attribute of each fragment. Returns `true` if any changed.
     pub(in crate::sqlite) fn apply(&self, connection: &Connection) -> rusqlite::Result<bool> {
         let mut changed = false;
         for (namespace, fragment) in &self.0 {

@@ -133,7 +133,7 @@ pub(super) const TABLE_FUNCTIONS: &[&str] = &["json_each"];
 /// Table functions that are left out.
 pub(super) const OMITTED: &[&CStr] = &[c"json_tree", c"jsonb_tree", c"jsonb_each"];
 
-/// Whether a statement may call a function.
+/// Returns `true` if a statement may call a function.
 pub(super) fn is_allowed(function: &str) -> bool {
     FUNCTIONS.iter().any(|(name, _)| name.eq_ignore_ascii_case(function)) || cfg!(test) && function == "stall"
 }

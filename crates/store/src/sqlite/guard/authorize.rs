@@ -11,8 +11,8 @@ use super::allowed::{TABLE_FUNCTIONS, is_allowed};
 use super::watch::{Denied, Watch};
 use crate::sql_tables::SQL_TABLES;
 
-/// Tables of the index that a view joins by row identifier alone. SQLite does not count that as a column, and where it merges
-/// the view into the statement it asks about the table as if the statement had named it.
+/// Tables of the index that a view joins by row identifier alone. SQLite does not count that as a column, and when it
+/// merges the view into the statement it asks about the table as if the statement had named it.
 const JOINED_BY_ROWID: &[&str] = &["models"];
 
 /// The function that the views of hidden names call. It is not allowed, so using such a view fails.

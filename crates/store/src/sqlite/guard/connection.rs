@@ -18,7 +18,7 @@ use super::{COLUMNS, DEPTH, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE};
 use crate::connection::{file_uri, open};
 use crate::sqlite::connections::MMAP_BYTES;
 
-/// How long a statement waits for a lock. Readers wait only for the recovery of a log.
+/// The time a statement waits for a lock. Readers wait only for the recovery of a log.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 /// Page cache, in KiB. Most reading goes through the mapping.
 const CACHE_KIB: i64 = 2048;
@@ -81,8 +81,8 @@ impl Confined {
         Ok(Confined { connection, watch, schema, hidden: unsaid, version })
     }
 
-    /// Begins to read. Returns false when the tables of the index changed since the connection was opened, because other
-    /// names may have to be hidden by now.
+    /// Begins to read. Returns `false` if the tables of the index changed since the connection was opened, because
+    /// other names may have to be hidden by now.
     pub(super) fn begin(&self) -> rusqlite::Result<bool> {
         self.connection.prepare_cached("BEGIN")?.execute([])?;
         Ok(version_of(&self.connection, &self.schema)? == self.version)
@@ -93,12 +93,12 @@ impl Confined {
         self.connection.prepare_cached("ROLLBACK")?.execute([]).map(|_| ())
     }
 
-    /// Whether a name, in lower case, is hidden.
+    /// Returns `true` if a name, in lower case, is hidden.
     pub(super) fn hides(&self, name: &str) -> bool {
         self.hidden.contains(name)
     }
 
-    /// Whether a text contains the secret schema name.
+    /// Returns `true` if a text contains the secret schema name.
     pub(super) fn is_revealed_by(&self, text: &str) -> bool {
         text.contains(&self.schema)
     }
@@ -124,7 +124,7 @@ fn omit_modules(connection: &Connection) -> rusqlite::Result<()> {
         module
     };
     for name in OMITTED {
-        // SAFETY: the connection is open, and the name and the module are there for as long as the program.
+        // SAFETY: the connection is open, and the name and the module live as long as the program.
         let code = unsafe {
             ffi::sqlite3_create_module_v2(
                 connection.handle(),
@@ -221,7 +221,7 @@ fn views(schema: &str, namespace: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Switches on every restriction that SQLite has itself.
+/// Switches on every restriction that SQLite offers.
 fn restrict(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "query_only", true)?;
     for (option, value) in [

@@ -1,4 +1,4 @@
-//! Errors of statements, with a way out for each.
+//! Errors of statements, each with a remedy.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn code_of(error: &rusqlite::Error) -> Option<ErrorCode> {
     }
 }
 
-/// Whether a connection can be used again after an error: yes where the statement failed, no where SQLite did.
+/// Returns `true` if a connection can be used again after an error: the statement failed, not SQLite.
 pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
     matches!(
         code_of(error),
@@ -53,8 +53,8 @@ pub(super) fn leaves_connection_sound(error: &rusqlite::Error) -> bool {
 /// The longest error or hint, in characters. Names in it come from the statement, which can be long.
 const LONGEST_MESSAGE: usize = 1000;
 
-/// Explains the error of a statement that SQLite did not finish, in a message of bounded length. Hidden names appear in it only
-/// where the statement has them.
+/// Explains the error of a statement that SQLite did not finish, in a message of bounded length. It mentions hidden
+/// names only if the statement does.
 pub(super) fn explain(confined: &Confined, query: &SqlQuery, path: &Path, error: rusqlite::Error) -> StoreError {
     match explained(confined, query, path, error) {
         StoreError::Sql { error, .. } if reveals_name(confined, &error, &query.sql) => {
@@ -73,7 +73,7 @@ pub(super) fn shortened(error: StoreError) -> StoreError {
     }
 }
 
-/// Whether a message has a hidden name that the statement lacks.
+/// Returns `true` if a message has a hidden name that the statement lacks.
 fn reveals_name(confined: &Confined, message: &str, sql: &str) -> bool {
     let said: BTreeSet<String> = words(sql).collect();
     words(message).any(|word| confined.hides(&word) && !said.contains(&word))
@@ -229,7 +229,7 @@ fn columns_like(name: &str, sql: &str) -> String {
     format!("{meant}{}", lists.collect::<Vec<_>>().join("; "))
 }
 
-/// `did you mean a or b? `, or nothing where no name is similar.
+/// `did you mean a or b? `, or an empty text if no name is similar.
 fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let wanted = name.to_ascii_lowercase();
     let mut near: Vec<(f64, &str)> = names

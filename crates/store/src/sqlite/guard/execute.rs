@@ -26,7 +26,7 @@ impl From<rusqlite::Error> for StatementError {
     }
 }
 
-/// Runs a statement. Also returns whether the connection can be used again.
+/// Runs a statement. The second value is `true` if the connection can be used again.
 pub(super) fn run(confined: &Confined, query: &SqlQuery, path: &Path) -> (Result<SqlRows>, bool) {
     match rows(&confined.connection, query) {
         Ok(rows) => (Ok(rows), true),

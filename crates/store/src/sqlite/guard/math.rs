@@ -67,7 +67,7 @@ fn real(context: &Context<'_>, at: usize) -> Option<f64> {
     }
 }
 
-/// An argument as a number, also where it is a text that spells one.
+/// An argument as a number, even if it is a text that spells one.
 fn number(context: &Context<'_>, at: usize) -> Option<Value> {
     match context.get_raw(at) {
         ValueRef::Integer(whole) => Some(Value::Integer(whole)),

@@ -10,11 +10,11 @@ const STRIDE: u32 = 8192;
 /// One part of a pattern.
 #[derive(Debug, PartialEq)]
 enum Part {
-    /// Any number of any characters.
+    /// Any number of characters.
     Any,
-    /// One character, whichever.
+    /// Any single character.
     One,
-    /// This one.
+    /// This character.
     Character(char),
     /// One of these, or none of these, as ranges.
     Set { ranges: Vec<(char, char)>, negated: bool },
@@ -77,15 +77,16 @@ impl Pattern {
         Pattern { parts, folded: false, broken, escape: None }
     }
 
-    /// Whether all of `text` matches; O(length of the text · length of the pattern), asking `is_over` now and then.
+    /// Returns `true` if all of `text` matches. Takes O(length of the text · length of the pattern) and polls `is_over`
+    /// now and then.
     pub(super) fn matches(&self, text: &str, is_over: &dyn Fn() -> bool) -> Result<bool, Interrupted> {
         if self.broken {
             return Ok(false);
         }
         let mut rest = text;
         let mut at = 0;
-        // Behind the last part that matches any number of characters, and the text that it has not taken yet: only that one
-        // has ever to take more.
+        // The position after the last part that matches any number of characters, and the text it has not consumed yet.
+        // Only that part can ever need to consume more.
         let mut retry: Option<(usize, &str)> = None;
         let mut compared = 0_u32;
         loop {
@@ -109,7 +110,7 @@ impl Pattern {
                     rest = characters.as_str();
                     continue;
                 }
-                // The end of the text comes no later for a start further on.
+                // A later start reaches the end of the text no earlier.
                 (_, None) => return Ok(false),
                 _ => {}
             }
@@ -137,7 +138,7 @@ impl Pattern {
     }
 }
 
-/// The set behind a `[`; `None` where nothing closes it.
+/// The set after a `[`; `None` if it is not closed.
 fn set(characters: &mut std::str::Chars<'_>) -> Option<Part> {
     let mut ranges = Vec::new();
     let mut next = characters.next()?;
@@ -145,7 +146,7 @@ fn set(characters: &mut std::str::Chars<'_>) -> Option<Part> {
     if negated {
         next = characters.next()?;
     }
-    // A bracket that comes first is one of the set.
+    // A bracket in first position belongs to the set.
     let mut last: Option<char> = None;
     if next == ']' {
         ranges.push((']', ']'));

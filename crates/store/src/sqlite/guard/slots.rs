@@ -20,7 +20,7 @@ pub(super) const SLOTS: usize = 4;
 pub(super) const ABANDONED_BY_ONE: usize = 4;
 /// The same for all callers together. A caller that abandons everything it may run at once stays below.
 pub(super) const ABANDONED_BY_ALL: usize = ABANDONED_BY_ONE + SLOTS;
-/// How long a caller waits for a slot.
+/// The longest wait for a slot.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 static THREADS: Mutex<Threads> = Mutex::new(Threads { awaited: 0, abandoned: BTreeMap::new() });
@@ -108,7 +108,7 @@ impl Slot {
         Ok((Slot(state.clone()), SlotWaiter(state)))
     }
 
-    /// Returns a test for whether the caller has stopped waiting.
+    /// Returns a test that is true once the caller has stopped waiting.
     pub(super) fn abandoned(&self) -> impl Fn() -> bool + 'static {
         let state = self.0.clone();
         move || state.state.load(Ordering::Relaxed) == ABANDONED

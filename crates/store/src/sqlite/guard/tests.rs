@@ -79,7 +79,7 @@ fn a_statement_has_only_so_many_steps() {
     assert!(matches!(&error, StoreError::Sql { error, .. } if error.contains("too many steps")), "{error}");
 }
 
-/// Whether calls of `stall` may go on.
+/// True once calls of `stall` may continue.
 static RELEASED: Mutex<bool> = Mutex::new(false);
 static RELEASE: Condvar = Condvar::new();
 
@@ -102,7 +102,7 @@ fn statements_that_outlive_their_time_keep_nobody_else_out() {
         let query = SqlQuery { timeout: Duration::from_millis(5), ..SqlQuery::new(sql) };
         guard.query(namespace, &query, &|| cancelled).map(|rows| rows.row_count).map_err(|error| error.to_string())
     };
-    // The time of this one is none of the test's business.
+    // The duration of this one does not matter to the test.
     let works = |namespace: &str| {
         let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new("SELECT 1") };
         guard.query(namespace, &query, &|| false).map(|rows| rows.row_count).map_err(|error| error.to_string())
@@ -119,7 +119,7 @@ fn statements_that_outlive_their_time_keep_nobody_else_out() {
     let error = ask("noisy", "SELECT 1", true).unwrap_err();
     assert!(error.contains("4 of your statements ran out of time and have not ended yet"), "{error}");
     assert_eq!(works("quiet"), Ok(1));
-    // Not even many together have more threads than are said.
+    // Even many together have no more threads than stated.
     for number in ABANDONED_BY_ONE..ABANDONED_BY_ALL {
         ask(&format!("noisy {}", number / ABANDONED_BY_ONE), "SELECT stall()", false).unwrap_err();
     }
@@ -142,7 +142,7 @@ fn a_statement_that_nobody_waits_for_gets_no_more_memory() {
     let seen = left.clone();
     std::thread::spawn(move || {
         counting_allocator::limit_this_thread(1 << 20, move || seen.load(Ordering::Relaxed));
-        // SAFETY: plain allocations, each given back.
+        // SAFETY: plain allocations, each freed.
         let allocate = || unsafe {
             let given = ffi::sqlite3_malloc(100);
             ffi::sqlite3_free(given);
@@ -191,7 +191,7 @@ fn functions_of_numbers_give_what_sqlite_documents() {
     }
 }
 
-/// The functions that take the place of SQLite's give what those give.
+/// The functions that replace SQLite's return the same results.
 #[test]
 fn functions_give_what_the_built_in_ones_give() {
     let built_in = Connection::open_in_memory().unwrap();

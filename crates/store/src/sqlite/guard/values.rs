@@ -11,7 +11,7 @@ pub(super) const LONGEST: usize = 2000;
 /// The longest name of a column, in characters. An unnamed column is called by its expression.
 pub(super) const LONGEST_NAME: usize = 100;
 
-/// Converts a value to at most `longest` characters. Also returns whether it was shortened.
+/// Converts a value to at most `longest` characters. The second value is `true` if it was shortened.
 pub(super) fn converted(value: ValueRef<'_>, longest: usize) -> (SqlValue, bool) {
     match value {
         ValueRef::Null => (SqlValue::Null, false),
@@ -42,7 +42,7 @@ pub(super) fn converted(value: ValueRef<'_>, longest: usize) -> (SqlValue, bool)
     }
 }
 
-/// Shortens a text to its first characters and a note of its length. Also returns whether it was shortened.
+/// Shortens a text to its first characters and a note of its length. The second value is `true` if it was shortened.
 pub(super) fn shortened(text: &str, longest: usize) -> (String, bool) {
     match text.char_indices().nth(longest) {
         None => (text.to_owned(), false),

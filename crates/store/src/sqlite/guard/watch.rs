@@ -1,4 +1,4 @@
-//! Deciding when a statement has to end.
+//! Decides when a statement has to end.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::mutex::lock;
 /// SQLite polls after this many instructions. Reading the clock each time takes about a hundredth of their time.
 pub(super) const STRIDE: i32 = 200;
 
-/// Why a statement was stopped.
+/// The reason a statement was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Ended {
@@ -82,7 +82,7 @@ impl Watch {
         self.untrusted.store(false, Ordering::Relaxed);
     }
 
-    /// Whether an untrusted statement runs.
+    /// Returns `true` while an untrusted statement runs.
     pub(super) fn is_untrusted(&self) -> bool {
         self.untrusted.load(Ordering::Relaxed)
     }
@@ -92,7 +92,8 @@ impl Watch {
         self.stopped.store(run, Ordering::Relaxed);
     }
 
-    /// Whether to stop the statement. Called every [`STRIDE`] instructions, and by long-running functions.
+    /// Returns `true` if the statement has to stop. Called every [`STRIDE`] instructions, and by long-running
+    /// functions.
     pub(super) fn is_over(&self) -> bool {
         if !self.is_untrusted() {
             return false;
@@ -121,7 +122,7 @@ impl Watch {
                 .is_ok_and(|held| held > self.held.load(Ordering::Relaxed) + BYTES as u64)
     }
 
-    /// Why the statement was stopped, if it was.
+    /// Returns the reason the statement was stopped, if it was.
     pub(super) fn ended(&self) -> Option<Ended> {
         [Ended::Time, Ended::Steps, Ended::Memory, Ended::Length, Ended::Cancelled]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Every function that is allowed, with the arguments that take it longest.
+//! Every allowed function, with the arguments that take it longest.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use super::connection::Confined;
 use super::tests::database;
 use super::{LONGEST_VALUE, Limits, STEPS};
 
-/// How much longer than the reference a call may take. What takes quadratic time takes thousands of times longer, and this
-/// crate's own functions are not optimised in tests.
+/// The factor by which a call may exceed the reference. Quadratic time exceeds it thousands of times, and this crate's
+/// own functions are not optimised in tests.
 const FACTOR: u32 = 200;
 
-/// Two values of about the greatest length, one for SQLite's functions and one for this crate's.
+/// Two values of about the maximum length, one for SQLite's functions and one for this crate's.
 const REFERENCE: &str = "SELECT length(json({json})), length(replace({half}, 'a', 'bc'))";
 
-/// Functions and statements that call them. `{long}` is a text of nearly the greatest length, `{half}` one of half that,
-/// `{json}` an array of that length, `{deep}` one that is nested as deep as can be, `{rows}` a table of twenty rows with a value
+/// Functions and statements that call them. `{long}` is a text of nearly the maximum length, `{half}` one of half that,
+/// `{json}` an array of that length, `{deep}` one of the maximum nesting, `{rows}` a table of twenty rows with a value
 /// `v` each.
 const WORST: &[(&[&str], &[&str])] = &[
     (
@@ -204,7 +204,7 @@ fn filled(sql: &str) -> String {
     .fold(sql.to_owned(), |sql, (name, text)| sql.replace(name, text))
 }
 
-/// Runs a statement as one of somebody else's, and gives how many rows it has.
+/// Runs an untrusted statement and returns its number of rows.
 fn rows(confined: &Confined, sql: &str) -> usize {
     confined.watch.begin(Duration::from_millis(100), &Limits { steps: STEPS });
     let count = (|| {
@@ -219,7 +219,7 @@ fn rows(confined: &Confined, sql: &str) -> usize {
     confined.watch.end();
     match count {
         Ok(count) => count,
-        // A pattern that is matched for as long as there is time, or a result that is longer than it may be.
+        // A pattern that is matched until the time limit, or a result that is too long.
         Err(error) if ["interrupted", "too big"].iter().any(|end| error.to_string().contains(end)) => 1,
         Err(error) => panic!("{sql}: {error}"),
     }

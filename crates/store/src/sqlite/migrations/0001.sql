@@ -1,6 +1,6 @@
--- One number counts every change: the insertion of a passage is its id, that of a vector its seq,
--- and the deletion of a passage is a tombstone. An index that holds everything up to a number
--- replays what comes after it.
+-- One number counts every change: a passage's id is the number of its insertion, a vector's seq that of its own,
+-- and a tombstone that of a passage's deletion. An index that holds everything up to a number replays the later
+-- changes.
 CREATE TABLE meta(
   key TEXT NOT NULL PRIMARY KEY,
   value ANY NOT NULL
@@ -22,8 +22,8 @@ CREATE TABLE documents(
   UNIQUE (namespace, path)
 ) STRICT;
 
--- Texts as they are embedded, each once. One that no passage refers to any more loses its content
--- and stays while it has vectors, which serve it when it comes back.
+-- Texts as they are embedded, each once. A text that no passage refers to any more loses its content. Its row stays
+-- while it has vectors, in case the text comes back.
 CREATE TABLE texts(
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -42,16 +42,16 @@ CREATE TABLE passages(
   heading TEXT,
   context TEXT,
   role TEXT NOT NULL,
-  language TEXT,            -- where it is not the document's
+  language TEXT,            -- if it differs from the document's
   prose INTEGER NOT NULL CHECK (prose IN (0, 1)),
   text_id INTEGER NOT NULL REFERENCES texts(id),
-  text_bytes INTEGER,       -- the passage's own text is that many last bytes of the embedded one
-  own_text TEXT,            -- or this, where it is no part of it
+  text_bytes INTEGER,       -- length of the passage's own text, at the end of the embedded one
+  own_text TEXT,            -- the own text itself, if the embedded one does not contain it
   CHECK ((text_bytes IS NULL) <> (own_text IS NULL))
 ) STRICT;
 CREATE INDEX passages_document ON passages(document, ordinal);
 CREATE INDEX passages_text ON passages(text_id);
--- Usually empty, and then a filter by language is one by document.
+-- Usually empty. A filter by language then selects whole documents.
 CREATE INDEX passages_language ON passages(language) WHERE language IS NOT NULL;
 
 CREATE TABLE tombstones(

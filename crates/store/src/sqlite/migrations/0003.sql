@@ -1,13 +1,13 @@
--- What a passage's symbol looks like beside its name: part of its identifier, so that overloads are told apart.
+-- The signature of a passage's symbol: part of its identifier, so that overloads differ.
 ALTER TABLE passages ADD COLUMN signature TEXT;
 -- The document's own date, such as that of its last commit.
 ALTER TABLE documents ADD COLUMN dated_ns INTEGER;
--- How severe its subject is, where it says so: critical, major, …
+-- The severity of its subject, if stated: critical, major, …
 ALTER TABLE documents ADD COLUMN severity TEXT;
--- Passages by namespace are counted without reading a document.
+-- Counts the passages of a namespace without reading a document.
 CREATE INDEX documents_namespace ON documents(namespace, passages);
 
--- Every namespace that has or had documents, and those that are known and have none. A number is never used twice.
+-- Every namespace that has or had documents, and every registered one. A number is never used twice.
 CREATE TABLE namespaces(
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL UNIQUE,
@@ -17,7 +17,7 @@ CREATE TABLE namespaces(
 ) STRICT;
 INSERT INTO namespaces(name) SELECT DISTINCT namespace FROM documents ORDER BY namespace;
 
--- From which similarity on passages of a language are alike, as measured under one model.
+-- The similarity at which passages of a language count as similar, measured under one model.
 CREATE TABLE threshold_calibration(
   language TEXT NOT NULL,
   threshold REAL NOT NULL,

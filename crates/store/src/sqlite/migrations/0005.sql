@@ -1,4 +1,4 @@
--- Records can be long: in a table of their own they are out of the way of whatever reads many documents.
+-- Records can be long. A table of their own keeps them from slowing reads of many documents.
 CREATE TABLE records(
   document INTEGER NOT NULL PRIMARY KEY REFERENCES documents(id) ON DELETE CASCADE,
   record TEXT NOT NULL
@@ -6,7 +6,7 @@ CREATE TABLE records(
 INSERT INTO records(document, record) SELECT id, record FROM documents WHERE record IS NOT NULL;
 ALTER TABLE documents DROP COLUMN record;
 
--- Filters by date and author. Passages with a date or an author of their own are few where the documents are files.
+-- For filters by date and author. Among files, few passages have a date or an author of their own.
 CREATE INDEX documents_dated ON documents(coalesce(dated_ns, nullif(modified_ns, 0)), passages);
 CREATE INDEX passages_dated ON passages(dated_ns, document) WHERE dated_ns IS NOT NULL;
 CREATE INDEX passages_author ON passages(author, document) WHERE author IS NOT NULL;

@@ -1,12 +1,12 @@
--- The evidence graph, of each namespace its own. What is searched of it, fragments and claims, are documents as well,
--- `fragment:ID` and `claim:ID`, written in the same transaction; their documents say where they came from.
+-- The evidence graph of each namespace. Its searchable records, fragments and claims, are documents as well,
+-- `fragment:ID` and `claim:ID`, written in the same transaction; the documents hold their origin.
 CREATE TABLE evidence_tasks(
   namespace TEXT NOT NULL,
   id TEXT NOT NULL,
   question TEXT NOT NULL,
   status TEXT,
-  created_at TEXT,          -- RFC 3339 or a date, as it was given, as all times here
-  origin TEXT NOT NULL,     -- where it came from
+  created_at TEXT,          -- RFC 3339 or a date, as given, like all times here
+  origin TEXT NOT NULL,     -- the import's origin
   PRIMARY KEY (namespace, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -27,7 +27,7 @@ CREATE TABLE evidence_pages(
   namespace TEXT NOT NULL,
   id TEXT NOT NULL,
   url TEXT,
-  domain TEXT,              -- the host of the address, never given
+  domain TEXT,              -- the host of the address, computed
   title TEXT,
   work_id TEXT,
   published_at TEXT,
@@ -44,7 +44,7 @@ CREATE TABLE evidence_fragments(
   page_id TEXT NOT NULL,
   text TEXT NOT NULL,
   heading TEXT,
-  position INTEGER,         -- its place on the page, from 0
+  position INTEGER,         -- its position on the page, from 0
   created_at TEXT,
   PRIMARY KEY (namespace, id),
   FOREIGN KEY (namespace, page_id) REFERENCES evidence_pages(namespace, id) DEFERRABLE INITIALLY DEFERRED
@@ -79,12 +79,12 @@ CREATE TABLE evidence_edges(
   PRIMARY KEY (namespace, source_type, source_id, target_type, target_id, relation)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX evidence_edges_target ON evidence_edges(namespace, target_type, target_id, relation);
--- A fragment takes one stand on a claim.
+-- A fragment has at most one stance on a claim.
 CREATE UNIQUE INDEX evidence_edges_stand ON evidence_edges(namespace, source_type, source_id, target_type, target_id)
   WHERE relation IN ('supports', 'refutes', 'neutral');
 
--- What the planner is to think of these: many rows a namespace, few of them under one more column. Without it, SQLite takes a
--- namespace for a few rows and reads all of it where an index would find the one.
+-- Statistics for the planner: many rows a namespace, few of them under one more column. Without them SQLite assumes a few
+-- rows a namespace, and reads all of them instead of using an index.
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1(tbl, idx, stat) VALUES
   ('evidence_tasks', 'evidence_tasks', '200 100 1'),

@@ -1,2 +1,2 @@
--- The key that makes scores comparable, in place of a sentence.
+-- The key that makes scores comparable, instead of a sentence.
 ALTER TABLE searches RENAME COLUMN scale TO scoring;

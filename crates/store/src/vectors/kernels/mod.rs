@@ -98,7 +98,7 @@ impl Instructions {
         }
     }
 
-    /// Begins to load a row that is scored soon. Scattered rows would otherwise be waited for one by one.
+    /// Begins to load a row that is scored soon. Otherwise each scattered row would be waited for.
     pub(super) fn prefetch(self, row: &[i8]) {
         #[cfg(target_arch = "x86_64")]
         x86::prefetch(row);
@@ -130,7 +130,7 @@ impl Instructions {
         }
     }
 
-    /// The dot products of a query with consecutive rows of its length, one for each place in `dots`.
+    /// The dot products of a query with consecutive rows of its length, one for each element of `dots`.
     pub(super) fn dots(self, rows: &[i8], query: &Int8Query, dots: &mut [i32]) {
         debug_assert_eq!(rows.len(), query.codes.len() * dots.len());
         match self.0 {

@@ -1,4 +1,4 @@
-//! The kernels for any processor, which are also what the others are tested against.
+//! The kernels for any processor, which are also the reference in tests of the others.
 
 use super::{GROUP, Int8Query, TABLE_BYTES};
 

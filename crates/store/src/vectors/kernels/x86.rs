@@ -46,7 +46,7 @@ fn add_lanes<const N: usize>(even: [u16; N], odd: [u16; N], sums: &mut [i32]) {
 /// As [`super::Instructions::prefetch`]: a cache line at a time.
 pub(super) fn prefetch(row: &[i8]) {
     for line in row.chunks(64) {
-        // SAFETY: a prefetch is a hint that can not fault, and part of the base instruction set.
+        // SAFETY: a prefetch is a hint that cannot fault, and part of the base instruction set.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr()) };
     }
 }

@@ -15,19 +15,20 @@ use tamis_eval::Random;
 use tamis_store::Calibration;
 use tamis_text::{LANGUAGES, Language};
 
-/// Most pairs of each kind.
+/// Most pairs drawn of each kind.
 const PAIRS: u64 = 500;
 
 impl Calibrator<'_> {
-    /// Measures, for each language of the whole index, from which similarity on two symbols have to do with each other under
-    /// a model, and writes it down: in the index and, as `[search.calibrated]`, in the project's configuration file. A value
-    /// of `[search.thresholds]` stays and goes on holding. A configuration file that cannot be written is a warning.
+    /// Measures, for each language of the whole index, the similarity above which two symbols are related under a
+    /// model, and stores it: in the index and, as `[search.calibrated]`, in the project's configuration file.
+    /// Thresholds set by hand in `[search.thresholds]` still take precedence. A configuration file that cannot be
+    /// written is a warning.
     ///
     /// A running process reads its configuration once; it takes the new thresholds from the index.
     ///
     /// # Errors
-    /// A language or model that is not known, no symbol with a vector of the model, or an index that cannot be read or
-    /// written. No symbols at all are no error: the report is empty.
+    /// An unknown language or model, no symbol with a vector of the model, or an index that cannot be read or written.
+    /// An index without symbols is not an error: the report is empty.
     pub fn run(&self, request: &CalibrateRequest, observer: &dyn Observer) -> Result<CalibrateReport, Error> {
         let groups = asked(&request.languages)?;
         let model = self.model_to_calibrate(request.model.as_deref(), &groups)?;
@@ -75,8 +76,8 @@ impl Calibrator<'_> {
         Ok(report)
     }
 
-    /// Forgets what calibrations wrote down, in the index and in the project's configuration file. Returns how many thresholds
-    /// the index held, and what the user should know.
+    /// Removes stored calibrations from the index and from the project's configuration file. Returns the number of
+    /// thresholds the index held, and warnings for the user.
     ///
     /// # Errors
     /// The index cannot be written.
@@ -129,7 +130,7 @@ impl Calibrator<'_> {
         Ok(found)
     }
 
-    /// The thresholds that hold now, without telling anybody of a change of model.
+    /// The thresholds in force, without a warning about a changed model.
     fn thresholds_now(&self, model: &ModelInfo) -> Result<Thresholds, Error> {
         Ok(crate::search::resolve(
             &self.index.config.thresholds,
@@ -139,7 +140,8 @@ impl Calibrator<'_> {
         .0)
     }
 
-    /// The model by its name, else the one that a search over all symbols uses; the best one configured where none has vectors.
+    /// Finds a model by name. Without a name it is the one that a search over all symbols uses, or the best one
+    /// configured if none has vectors.
     fn model_to_calibrate(
         &self,
         name: Option<&str>,
@@ -158,7 +160,7 @@ impl Calibrator<'_> {
         self.index.models.described(best.or(configured).ok_or_else(none)?)
     }
 
-    /// Writes the thresholds down.
+    /// Stores the thresholds.
     fn keep(&self, report: &mut CalibrateReport, force: bool, now: Timestamp) -> Result<(), Error> {
         let mut rows = Vec::new();
         for language in &mut report.languages {
@@ -202,7 +204,7 @@ impl Calibrator<'_> {
     }
 }
 
-/// The languages asked for, each with those that take its threshold.
+/// The requested languages, each with the languages that share its threshold.
 fn asked(languages: &[String]) -> Result<Vec<(&'static str, Vec<String>)>, Error> {
     let mut wanted = Vec::new();
     for text in languages {

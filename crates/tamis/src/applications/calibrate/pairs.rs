@@ -1,20 +1,20 @@
-//! Pairs of symbols of one file and of different files, each pair with a number, so that pairs are drawn by drawing numbers.
+//! Numbered pairs of symbols from the same file and from different files. Drawing numbers draws pairs.
 //!
-//! Symbols are counted through file after file. All pairs of the same file are numbered from 0 on, and so are all pairs of
-//! different files; a number leads to its pair in the logarithm of the number of files. Drawing numbers uniformly draws
-//! pairs uniformly: a file with n symbols gives n(n − 1)/2 of the same-file pairs, not one.
+//! Symbols are numbered file after file. All same-file pairs are numbered from 0, and so are all pairs of different
+//! files. A number leads to its pair in time logarithmic in the number of files. Drawing numbers uniformly draws pairs
+//! uniformly: a file with n symbols contributes n(n − 1)/2 same-file pairs, not one.
 
 use std::collections::BTreeSet;
 use tamis_eval::Random;
 
-/// The pairs of some symbols, which are counted through from 0, file after file.
+/// The pairs of some symbols, which are numbered from 0, file after file.
 #[derive(Debug)]
 pub(super) struct Pairs {
-    /// By file: its first symbol, and after the last file the number of all.
+    /// The first symbol of each file, followed by the total number of symbols.
     starts: Vec<u64>,
-    /// By file: how many same-file pairs come before those in it, and after the last file all.
+    /// The number of same-file pairs in the files before each file, followed by the total.
     same: Vec<u64>,
-    /// By file: how many pairs of different files come before those of a symbol of it with one of a later file.
+    /// The number of different-file pairs whose first file comes before each file, followed by the total.
     different: Vec<u64>,
 }
 
@@ -75,19 +75,19 @@ impl Pairs {
         ((self.starts[file] + within / later) as usize, (end + within % later) as usize)
     }
 
-    /// So many same-file pairs, each equally likely and none twice; all where there are no more.
+    /// Draws `count` same-file pairs, each equally likely and none twice; all pairs if there are fewer.
     pub(super) fn draw_same(&self, count: u64, random: &mut Random) -> Vec<(usize, usize)> {
         draw(self.same_count(), count, random).into_iter().map(|number| self.same(number)).collect()
     }
 
-    /// So many pairs of different files, each equally likely and none twice; all where there are no more.
+    /// Draws `count` pairs of different files, each equally likely and none twice; all pairs if there are fewer.
     pub(super) fn draw_different(&self, count: u64, random: &mut Random) -> Vec<(usize, usize)> {
         draw(self.different_count(), count, random).into_iter().map(|number| self.different(number)).collect()
     }
 }
 
-/// `count` numbers below `bound`, every set of them equally likely (Floyd's method, Bentley, *A sample of brilliance*, 1987);
-/// all where there are no more.
+/// Draws `count` numbers below `bound`, every set of them equally likely (Floyd's method, Bentley, *A sample of
+/// brilliance*, 1987); all numbers if there are fewer.
 fn draw(bound: u64, count: u64, random: &mut Random) -> BTreeSet<u64> {
     let mut drawn = BTreeSet::new();
     for last in bound.saturating_sub(count)..bound {
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// The trap: the first 500 pairs by path are those of the first few files.
+    /// The trap: the first 500 pairs by path all come from the first few files.
     #[test]
     fn trap_the_first_pairs_by_path_are_of_the_first_few_files() {
         let sizes = vec![20; 400];

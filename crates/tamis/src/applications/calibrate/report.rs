@@ -1,50 +1,50 @@
-//! What a calibration is asked and what it found.
+//! The request and the report of a calibration.
 
 use super::statistics::{CalibrateMethod, Measurement};
 use crate::search::ThresholdSource;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
-/// What to calibrate and how.
+/// The languages, model and method of a calibration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CalibrateRequest {
-    /// How the threshold is taken from the similarities.
+    /// The method that derives the threshold from the similarities.
     pub method: CalibrateMethod,
-    /// Seed of the draw of pairs: the same tree, model and seed give the same thresholds.
+    /// Seed for drawing pairs: the same tree, model and seed give the same thresholds.
     pub seed: u64,
-    /// Write thresholds down also where the two kinds of pairs hardly come apart.
+    /// Store thresholds even if the two kinds of pairs are hardly distinguishable.
     pub force: bool,
-    /// Write nothing.
+    /// Measure without storing anything.
     pub dry_run: bool,
-    /// Languages, by any of their names; empty: all that have symbols in the index.
+    /// Languages, by any of their names. Empty: all languages with symbols in the index.
     pub languages: Vec<String>,
     /// The model by its name in the configuration; `None`: the one that a search uses.
     pub model: Option<String>,
 }
 
-/// What a calibration found and wrote.
+/// The thresholds that a calibration found and stored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CalibrateReport {
-    /// What runs the model: `static`, `mini-lm`, `local` or `remote`.
+    /// The model's provider: `static`, `mini-lm`, `local` or `remote`.
     pub provider: String,
     /// The model's identifier.
     pub model: String,
-    /// How thresholds were taken from the similarities.
+    /// The method that derived the thresholds.
     #[serde(serialize_with = "as_text")]
     pub method: CalibrateMethod,
-    /// The seed of the draw.
+    /// The seed for drawing pairs.
     pub seed: u64,
-    /// When, UTC.
+    /// Time of the calibration, UTC.
     pub calibrated_at: String,
-    /// By language, in the order of their names. Empty: there are no symbols.
+    /// One entry a language, sorted by name. Empty if the index has no symbols.
     pub languages: Vec<LanguageCalibration>,
-    /// True if nothing was to be written.
+    /// True if nothing was to be stored.
     pub dry_run: bool,
-    /// True if it was stopped before its end; nothing is written then.
+    /// True if the calibration was interrupted; nothing is stored then.
     pub interrupted: bool,
-    /// The configuration file that holds the thresholds now.
+    /// The configuration file that now holds the thresholds.
     pub config_file: Option<PathBuf>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
@@ -52,48 +52,49 @@ fn as_text<S: Serializer>(method: &CalibrateMethod, serializer: S) -> Result<S::
     serializer.collect_str(method)
 }
 
-/// What a calibration found of one language.
+/// The calibration of one language.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LanguageCalibration {
-    /// The language by its name; TSX, JavaScript and JSX are in `typescript`.
+    /// The language's name. `typescript` includes TSX, JavaScript and JSX.
     pub language: String,
-    /// What came of it.
+    /// The outcome for this language.
     pub outcome: Outcome,
-    /// What the pairs said; `None` where there were too few symbols or pairs.
+    /// The measured similarities; `None` if there were too few symbols or pairs.
     pub measured: Option<Measurement>,
-    /// Symbols with a vector of the model.
+    /// The number of symbols with a vector of the model.
     pub symbols: u64,
-    /// Symbols without one.
+    /// The number of symbols without a vector of the model.
     pub without_vector: u64,
-    /// Pairs of the same file.
+    /// The number of same-file pairs.
     pub same_file_pairs: u64,
-    /// Pairs of different files.
+    /// The number of pairs of different files.
     pub different_file_pairs: u64,
-    /// The threshold that held before.
+    /// The threshold in force before.
     pub before: f64,
-    /// Where that came from. A manual one goes on holding.
+    /// The source of that threshold. A manual threshold stays in force.
     pub before_source: ThresholdSource,
-    /// True if the threshold was written down.
+    /// True if the new threshold was stored.
     pub written: bool,
 }
 
-/// What came of the calibration of a language.
+/// The outcome of calibrating a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// There is a threshold.
+    /// A threshold was found.
     Calibrated,
-    /// Same-file pairs are hardly more similar than others: there is a threshold, and it is written down on request alone.
+    /// A threshold was found, but same-file pairs are hardly more similar than others. It is stored only with
+    /// [`CalibrateRequest::force`].
     DoesNotSeparate,
-    /// There are fewer symbols than [`LanguageCalibration::LEAST_SYMBOLS`].
+    /// The language has fewer symbols than [`LanguageCalibration::LEAST_SYMBOLS`].
     TooFewSymbols,
-    /// All symbols are in one file, or no file has two.
+    /// All symbols are in one file, or every file has only one.
     OneSideEmpty,
-    /// A similarity is no number.
+    /// A similarity is not a number.
     NotFinite,
 }
 
 impl LanguageCalibration {
-    /// Symbols that a language must have to be calibrated.
+    /// The fewest symbols needed to calibrate a language.
     pub const LEAST_SYMBOLS: u64 = 20;
 }

@@ -1,4 +1,4 @@
-//! From the similarities of two kinds of pairs to a threshold. Pure.
+//! Derives a threshold from the similarities of two kinds of pairs. Pure.
 
 use serde::Serialize;
 use std::fmt;
@@ -11,10 +11,10 @@ const LOWEST: f64 = 0.30;
 /// The highest threshold that a calibration gives.
 const HIGHEST: f64 = 0.95;
 
-/// The separation from which on a threshold means something.
+/// The least separation at which a threshold is meaningful.
 const SEPARATES: f64 = 0.6;
 
-/// How a threshold is taken from the similarities of pairs.
+/// The method that derives a threshold from the similarities of pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CalibrateMethod {
@@ -46,7 +46,7 @@ impl FromStr for CalibrateMethod {
     }
 }
 
-/// What the similarities of two kinds of pairs say.
+/// The statistics of two kinds of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     /// The threshold, 0.30 to 0.95, to four decimals.
@@ -55,13 +55,14 @@ pub struct Measurement {
     pub mean_same: f64,
     /// Mean similarity of symbols of different files.
     pub mean_different: f64,
-    /// How well the two kinds come apart: how often a same-file pair is the more similar one of two pairs, one of each kind,
-    /// ties counting half (AUROC). 0.5 is chance, 1 is perfect.
+    /// The separation of the two kinds (AUROC): the probability that a random same-file pair is more similar than a
+    /// random pair of different files, ties counting half. 0.5 is chance, 1 is perfect.
     pub separation: f64,
 }
 
 impl Measurement {
-    /// The measurement of same-file pairs and pairs of different files; `None` where either are none or one is not finite.
+    /// Measures same-file pairs and pairs of different files; `None` if either list is empty or holds a value that is
+    /// not finite.
     pub(super) fn of(same: &[f64], different: &[f64], method: CalibrateMethod) -> Option<Self> {
         if !same.iter().chain(different).all(|similarity| similarity.is_finite()) {
             return None;
@@ -84,7 +85,7 @@ impl Measurement {
         })
     }
 
-    /// Returns `true` if a threshold between the two kinds of pairs means something: their separation is at least 0.6.
+    /// Returns `true` if the threshold is meaningful: the separation is at least 0.6.
     pub fn separates(&self) -> bool {
         self.separation >= SEPARATES
     }

@@ -1,5 +1,5 @@
-//! The symbols of a language, in an order that depends on the tree alone: by namespace, path and place in the file. The
-//! store's own numbers depend on what was indexed when.
+//! The symbols of a language, in an order that depends only on the tree: by namespace, path and position in the file.
+//! The store's own numbers depend on the order of indexing.
 
 use crate::Error;
 use crate::config::threshold_language;
@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use tamis_store::{DocumentId, Filter, PassageId, Store};
 use tamis_text::{Kind, LANGUAGES};
 
-/// Passages whose vectors are looked for at a time.
+/// The number of passages whose vectors are read at a time.
 const PASSAGES_A_LOOK: usize = 4096;
 
-/// Kinds of passage that are symbols: neither text nor what stands between symbols.
+/// Kinds of passage that are symbols: neither prose nor the code between symbols.
 const KINDS: [Kind; 6] = [Kind::Function, Kind::Method, Kind::Type, Kind::Trait, Kind::Constant, Kind::Macro];
 
-/// The documents of a store, each with its place in the order.
+/// The position of each document in the order.
 pub(super) struct Documents(HashMap<DocumentId, usize>);
 
 impl Documents {
@@ -29,7 +29,7 @@ impl Documents {
     }
 }
 
-/// The languages that are calibrated, by name, each with the languages that take its threshold.
+/// The calibrated languages by name, each with the languages that share its threshold.
 pub(super) fn groups() -> Vec<(&'static str, Vec<String>)> {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for language in LANGUAGES.iter().filter(|language| language.has_symbols()) {
@@ -43,7 +43,7 @@ pub(super) fn groups() -> Vec<(&'static str, Vec<String>)> {
     groups
 }
 
-/// All symbols of these languages.
+/// A filter for all symbols of these languages.
 pub(super) fn filter(languages: &[String]) -> Filter {
     let kinds = KINDS.iter().map(|kind| kind.as_str().to_owned()).collect();
     Filter { languages: languages.to_vec(), kinds, ..Filter::default() }
@@ -52,18 +52,18 @@ pub(super) fn filter(languages: &[String]) -> Filter {
 /// The symbols of a language that a model has vectors of.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    /// File after file.
+    /// Passages in order, file after file.
     pub(super) passages: Vec<PassageId>,
-    /// How many are in each file.
+    /// The number of symbols in each file.
     pub(super) sizes: Vec<usize>,
-    /// The number of more that have no vector of the model.
+    /// The number of further symbols without a vector of the model.
     pub(super) without_vector: u64,
 }
 
 impl Symbols {
     pub(super) fn read(store: &dyn Store, documents: &Documents, filter: &Filter, model: &str) -> Result<Self, Error> {
         let selected = store.select(filter)?;
-        // What was put since the documents were listed is left for another time.
+        // Documents added since the listing are left out.
         let mut placed: Vec<(usize, PassageId)> =
             selected.iter().filter_map(|found| Some((*documents.0.get(&found.document)?, found.passage))).collect();
         // Within a file the store numbers passages in their order.
@@ -80,7 +80,7 @@ impl Symbols {
     }
 }
 
-/// Those that have a vector.
+/// The symbols that have a vector.
 fn with_vector(
     store: &dyn Store,
     model: &str,
@@ -95,7 +95,7 @@ fn with_vector(
     Ok(kept)
 }
 
-/// The cosine similarities of pairs of symbols, in their order; NaN for a pair that lost a vector meanwhile.
+/// The cosine similarities of pairs of symbols, in their order; NaN for a pair that has lost a vector since.
 pub(super) fn similarities(
     store: &dyn Store,
     model: &str,

@@ -1,4 +1,4 @@
-//! What is asked and what comes out. The JSON form is a contract.
+//! The request and the answer of a search for duplicates. The JSON form is a contract.
 
 use crate::search::CutReport;
 use jiff::Timestamp;
@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Which issue duplicates are looked for of.
+/// The issue whose duplicates are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DuplicateQuestion {
-    /// One of the index.
+    /// An issue of the index, by number.
     Issue(u64),
-    /// One that is not in the index.
+    /// An issue that is not in the index.
     Text {
         /// Its title.
         title: String,
@@ -20,23 +20,23 @@ pub enum DuplicateQuestion {
     },
 }
 
-/// A question for duplicates.
+/// A search for duplicates.
 #[derive(Clone, Debug)]
 pub struct DuplicatesRequest {
-    /// Of which issue.
+    /// The issue whose duplicates are wanted.
     pub question: DuplicateQuestion,
-    /// Only issues in one of these states (`open`, `closed`, `merged`, …); empty: all.
+    /// Restricts the search to issues in one of these states (`open`, `closed`, `merged`, …). Empty: all.
     pub states: Vec<String>,
-    /// The namespace that is searched first. `None`: the index's own, where it has one.
+    /// The namespace that is searched first. `None`: the index's own, if it has one.
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing of others is touched. `None`: all.
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
-    /// Where the call comes from, as it is recorded; `None`: `duplicates`.
+    /// The entry point recorded for the call. `None`: `duplicates`.
     pub entry_point: Option<String>,
 }
 
 impl DuplicatesRequest {
-    /// A question with the configuration's settings.
+    /// Creates a request with the configuration's settings.
     #[must_use]
     pub fn new(question: DuplicateQuestion) -> Self {
         DuplicatesRequest { question, states: Vec::new(), namespace: None, allowed_namespaces: None, entry_point: None }
@@ -51,29 +51,29 @@ pub struct Duplicates {
     pub issue: Option<u64>,
     /// Its title.
     pub title: String,
-    /// The identifier under which the search is recorded; null where it is not.
+    /// The identifier under which the search is recorded; null if it is not recorded.
     pub query_id: Option<String>,
-    /// Issues that are likely the same, best first.
+    /// Likely duplicates, best first.
     pub duplicates: Vec<ConsideredDuplicate>,
-    /// Why there are so many, in one sentence.
+    /// The reason for the number of duplicates, in one sentence.
     pub reason: String,
-    /// Why another model, or words alone, compared.
+    /// The reason another model, or words alone, made the comparison.
     pub fallback_reason: Option<String>,
-    /// The model that compared.
+    /// The model that made the comparison.
     pub model: Option<String>,
-    /// Likeness to the nearest issue below which there is no duplicate.
+    /// The least likeness of a duplicate, in [0, 1].
     pub min_likeness: f64,
-    /// Passages that were searched.
+    /// The number of passages searched.
     pub searched: u64,
-    /// Every issue that a leg proposed, best first.
+    /// Every issue that was compared, best first.
     pub considered: Vec<ConsideredDuplicate>,
-    /// How the proposed issues were cut.
+    /// The cut of the compared issues.
     pub cut: CutReport,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
 }
 
-/// An issue that may be the same.
+/// An issue that may be a duplicate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ConsideredDuplicate {
@@ -87,17 +87,17 @@ pub struct ConsideredDuplicate {
     pub kind: String,
     /// `open`, `closed` or `merged`.
     pub state: String,
-    /// When it was written.
+    /// The time it was written.
     #[schemars(with = "Option<String>")]
     pub created_at: Option<Timestamp>,
-    /// Where people read it.
+    /// Its address in a browser.
     pub url: Option<String>,
-    /// How alike the two are, in [0, 1]: similarity and shared words.
+    /// Similarity and shared words combined, in [0, 1].
     pub likeness: f64,
-    /// Cosine similarity of its body's best passage: the mean over the index's models.
+    /// Cosine similarity of its body's best passage, averaged over the index's models.
     pub similarity: f64,
-    /// The share of either's words, by weight, that the other has; the mean of both ways.
+    /// The weighted share of words in common, averaged over both directions, in [0, 1].
     pub shared_words: f64,
-    /// What ranks it: its likeness, and a little for having been written at about the same time.
+    /// The score it is ranked by: likeness, plus a little for having been written at about the same time.
     pub score: f64,
 }

@@ -1,4 +1,4 @@
-//! An issue's way to its duplicates: both legs propose, likeness orders, the floor and the configured cut end the list.
+//! Finds the duplicates of an issue: both legs propose, likeness orders, the floor and the configured cut end the list.
 
 use super::DuplicateFinder;
 use super::answer::{ConsideredDuplicate, DuplicateQuestion, Duplicates, DuplicatesRequest};
@@ -13,22 +13,22 @@ use tamis_cut::{Background, Pool};
 use tamis_store::{AttributeCondition, Filter};
 use tamis_text::Issue;
 
-/// What a search for duplicates is recorded under, unless its caller says otherwise.
+/// The entry point recorded by default.
 const ENTRY_POINT: &str = "duplicates";
 
-/// What the floor is called where cuts are named.
+/// The floor's name in cut reports.
 const FLOOR: &str = "likeness_floor";
 
-/// The constant of the fusion that chooses which issues are compared; the order is that of their likeness.
+/// The constant of the fusion that selects issues to compare; likeness then orders them.
 const RRF_K: f64 = 60.0;
 
-/// The part of an issue that is its body.
+/// The part number of an issue's body.
 const BODY: u32 = 0;
 
 impl DuplicateFinder<'_> {
-    /// Looks for issues that are likely the same as one. An issue is compared with issues, a pull request with pull
-    /// requests, in any state. None is an answer, with its reason. The index is searched as it is; see
-    /// [`Index::refresh_for_search`].
+    /// Finds issues that are likely duplicates of one issue. An issue is compared with issues, a pull request with pull
+    /// requests, in any state. An empty answer is not an error and states its reason. The index is searched as it
+    /// stands; see [`Index::refresh_for_search`].
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,7 +46,7 @@ impl DuplicateFinder<'_> {
     /// ```
     ///
     /// # Errors
-    /// An issue or namespace that is not there, an empty text, a damaged index, or a model that fails.
+    /// A missing issue or namespace, an empty text, a damaged index, or a model that fails.
     pub fn find(&self, request: &DuplicatesRequest) -> Result<Duplicates, Error> {
         let settings = self.index.config.triage.duplicates;
         let mut clock = Stopwatch::start();
@@ -113,8 +113,8 @@ impl DuplicateFinder<'_> {
         })
     }
 
-    /// The proposed issues by how alike they are, best first, and where each stands in `found`. Those whose similarity or
-    /// record is not known are left out.
+    /// The proposed issues by likeness, best first, and the position of each in `found`. Issues whose similarity or
+    /// record is unknown are left out.
     fn compared(
         &self,
         found: &FoundIssues,
@@ -123,7 +123,7 @@ impl DuplicateFinder<'_> {
     ) -> Result<(Vec<usize>, Vec<ConsideredDuplicate>), Error> {
         let passages = self.index.searcher().issue_similarities(found)?;
         let others = self.index.searcher().other_similarities(found, &passages)?;
-        // An empty body has a passage of its title; a body that has none is compared by what there is.
+        // An empty body has a passage of its title. Without a passage of the body, the best passage stands in.
         let of_body = |issue: &IssuePassages| issue.of_part(BODY).or_else(|| issue.best());
         let documents: Vec<_> = found.issues.iter().map(|issue| issue.document).collect();
         let records = self.index.searcher().issue_records(&documents)?;
@@ -164,8 +164,8 @@ impl DuplicateFinder<'_> {
         Ok(compared.into_iter().unzip())
     }
 
-    /// Nothing where even the best is below the floor; else what the configured cut keeps of the scores, no more than are
-    /// above the floor and no fewer than a person compares at a glance.
+    /// Keeps nothing if even the best is below the floor. Otherwise keeps what the configured cut keeps of the scores,
+    /// but no more than are above the floor and no fewer than a person compares at a glance.
     fn cut_duplicates(
         &self,
         found: &FoundIssues,
@@ -205,14 +205,14 @@ impl DuplicateFinder<'_> {
         let wrong = |error: &dyn std::fmt::Display| Error::argument("pool", error.to_string(), "sorted and finite");
         let mut pool = Pool::scores(considered.iter().map(|one| one.score)).map_err(|error| wrong(&error))?;
         if let Some((mean, count)) = found.background() {
-            // What shares no word with the issue is as alike as its similarity says.
+            // Without shared words, likeness depends on similarity alone.
             let background = Background { mean: likeness(mean, 0.0, settings.words_weight), deviation: 0.0, count };
             pool = pool.with_background(background).map_err(|error| wrong(&error))?;
         }
         let mut cut = CutReport::from(self.index.config.search.cut.cut(&pool));
         let nearest =
             format!("the nearest issue, #{}, has likeness {:.2} of at least {floor:.2}", best.number, best.likeness);
-        // What is less like it than the floor is given only for a person to have a few to compare.
+        // Issues below the floor are only shown so that a person has a few to compare.
         let alike_enough = considered.iter().rposition(|one| one.likeness >= floor).map_or(0, |last| last + 1);
         cut.keep = cut.keep.min(alike_enough).max(settings.min_results).min(considered.len());
         cut.dropped = considered.len() - cut.keep;
@@ -221,7 +221,7 @@ impl DuplicateFinder<'_> {
     }
 }
 
-/// What an issue is about, as it is compared.
+/// The text of an issue, as it is compared.
 fn text_of(issue: &Issue) -> String {
     format!("{}\n\n{}", issue.title.trim(), issue.body.trim()).trim().to_owned()
 }

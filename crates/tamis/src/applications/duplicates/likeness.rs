@@ -1,10 +1,10 @@
-//! How alike two texts are by their words.
+//! Likeness of two texts by their words.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The words of a text: letters, digits and underscores in lower case, English ones by their stem. An identifier counts as
-/// a whole and by its parts.
+/// The words of a text: letters, digits and underscores in lower case, English words by their stem. An identifier
+/// counts as a whole and by its parts.
 pub(super) fn words(text: &str) -> BTreeSet<String> {
     let stemmer = Stemmer::create(Algorithm::English);
     let mut words = BTreeSet::new();
@@ -19,7 +19,8 @@ pub(super) fn words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// `parseConfig2` as `parse`, `Config`, `2`; `HTTPServer` as `HTTP`, `Server`; `max_size` as `max`, `size`.
+/// Splits `parseConfig2` into `parse`, `Config`, `2`; `HTTPServer` into `HTTP`, `Server`; `max_size` into `max`,
+/// `size`.
 fn parts(word: &str) -> Vec<String> {
     let characters: Vec<char> = word.chars().collect();
     let mut parts: Vec<String> = Vec::new();
@@ -45,12 +46,12 @@ fn parts(word: &str) -> Vec<String> {
     parts
 }
 
-/// What words are worth among some texts: ln(1 + (n − f + ½) / (f + ½)), f of the n texts holding the word. Among texts that
-/// are all about one subject its words are worth little and what tells them apart is worth much.
+/// Word weights over a set of texts: ln(1 + (n − f + ½) / (f + ½)), where f of the n texts hold the word. Among texts
+/// on one subject the subject's own words weigh little, and distinguishing words weigh much.
 pub(super) struct Weights(BTreeMap<String, f64>);
 
 impl Weights {
-    /// Of all words of these texts.
+    /// Computes the weights of all words of these texts.
     pub fn of(texts: &[BTreeSet<String>]) -> Self {
         let mut frequencies: BTreeMap<&String, usize> = BTreeMap::new();
         for word in texts.iter().flatten() {
@@ -61,8 +62,9 @@ impl Weights {
         Weights(frequencies.into_iter().map(|(word, frequency)| (word.clone(), weight(frequency))).collect())
     }
 
-    /// The share of one text's words, by weight, that the other has, in [0, 1]: the mean of both ways, so that neither a
-    /// long text has everything nor a short one is in everything. 0 where one has no words.
+    /// The weighted share of one text's words that the other has, averaged over both directions, in [0, 1]. Averaging
+    /// keeps a long text from containing everything and a short one from being contained in everything. 0 if either has
+    /// no words.
     pub fn shared(&self, a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
         let weight = |word: &String| self.0.get(word).copied().unwrap_or_default();
         let mass = |words: &BTreeSet<String>| words.iter().map(weight).sum::<f64>();
@@ -75,18 +77,18 @@ impl Weights {
     }
 }
 
-/// The mean of a model's similarity and those of others, each of which counts `weight`.
+/// The mean of one model's similarity and the others', each of the others weighted by `weight`.
 pub(super) fn mean_similarity(similarity: f64, others: impl Iterator<Item = f64>, weight: f64) -> f64 {
     let (sum, count) = others.fold((similarity, 1.0), |(sum, count), other| (sum + weight * other, count + weight));
     sum / count
 }
 
-/// Similarity and shared words as one value in [0, 1]; 1 is the same text.
+/// Combines similarity and shared words into one value in [0, 1]; 1 is the same text.
 pub(super) fn likeness(similarity: f64, shared_words: f64, words_weight: f64) -> f64 {
     (similarity.clamp(0.0, 1.0) + words_weight * shared_words) / (1.0 + words_weight)
 }
 
-/// What is left of 1 after so many days, half of it after each half-life.
+/// Exponential decay from 1, halved after each half-life.
 pub(super) fn nearness(days: f64, half_life_days: f64) -> f64 {
     (-days.abs() / half_life_days).exp2()
 }

@@ -1,7 +1,7 @@
-//! Likely duplicates of an issue, which can be none.
+//! Likely duplicates of an issue; there may be none.
 //!
-//! Both legs propose issues (`search::by_issue`), `likeness` measures the similarity of two, `finder` orders and cuts, and
-//! `answer` is the result. `docs/research/duplicates.md` says how the measure and its floor were chosen.
+//! Both legs propose issues (`search::by_issue`), `likeness` compares two issues, `finder` orders and cuts, and
+//! `answer` is the result. `docs/research/duplicates.md` explains the choice of the measure and its floor.
 
 mod answer;
 mod finder;

@@ -8,36 +8,36 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use tamis_eval::{Qrels, QueryKind};
 
-/// The collection of the index that a corpus is put into.
+/// The index collection that holds a corpus.
 const COLLECTION: &str = "corpus";
 
-/// Documents, and queries whose answers are known.
+/// Documents, and queries with known answers.
 #[derive(Clone, Debug)]
 pub struct TestCollection {
-    /// Name in the tables: that of the directory.
+    /// Name in the tables: the directory's name.
     pub name: String,
-    /// Where it was read from, absolute.
+    /// The directory it was read from, absolute.
     pub directory: PathBuf,
-    /// Every document. One without a text has its title for it, so that it can be found.
+    /// Every document. A document without text uses its title as text, so that it can be found.
     pub documents: Vec<TextDocument>,
-    /// The queries that can be measured, in the order of the file: judged ones and unanswerable ones.
+    /// The queries that can be measured, in file order: judged ones and unanswerable ones.
     pub queries: Vec<TestQuery>,
-    /// What people should know: judgements of queries or documents that are not there.
+    /// Notes for people: judgements of missing queries or documents.
     pub notes: Vec<String>,
     /// BLAKE3 of the corpus file.
     pub(super) digest: blake3::Hash,
 }
 
-/// A query and what is known of its answers.
+/// A query and its known answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestQuery {
     /// Its identifier.
     pub id: String,
     /// The question.
     pub text: String,
-    /// Whether it is answered here.
+    /// Judged, unanswerable, or from another collection.
     pub kind: QueryKind,
-    /// Its judgements: document to grade, above 0 is relevant. Empty for an unanswerable query.
+    /// Grades by document; above 0 is relevant. Empty for an unanswerable query.
     pub judged: BTreeMap<String, i32>,
 }
 
@@ -45,13 +45,13 @@ impl TestCollection {
     /// Reads `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl` (`_id`, `text`, `metadata`) and
     /// `qrels/SPLIT.tsv` (query, document, grade, with or without a header) of a directory.
     ///
-    /// A query is unanswerable when its metadata says so (`answerable` is false, or `answerability` begins with
-    /// `"UNANSWERABLE"`) or when it is judged without any grade above 0. Queries that are neither judged nor unanswerable
-    /// are left out.
+    /// A query is unanswerable if its metadata says so (`answerable` is false, or `answerability` begins with
+    /// `"UNANSWERABLE"`), or if it is judged without any grade above 0. Queries that are neither judged nor
+    /// unanswerable are left out.
     ///
     /// # Errors
-    /// A file that is missing, a line that is malformed, with its number, or judgements that name no query or no document
-    /// of the collection.
+    /// A missing file, a malformed line (with its number), or judgements that name no query or no document of the
+    /// collection.
     pub fn read(directory: &Path, split: &str) -> Result<Self, EvaluationError> {
         let directory = absolute(directory)?;
         let path = directory.join("corpus.jsonl");
@@ -78,8 +78,8 @@ impl TestCollection {
     }
 }
 
-/// The first `count` answerable queries of a collection, to be asked of another one. Its corpus is not needed. Where the
-/// directory does not have the split, `test` stands in.
+/// Returns the first `count` answerable queries of a collection, to be asked of another one. Its corpus is not needed.
+/// If the directory lacks the split, `test` is used.
 ///
 /// # Errors
 /// As [`TestCollection::read`], for the queries and judgements.
@@ -111,7 +111,7 @@ fn document(record: Record) -> TextDocument {
     TextDocument { id: record.id, collection: COLLECTION.into(), title: Some(record.title), text }
 }
 
-/// The queries that can be measured, and what people should know of the judgements. The corpus is not needed.
+/// The queries that can be measured, and notes about the judgements. The corpus is not needed.
 pub(crate) fn queries(directory: &Path, split: &str) -> Result<(Vec<TestQuery>, Vec<String>), EvaluationError> {
     let judgements = qrels_file(directory, split);
     if !judgements.exists() {
@@ -152,7 +152,7 @@ fn is_unanswerable(record: &Record) -> bool {
     record.metadata["answerable"] == false || record.metadata["answerability"][0] == "UNANSWERABLE"
 }
 
-/// Which splits a directory has, as the way out of having named another.
+/// Lists the splits of a directory, for the message about a missing one.
 pub(super) fn splits(directory: &Path) -> String {
     let entries = std::fs::read_dir(directory.join("qrels")).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries

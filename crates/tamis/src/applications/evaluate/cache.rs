@@ -1,5 +1,5 @@
-//! The indexes of test collections, kept between evaluations. One belongs to a content: the corpus, how it is divided
-//! into passages, and the models. A run that was stopped or killed is gone on with.
+//! The indexes of test collections, kept between evaluations. An index is keyed by its content: the corpus, the passage
+//! settings and the models. An interrupted run resumes.
 
 use super::{EvaluationError, TestCollection};
 use crate::config::{Config, EmbeddingCacheConfig};
@@ -10,21 +10,21 @@ use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use std::path::Path;
 
-/// Grows when what is put into an index changes.
+/// Increased when the content of an index changes.
 const LAYOUT: &str = "1";
 
-/// The name under which every corpus is stored.
+/// The namespace of every corpus.
 const NAMESPACE: &str = "corpus";
 
-/// The property that says how far an index is, and its values in their order.
+/// The property that records the progress of an index, and its values in order.
 const STATE: &str = "evaluation";
 const WRITTEN: &str = "written";
 const COMPLETE: &str = "complete";
 
-/// Documents that are put at once.
+/// The number of documents stored at once.
 const BATCH: usize = 512;
 
-/// The index of a test collection, made or completed where it is not.
+/// Opens the index of a test collection, creating or completing it first if needed.
 pub(super) fn index(
     test: &TestCollection,
     config: &Config,
@@ -33,7 +33,7 @@ pub(super) fn index(
 ) -> Result<Index, EvaluationError> {
     let directory = cache.join(key(test, config)?);
     let location = Location { namespace: NAMESPACE.into(), ..Location::at(&directory, Some(&directory)) };
-    // Texts of test collections are in no other index.
+    // Texts of test collections are not in any other index.
     let mut config = config.clone();
     config.index.embedding_cache = EmbeddingCacheConfig::default();
     let index = Index::at(location, config)?;
@@ -68,7 +68,7 @@ fn write(test: &TestCollection, index: &Index, observer: &dyn Observer) -> Resul
     Ok(())
 }
 
-/// The content's name.
+/// The cache key of the content.
 fn key(test: &TestCollection, config: &Config) -> Result<String, EvaluationError> {
     let models = Models::new(config);
     let mut hash = blake3::Hasher::new();

@@ -1,4 +1,4 @@
-//! What can go wrong in an evaluation.
+//! Errors of an evaluation.
 
 use std::path::{Path, PathBuf};
 use tamis_eval::{EvalError, FormatError};
@@ -7,42 +7,42 @@ use thiserror::Error;
 /// An evaluation that failed.
 #[derive(Debug, Error)]
 pub enum EvaluationError {
-    /// A file or directory that cannot be read, or does not hold what it should.
+    /// A file or directory that cannot be read or has unexpected content.
     #[error("{}: {reason}", path.display())]
     Path {
         /// The file or directory.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The problem, and its remedy.
         reason: String,
     },
-    /// A line that is not as the format asks.
+    /// A malformed line.
     #[error("{}, line {line}: {problem}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// Line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// A cut that there is not, or a parameter of one.
+    /// An unknown cut, or a bad parameter of one.
     #[error("cut {specification:?}: {problem}")]
     Cut {
-        /// The cut as it was asked for.
+        /// The cut as it was given.
         specification: String,
-        /// What is wrong with it, and what is allowed.
+        /// The problem, and the values allowed.
         problem: String,
     },
     /// Judgements or a run that cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// What was measured does not fit together.
+    /// Measurements that do not fit together.
     #[error(transparent)]
     Eval(#[from] EvalError),
     /// Indexing or searching failed.
     #[error(transparent)]
     Index(#[from] crate::Error),
-    /// The observer stopped it. What is indexed stays, and the next evaluation goes on from there.
+    /// The observer stopped it. The finished part of the index stays, and the next evaluation resumes from there.
     #[error("stopped; what is indexed so far is kept, and the next evaluation goes on from there")]
     Interrupted,
 }
@@ -53,7 +53,7 @@ impl EvaluationError {
     }
 }
 
-/// A file's text.
+/// Reads a file's text.
 pub(super) fn text(path: &Path) -> Result<String, EvaluationError> {
     let bytes = std::fs::read(path).map_err(|error| EvaluationError::path(path, error))?;
     String::from_utf8(bytes).map_err(|error| {

@@ -1,4 +1,4 @@
-//! How much `auto` learns from judged queries: the figure after so many of them, on queries that were not among them.
+//! Learning curve of `auto`: its figures after a number of judged queries, on the other queries.
 
 use super::cache;
 use super::{EvaluationError, OwnId, TestCollection, TestQuery};
@@ -14,18 +14,18 @@ use std::path::Path;
 use tamis_cut::{Auto, Background, Fixed, JudgedPool, Pool, Profile, Relevance, Rule};
 use tamis_eval::{QueryKind, Table, prefix};
 
-/// What to measure.
+/// The settings of a learning curve.
 #[derive(Clone, Debug)]
 pub struct Learning {
-    /// Numbers of judged queries. Draws are nested: the first ten of a draw of twenty are its draw of ten.
+    /// Numbers of judged queries. Draws are nested: a draw of ten is the first ten of the draw of twenty.
     pub judged: Vec<usize>,
-    /// How often queries are drawn, 1 or more.
+    /// The number of draws, 1 or more.
     pub draws: usize,
     /// Seed of the draws.
     pub seed: u64,
     /// As [`Measurement::own_id`](super::Measurement::own_id).
     pub own_id: Option<OwnId>,
-    /// Only so many answerable queries, the first ones. `None`: all.
+    /// Restricts the measurement to the first so many answerable queries. `None`: all.
     pub limit: Option<usize>,
 }
 
@@ -35,13 +35,13 @@ pub struct Learning {
 pub struct LearningCurve {
     /// Name of the collection.
     pub collection: String,
-    /// Its answerable queries.
+    /// The number of its answerable queries.
     pub queries: usize,
-    /// One point for each number of judged queries that leaves others to be tested on.
+    /// One point for each number of judged queries that leaves others to test on.
     pub points: Vec<LearningPoint>,
 }
 
-/// The figures after so many judged queries, on the queries that were not judged, averaged over the draws.
+/// The figures after a number of judged queries, on the queries that were not judged, averaged over the draws.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LearningPoint {
@@ -49,15 +49,15 @@ pub struct LearningPoint {
     pub judged: usize,
     /// Mean F1 as a share of the mean best F1.
     pub relative_f1: f64,
-    /// The same, of the same queries, without any judgement.
+    /// The same figure for the same queries, without any judgement.
     pub without: f64,
-    /// Standard error of the difference over the draws; the draws share queries, so it is a little too small.
+    /// Standard error of the difference over the draws. It is slightly too small, since draws share queries.
     pub error: f64,
     /// Mean level of the fitted relevance.
     pub level: f64,
 }
 
-/// What is known of one answerable query.
+/// The candidates and judgements of one answerable query.
 struct Known {
     normalized_scores: Vec<f64>,
     /// The document of each candidate, as a number within the query.
@@ -68,8 +68,9 @@ struct Known {
     coverage_drop: Option<f64>,
 }
 
-/// Measures how the cut `auto` learns on a collection: judged queries are drawn at random, and it decides on all others,
-/// with the collection's profile from its other queries in both cases. The gate plays no part.
+/// Measures the learning of the cut `auto` on a collection. Judged queries are drawn at random, and `auto` decides on
+/// all others, with and without the judgements. In both cases the collection's profile comes from its other queries.
+/// The gate is not involved.
 ///
 /// # Errors
 /// An index or model that fails, or an observer that stops it.
@@ -103,7 +104,7 @@ pub fn learning_curve(
     Ok(LearningCurve { collection: test.name.clone(), queries: known.len(), points })
 }
 
-/// The queries in an order drawn at random: by a hash that a seed and the draw belong to.
+/// The queries in random order: by a hash of the seed and the draw.
 fn drawn(queries: &[&TestQuery], seed: u64, draw: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
     order.sort_by_cached_key(|&at| *blake3::hash(format!("{seed} {draw} {}", queries[at].id).as_bytes()).as_bytes());
@@ -175,7 +176,7 @@ impl Known {
         }
     }
 
-    /// F1, in documents, of what `auto` keeps. A pool whose best does not stand out keeps nothing.
+    /// F1, in documents, of the cut by `auto`. A pool whose best does not stand out keeps nothing.
     fn f1(&self, relevance: Relevance) -> f64 {
         let scale = Background { mean: 0.0, deviation: 0.0, count: 0 };
         let pool = Pool::scores(self.normalized_scores.iter().copied()).and_then(|pool| pool.with_background(scale));
@@ -191,9 +192,10 @@ impl Known {
     }
 }
 
-/// The curves as a table, with their mean over the collections that have all points.
+/// Renders the curves as a table, with their mean over the collections that have all points.
 pub fn learning_table(curves: &[LearningCurve], judged: &[usize]) -> Table {
-    // The queries that are left differ from point to point, so each figure comes with what the same ones have without.
+    // The remaining queries differ from point to point, so each figure comes with the same queries' figure without
+    // judgements.
     let cell = |value: Option<(f64, f64)>| match value {
         Some((with, without)) => format!("{with:.3} ({:+.3})", with - without).replace('-', "−"),
         None => "–".to_owned(),

@@ -1,4 +1,4 @@
-//! What every cut keeps of every query, in documents: the search's own retrieval and decisions on a test collection.
+//! Measures the documents that each cut keeps of each query, with the search's own retrieval and decisions.
 
 use super::cache;
 use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
@@ -16,33 +16,33 @@ use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryP
 /// A cut and its name in the tables.
 #[derive(Clone, Debug)]
 pub struct NamedCut {
-    /// As it was asked for.
+    /// The cut as it was given.
     pub name: String,
     /// The rule.
     pub rule: Box<dyn Rule>,
 }
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug, Default)]
 pub struct Measurement {
     /// The cuts to compare.
     pub cuts: Vec<NamedCut>,
-    /// How queries lead to the documents that they themselves are, which are left out of what is searched
+    /// The relation between a query and the document it was made from, which is left out of the search
     /// ([`TestCollection::own_documents`]). `None`: nothing is left out.
     pub own_id: Option<OwnId>,
-    /// Candidates a leg at which every cut also decides, for stability. Empty: none.
+    /// Numbers of candidates a leg at which every cut also decides, for stability. Empty: none.
     pub depths: Vec<usize>,
-    /// Only so many queries of the collection, the first ones. `None`: all.
+    /// Restricts the measurement to the first so many queries of the collection. `None`: all.
     pub limit: Option<usize>,
     /// True if decisions are timed. Times differ from run to run.
     pub timings: bool,
-    /// True if every query is decided as the first one that the index is ever asked, and not with what the queries before
-    /// it say of the collection.
+    /// True if every query is decided as the first one ever asked of the index, without what earlier queries revealed
+    /// about the collection.
     pub cold: bool,
 }
 
-/// The cuts of these specifications (`METHOD[:PARAM=VALUE,…]`), with the configuration's parameters where they say none.
-/// Where none is given, every method that can read what the configured mode gathers.
+/// Parses cut specifications (`METHOD[:PARAM=VALUE,…]`); parameters not given come from the configuration. No
+/// specification selects every method that can read what the configured mode gathers.
 ///
 /// # Errors
 /// An unknown method or parameter, a value out of range, or a specification given twice.
@@ -63,11 +63,10 @@ pub fn cuts(config: &Config, specifications: &[String]) -> Result<Vec<NamedCut>,
     names.iter().map(cut).collect()
 }
 
-/// Indexes the collection into `cache` unless it is there, gathers the candidates of every query and of the `foreign`
-/// ones, and lets every cut decide. Documents are ranked by their first passage, and a document is kept when one of its
-/// passages is.
-///
-/// Deterministic but for times. The index goes on where a stopped run left it. Queries are answered on all cores.
+/// Indexes the collection into `cache` if needed, gathers the candidates of every query and of the `foreign` ones, and
+/// lets every cut decide. Documents are ranked by their first passage, and a document is kept if one of its passages
+/// is. Everything but the times is deterministic. The index resumes where an interrupted run left it. Queries run on
+/// all cores.
 ///
 /// # Errors
 /// A cut that cannot read what the configured mode gathers, an index or model that fails, or an observer that stops it.
@@ -127,7 +126,7 @@ pub fn measure(
     Ok(assembled(test.name.clone(), model, &measurement.cuts, answered))
 }
 
-/// A collection for the metrics, from each query's pool and decisions.
+/// Assembles the input of the metrics from each query's pool and decisions.
 pub(super) fn assembled(
     name: String,
     model: Option<String>,
@@ -148,14 +147,14 @@ pub(super) fn assembled(
     Collection { name, model, queries, methods }
 }
 
-/// Documents that the figures of the ranking look at: recall@100 is that of a hundred documents.
+/// The depth in documents of the ranking's figures, such as recall@100.
 const RANKED: usize = 100;
 
-/// Queries whose candidates are in memory together.
+/// The number of queries whose candidates are in memory together.
 const BLOCK: usize = 64;
 
-/// The order in which the queries are asked, as positions: the collection's own ones shuffled, since files list them by
-/// subject, and then the foreign ones, which say nothing of the collection.
+/// The order of asking, as positions: the collection's own queries shuffled, since files list them by subject, then the
+/// foreign ones, which reveal nothing about the collection.
 fn asking_order(queries: &[&TestQuery]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
     let key = |at: usize| (queries[at].kind == QueryKind::Foreign, *blake3::hash(queries[at].id.as_bytes()).as_bytes());
@@ -163,7 +162,7 @@ fn asking_order(queries: &[&TestQuery]) -> Vec<usize> {
     order
 }
 
-/// The candidates of a query, and what the query says of the collection.
+/// The candidates of a query, and what the query reveals about the collection.
 struct Found<'a> {
     candidates: Candidates<'a>,
     shallower: Vec<(usize, Candidates<'a>)>,
@@ -186,7 +185,7 @@ impl<'a> Found<'a> {
         let all = index.searcher().candidates(&query.text, deepest, without)?;
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
-        // The order of the search's own fusion, which every rule on the fused score shares.
+        // The order of the search's own fusion, shared by every rule on the fused score.
         let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
         let documents = documents(ordered.passages);
         let beyond = match query.kind {
@@ -232,8 +231,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The documents that follow those of the pool until there are [`RANKED`], from deeper retrieval: a pool is one of passages,
-/// which are of fewer documents.
+/// Adds documents from deeper retrieval after those of the pool, up to [`RANKED`]. A pool holds passages, which belong
+/// to fewer documents.
 fn beyond(
     index: &Index,
     query: &TestQuery,
@@ -252,7 +251,7 @@ fn beyond(
             .searcher()
             .candidates(&query.text, deeper, without)?
             .decide(&Fixed::default(), &RelevancePrior::default())?;
-        // The whole collection was found before.
+        // The first retrieval already found the whole collection.
         if ordered.passages.len() == passages {
             break;
         }
@@ -264,7 +263,7 @@ fn beyond(
     Ok(found)
 }
 
-/// Each document once, where its first passage stands.
+/// Each document once, at the position of its first passage.
 fn documents(passages: Vec<OrderedPassage>) -> Vec<PooledDocument> {
     let mut seen = HashSet::new();
     passages
@@ -280,7 +279,7 @@ fn kept(ordered: &Ordered) -> usize {
     kept.map(|passage| passage.document.as_str()).collect::<HashSet<_>>().len()
 }
 
-/// A decision on passages as one on documents; `positions` says where each document of the pool stands.
+/// Turns a decision on passages into one on documents; `positions` holds each document's position in the pool.
 fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     let mut ranking = Vec::with_capacity(positions.len());
     // A document is as likely to be relevant as its best passage.
@@ -302,8 +301,8 @@ fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     Decision { keep, ranking, probabilities, evidence: evidence(&ordered.cut), ..Decision::default() }
 }
 
-/// The gate's evidence as a multiple of what it needs, so that 1 is where it opens whatever legs took part. Its figures have
-/// a prefix where a rule decided after it; no rule has figures of these names.
+/// The gate's evidence as a multiple of what it needs, so that it opens at 1 whichever legs took part. Its figures have
+/// a prefix if a rule decided after it; no rule's figures have these names.
 fn evidence(cut: &CutReport) -> Option<f64> {
     let figure = |name: &str| {
         let value = cut.diagnostics.get(&format!("gate_{name}"));

@@ -1,7 +1,7 @@
-//! Evaluation: how well a collection with judged answers is ranked and cut, by the code that answers searches.
+//! Evaluation: measures ranking and cuts on a collection with judged answers, with the code that answers searches.
 //!
-//! A [`TestCollection`] is a directory in BEIR's layout. [`measure`] indexes it through the library's normal path into a
-//! cache, gathers each query's candidates once, and lets every [`NamedCut`] decide on them, gate included. What comes out
+//! A [`TestCollection`] is a directory in BEIR's layout. [`measure`] indexes it through the library's normal path into
+//! a cache, gathers each query's candidates once, and lets every [`NamedCut`] decide on them, gate included. The result
 //! is data for the metrics and reports of the `tamis-eval` crate, which is [`tamis::eval`](crate::eval). [`from_run`]
 //! does the same for the ranked results of any other engine, without an index.
 //!

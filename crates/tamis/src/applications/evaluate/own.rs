@@ -1,14 +1,14 @@
-//! Which document a query itself is, in collections whose queries are documents.
+//! Finds the document a query was made from, in collections whose queries are documents.
 
 use super::{EvaluationError, TestCollection, TestQuery};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
-/// Stands for the document's identifier in a pattern.
+/// Placeholder for the document's identifier in a pattern.
 const ID: &str = "{}";
 
-/// How a query's identifier leads to that of its own document: a pattern for the query's identifier, in which `{}` stands for
-/// the document's and `*` for any text.
+/// A pattern that relates a query's identifier to that of its own document: `{}` stands for the document's identifier
+/// and `*` for any text.
 ///
 /// ```
 /// use tamis::evaluate::OwnId;
@@ -25,7 +25,7 @@ pub struct OwnId {
 }
 
 impl Default for OwnId {
-    /// The query has the document's identifier.
+    /// The query and its document have the same identifier.
     fn default() -> Self {
         OwnId { before: String::new(), after: String::new() }
     }
@@ -51,7 +51,7 @@ impl FromStr for OwnId {
 }
 
 impl OwnId {
-    /// The longest part of a query's identifier that is a document's where the rest is as the pattern says.
+    /// The longest part of a query's identifier that names a document and leaves a rest that matches the pattern.
     fn document<'a>(&self, query: &'a str, documents: &HashSet<&str>) -> Option<&'a str> {
         let places = || query.char_indices().map(|(place, _)| place).chain([query.len()]);
         let starts = places().filter(|&start| matches(&self.before, &query[..start]));
@@ -61,7 +61,7 @@ impl OwnId {
     }
 }
 
-/// Returns `true` if a text is as a pattern in which `*` stands for any text.
+/// Returns `true` if a text matches a pattern in which `*` stands for any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -89,12 +89,12 @@ pub struct OwnDocuments {
 }
 
 impl OwnDocuments {
-    /// The document that a query itself is.
+    /// The document that the query was made from.
     pub fn of(&self, query: &TestQuery) -> Option<&str> {
         self.documents.get(&query.id).map(String::as_str)
     }
 
-    /// Returns the number of queries that have one, for people.
+    /// Returns a note with the number of queries that have one.
     pub fn note(&self) -> String {
         match self.documents.len() {
             0 => "no query's identifier leads to a document, so no document is left out; where a query is a part of a document, \
@@ -106,10 +106,10 @@ impl OwnDocuments {
 }
 
 impl TestCollection {
-    /// The document that each query itself is.
+    /// Finds the document that each query was made from.
     ///
     /// # Errors
-    /// Queries and documents that only have the same numbers, and are about other things.
+    /// Queries and documents that share numbers only, and differ in content.
     pub fn own_documents(&self, own: &OwnId) -> Result<OwnDocuments, EvaluationError> {
         let known: HashSet<&str> = self.documents.iter().map(|document| document.id.as_str()).collect();
         let found: HashMap<&str, &str> = self
@@ -124,7 +124,8 @@ impl TestCollection {
         Ok(OwnDocuments { documents, queries: self.queries.len() })
     }
 
-    /// Refuses to take two counts for one: numbers on both sides, where most pairs do not say the same.
+    /// Rejects a coincidence of two numberings: identifiers are numbers on both sides, and most pairs differ in
+    /// content.
     fn refuse_chance(&self, found: &HashMap<&str, &str>) -> Result<(), EvaluationError> {
         let is_number = |id: &&str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
         if found.is_empty() || !found.keys().all(is_number) {

@@ -51,7 +51,7 @@ pub struct PooledCandidate {
     /// Length of its text.
     pub characters: usize,
     /// The judgement of its document; 0 if nobody judged it.
-    pub grade: i64,
+    pub grade: i32,
 }
 
 /// Indexes the collection into `cache` unless it is there, and returns the candidates of every query.

@@ -15,7 +15,7 @@ pub(super) struct Record {
     pub metadata: Value,
 }
 
-/// The fields as they are written. An identifier is also taken when it is a whole number.
+/// The fields as written. An identifier can also be a whole number.
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "_id")]
@@ -27,11 +27,11 @@ struct Line {
     metadata: Value,
 }
 
-/// Reads every line; blank ones are left out.
+/// Reads every line except blank ones.
 ///
 /// # Errors
-/// The first line that is no object with an identifier and a text, or an identifier that was there before, with the
-/// line's number; or no line at all.
+/// The number of the first line that is not an object with an identifier and a text, or that repeats an identifier; or
+/// a file without any record.
 pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Record>, EvaluationError> {
     let mut records = Vec::new();
     let mut lines: HashMap<String, usize> = HashMap::new();
@@ -60,7 +60,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Record>, EvaluationErr
     Ok(records)
 }
 
-/// The parser's message without its place: it parsed one line of the file and says "line 1".
+/// The parser's message without its position: it parsed one line and always says "line 1".
 fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line 1").map_or(message.as_str(), |(message, _)| message);

@@ -1,4 +1,4 @@
-//! The ranked results of any engine, from TREC's formats: what the cuts make of one list of scores.
+//! Evaluates the cuts on any engine's ranked results, from TREC's formats.
 
 use super::EvaluationError;
 use super::error::text;
@@ -10,22 +10,22 @@ use std::time::Instant;
 use tamis_cut::{Cut, Pool, Rule};
 use tamis_eval::{Collection, Decision, PooledDocument, Qrels, QueryKind, QueryPool, Run, Scored};
 
-/// A run as an evaluation takes it.
+/// A run, ready for evaluation.
 #[derive(Clone, Debug)]
 pub struct RunCollection {
     /// The data of the evaluation.
     pub collection: Collection,
-    /// What people should know: queries that are in one file alone.
+    /// Notes for people: queries that are in only one of the two files.
     pub notes: Vec<String>,
 }
 
 /// Reads a run (query, `Q0`, document, rank, score, tag) and its judgements, and lets every cut decide on each query's
-/// scores as they stand. There is no gate, which needs both legs' evidence, and a rule that asks for the background
-/// estimates it from the list. Order and ties are those of trec_eval. A judged query that the run does not answer has an
-/// empty pool; one whose judgements are all 0 or less is unanswerable; a query that is not judged is left out.
+/// scores as they stand. The gate takes no part, since it needs both legs' evidence, and a rule that asks for the
+/// background estimates it from the list. Order and ties are those of trec_eval. A judged query missing from the run
+/// has an empty pool; one whose judgements are all 0 or less is unanswerable; a query without judgements is left out.
 ///
 /// # Errors
-/// A file that cannot be read, a malformed line, or judgements that name no query of the run.
+/// An unreadable file, a malformed line, or judgements that name no query of the run.
 pub fn from_run(
     run: &Path,
     qrels: &Path,

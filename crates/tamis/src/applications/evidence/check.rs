@@ -1,14 +1,14 @@
-//! What a record may hold, whatever else is there.
+//! Checks of a single record, independent of all others.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tamis_store::{Edge, EvidenceRecord, LONGEST_EVIDENCE_TEXT, Relation};
 
-/// The most characters of an identifier.
+/// The most characters in an identifier.
 const LONGEST_ID: usize = 200;
 
-/// Whether a record's values are allowed; else what is wrong with the first that is not.
+/// Checks a record's values; the error describes the first bad one.
 pub(crate) fn checked(record: &EvidenceRecord) -> Result<(), String> {
     match record {
         EvidenceRecord::Task(task) => {
@@ -62,8 +62,8 @@ pub(crate) fn checked(record: &EvidenceRecord) -> Result<(), String> {
     }
 }
 
-/// The moment that a time of a record says, a date by its first instant in UTC: RFC 3339, or `YYYY-MM-DD`, and nothing else,
-/// so that SQL reads it as well.
+/// Parses a time of a record: RFC 3339 or `YYYY-MM-DD`, and nothing else, so that SQL reads it too. A date is its first
+/// instant in UTC.
 pub(crate) fn moment(text: &str) -> Option<Timestamp> {
     let at = |index: usize| text.as_bytes().get(index).copied();
     let dashes = at(4) == Some(b'-') && at(7) == Some(b'-');
@@ -71,7 +71,7 @@ pub(crate) fn moment(text: &str) -> Option<Timestamp> {
         let date = text.parse::<Date>().ok().filter(|_| dashes)?;
         return date.to_zoned(TimeZone::UTC).ok().map(|start| start.timestamp());
     }
-    // What the parser takes beyond RFC 3339: other separators, a comma, the name of a time zone, hours without minutes.
+    // The parser accepts more than RFC 3339: other separators, a comma, a time zone's name, hours without minutes.
     let fits = dashes
         && matches!(at(10), Some(b'T' | b' '))
         && at(13) == Some(b':')

@@ -6,16 +6,16 @@ use std::borrow::Cow;
 use tamis_store::{Claim, EvidenceKey, Fragment, Page, domain};
 use tamis_text::{Category, Document, Kind, Options, Role, read_statement};
 
-/// A record that is a document.
+/// A record that is indexed as a document.
 pub(crate) enum Documented<'r> {
-    /// A fragment, with the page that it is of.
+    /// A fragment and its page.
     Fragment(Cow<'r, Fragment>, &'r Page),
     /// A claim.
     Claim(&'r Claim),
 }
 
 impl Documented<'_> {
-    /// What tells it from all other records.
+    /// The key that identifies the record.
     pub fn key(&self) -> EvidenceKey {
         match self {
             Documented::Fragment(fragment, _) => EvidenceKey::Fragment(fragment.id.clone()),
@@ -31,7 +31,7 @@ impl Documented<'_> {
         }
     }
 
-    /// All that its document is made of, by which one that is another now is told.
+    /// Everything its document is made of; a change of it means that the document has changed.
     pub fn content(&self) -> String {
         match self {
             Documented::Fragment(fragment, page) => {
@@ -44,11 +44,9 @@ impl Documented<'_> {
         }
     }
 
-    /// Its document.
-    ///
-    /// Of a fragment filters can ask for the `page` and `domain`, and, which the store adds, for the `task`; its title is that
-    /// of the page, and it is dated as the page was published, else as it was taken. Of a claim they can ask for the `task`,
-    /// `type` and `status`.
+    /// Its document. A fragment can be filtered by `page`, `domain` and, which the store adds, `task`. Its title is
+    /// that of the page, and its date is the page's publication, or else the fragment's own time. A claim can be
+    /// filtered by `task`, `type` and `status`.
     pub fn document(&self, options: &Options) -> Document {
         match self {
             Documented::Fragment(fragment, page) => {
@@ -74,14 +72,14 @@ impl Documented<'_> {
     }
 }
 
-/// When what a fragment says was published, else when it was taken.
+/// The publication date of a fragment's page, or else the fragment's own time.
 fn dated<'f>(fragment: &'f Fragment, page: &'f Page) -> Option<&'f str> {
     page.published_at.as_deref().or(fragment.created_at.as_deref())
 }
 
-/// A document of a date and of attributes, without passages.
+/// A document with a date and attributes, without passages.
 fn document(dated: Option<&str>, attributes: &[Option<(&str, String)>]) -> Document {
-    // Times beyond the reach of a count of nanoseconds are none that anybody filters by.
+    // Times outside the range of a nanosecond count are dropped; nobody filters by them.
     let nanoseconds = |text: &str| moment(text).and_then(|moment| i64::try_from(moment.as_nanosecond()).ok());
     Document {
         language: None,

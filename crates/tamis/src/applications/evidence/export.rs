@@ -1,4 +1,4 @@
-//! Evidence given back, and what it amounts to.
+//! Export and summary of the evidence.
 
 use super::EvidenceGraph;
 use crate::Error;
@@ -8,17 +8,17 @@ use std::path::Path;
 use tamis_store::{EvidenceRecord, EvidenceSummary};
 
 impl EvidenceGraph<'_> {
-    /// All records of a namespace's evidence, as they were imported: tasks, works, pages, fragments, claims, edges, each by
-    /// identifier. `None`: of the namespace that the index is used in.
+    /// Returns all records of a namespace's evidence, as they were imported: tasks, works, pages, fragments, claims,
+    /// edges, each sorted by identifier. `None`: the namespace that the index is used in.
     ///
     /// # Errors
-    /// A namespace that must be named or is not there, or a store that cannot be read.
+    /// A namespace that is missing or has to be named, or a store that cannot be read.
     pub fn records(&self, namespace: Option<&str>) -> Result<Vec<EvidenceRecord>, Error> {
         Ok(self.index.store.evidence(&self.namespace(namespace, None)?)?)
     }
 
     /// Writes the records of [`Index::evidence`], one a line, in the form that
-    /// [`EvidenceImport::read`](crate::EvidenceImport::read) reads. Returns how many there are.
+    /// [`EvidenceImport::read`](crate::EvidenceImport::read) reads. Returns the number of records.
     ///
     /// # Errors
     /// As [`EvidenceGraph::records`], and where `out` cannot be written.
@@ -34,8 +34,8 @@ impl EvidenceGraph<'_> {
         Ok(records.len() as u64)
     }
 
-    /// Writes [`EvidenceGraph::export`] to a file as [`write_file`] does: a regular file is replaced whole or not at all.
-    /// Returns how many records there are.
+    /// Writes [`EvidenceGraph::export`] to a file as [`write_file`] does: a regular file is replaced whole or not at
+    /// all. Returns the number of records.
     ///
     /// # Errors
     /// As [`EvidenceGraph::records`], and where the file cannot be written.
@@ -43,7 +43,7 @@ impl EvidenceGraph<'_> {
         write_file(file, |out| self.export(namespace, out))
     }
 
-    /// What a namespace's evidence amounts to: all of it, or what has to do with one task.
+    /// Summarizes a namespace's evidence: all of it, or the part related to one task.
     ///
     /// # Errors
     /// As [`EvidenceGraph::records`].
@@ -51,7 +51,7 @@ impl EvidenceGraph<'_> {
         Ok(self.index.store.evidence_summary(&self.namespace(namespace, None)?, task)?)
     }
 
-    /// The evidence of each namespace that has any, by name.
+    /// Summarizes the evidence of each namespace that has any, by name.
     ///
     /// # Errors
     /// The store cannot be read.

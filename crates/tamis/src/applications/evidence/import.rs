@@ -1,4 +1,4 @@
-//! Evidence into the index: each record checked, all of them held together, and committed with their documents.
+//! Imports evidence: checks each record, then all together, and commits them with their documents.
 
 use super::EvidenceGraph;
 use super::check::checked;
@@ -19,44 +19,44 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 use tamis_store::{Change, EVIDENCE_COLLECTION, EdgeKind, EvidenceKey, EvidenceRecord, Page};
 
-/// Documents that are divided before the observer is asked again.
+/// The number of documents that are split before the observer is asked again.
 const DOCUMENTS_A_BATCH: usize = 1024;
 
 /// Evidence to be imported.
 #[derive(Clone, Debug, Default)]
 pub struct EvidenceImport {
-    /// Where it comes from, by which it can be taken out again.
+    /// The origin of the records. Forgetting the origin removes them.
     pub origin: String,
-    /// The namespace it goes to, which need not be there yet; `None`: the one that the index is used in.
+    /// The namespace to import into, created if missing. `None`: the one that the index is used in.
     pub namespace: Option<String>,
-    /// The records, in any order. A record may refer to one that comes later, or that is stored.
+    /// The records, in any order. A record may refer to a later or a stored one.
     pub lines: Vec<EvidenceLine>,
     /// Lines of the input that could not be read.
     pub bad: Vec<UnreadableRecord>,
-    /// Leave out what could not be read, and what refers to it, in place of importing nothing.
+    /// Leave out unreadable records, and records that refer to them, instead of importing nothing.
     pub skip_bad: bool,
-    /// Change nothing; say what would change.
+    /// Change nothing; report what would change.
     pub dry_run: bool,
 }
 
-/// A record and where it was read.
+/// A record and its position in the input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvidenceLine {
-    /// Where, for messages: `graph.jsonl: line 3`.
+    /// The position, for messages: `graph.jsonl: line 3`.
     pub position: String,
     /// The record.
     pub record: EvidenceRecord,
 }
 
 impl EvidenceImport {
-    /// Records that a program made.
+    /// Creates an import from records made by a program.
     pub fn new(origin: impl Into<String>, records: impl IntoIterator<Item = EvidenceRecord>) -> EvidenceImport {
         let line = |(at, record): (usize, _)| EvidenceLine { position: format!("record {}", at + 1), record };
         let lines = records.into_iter().enumerate().map(line).collect();
         EvidenceImport { origin: origin.into(), lines, ..EvidenceImport::default() }
     }
 
-    /// Reads JSON Lines. `origin` is where they come from; `None`: the name of the first input.
+    /// Reads JSON Lines. `origin` names their origin; `None`: the name of the first input.
     pub fn read(inputs: &[ImportInput], origin: Option<&str>) -> EvidenceImport {
         let first = || inputs.first().map(|input| file_name(&input.name)).unwrap_or_default();
         let mut import =
@@ -70,9 +70,9 @@ impl EvidenceImport {
 }
 
 impl EvidenceGraph<'_> {
-    /// Imports evidence: all or nothing, in one transaction. A record takes the place of the one with the same key, whole;
-    /// one that is as it was is not written. Fragments and claims are documents, `fragment:ID` and `claim:ID`, which searches
-    /// find after the next [`Index::complete`].
+    /// Imports evidence: all or nothing, in one transaction. A record replaces the whole stored record with the same
+    /// key; an unchanged record is not written. Fragments and claims are documents, `fragment:ID` and `claim:ID`, which
+    /// searches find after the next [`Index::complete`].
     ///
     /// ```
     /// use tamis::{Index, Location};
@@ -92,8 +92,8 @@ impl EvidenceGraph<'_> {
     /// ```
     ///
     /// # Errors
-    /// Records that are not allowed, contradict each other or refer to what is not there, unless they are to be left out; a
-    /// namespace that must be named; another process that is still writing.
+    /// Records that are invalid, contradict each other or refer to missing ones, unless bad records are skipped; a
+    /// namespace that has to be named; another process that is still writing.
     pub fn import(&self, import: &EvidenceImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let origin = origin(&import.origin)?;
         let namespace = namespace(self.index, import.namespace.as_deref())?;
@@ -154,7 +154,7 @@ impl EvidenceGraph<'_> {
     }
 }
 
-/// What a record is called in its own form.
+/// The name of a record's type in its JSON form.
 fn kind(record: &EvidenceRecord) -> &'static str {
     match record {
         EvidenceRecord::Task(_) => "task",
@@ -174,7 +174,7 @@ fn count(counts: &mut RecordCounts, known: bool, changed: bool) {
     }
 }
 
-/// The records whose values are allowed and that are given once. One that comes again as it was is passed over.
+/// The valid records, each once. An identical repetition is skipped.
 fn sound<'i>(lines: &'i [EvidenceLine], bad: &mut Vec<UnreadableRecord>) -> Vec<(EvidenceKey, &'i EvidenceLine)> {
     let mut first: HashMap<EvidenceKey, &EvidenceLine> = HashMap::with_capacity(lines.len());
     let mut sound = Vec::with_capacity(lines.len());
@@ -197,7 +197,7 @@ fn sound<'i>(lines: &'i [EvidenceLine], bad: &mut Vec<UnreadableRecord>) -> Vec<
     sound
 }
 
-/// Returns the reason why a record cannot stand beside the first one of its key.
+/// Returns the reason why a record contradicts the first one with its key.
 fn contradiction(key: &EvidenceKey, first: &EvidenceLine) -> String {
     match (key, &first.record) {
         (EvidenceKey::Edge { kind: EdgeKind::Stance, .. }, EvidenceRecord::Edge(edge)) => format!(
@@ -208,8 +208,8 @@ fn contradiction(key: &EvidenceKey, first: &EvidenceLine) -> String {
     }
 }
 
-/// The records that refer to nothing but what is given or stored. With `skip`, those that are left out are not there for
-/// others; without it nothing will be imported, and a line that is bad itself is not told again by all that refer to it.
+/// The records that refer only to given or stored records. With `skip`, records left out are missing for others too.
+/// Without it nothing will be imported, and a bad line is not reported again by every record that refers to it.
 fn held<'i>(
     index: &Index,
     namespace: &str,
@@ -244,11 +244,11 @@ fn held<'i>(
     }
 }
 
-/// What is given, beside what is stored of the same keys.
+/// The given records, and the stored records with the same keys.
 struct Given<'i> {
     lines: Vec<(&'i EvidenceKey, &'i EvidenceLine)>,
     stored: HashMap<&'i EvidenceKey, EvidenceRecord>,
-    /// The pages given, and those stored of fragments given.
+    /// The given pages, and the stored pages of given fragments.
     pages: HashMap<String, Page>,
 }
 
@@ -280,7 +280,7 @@ impl<'i> Given<'i> {
         self.stored.get(key) != Some(record)
     }
 
-    /// The fragments and claims given, and the stored fragments of pages that are others now, whose documents say so too.
+    /// The given fragments and claims, and the stored fragments of changed pages, whose documents change too.
     fn documents(&self, index: &Index, namespace: &str) -> Result<Vec<Documented<'_>>, Error> {
         let mut documents = Vec::new();
         let mut fragments: HashSet<&str> = HashSet::new();
@@ -307,13 +307,13 @@ impl<'i> Given<'i> {
         Ok(documents)
     }
 
-    /// What becomes of a document. One whose record stays as it is keeps its origin.
+    /// The outcome for a document. An unchanged record keeps its origin.
     fn outcome(&self, index: &Index, target: &Target<'_>, one: &Documented<'_>) -> Result<Outcome, Error> {
         let (key, path) = (one.key(), one.path());
         let known = index.store.document(target.namespace, &path)?;
         let record = match one {
             Documented::Fragment(Cow::Borrowed(fragment), _) => Some(EvidenceRecord::Fragment((*fragment).clone())),
-            // Not given, but of a page that is.
+            // Not given itself, but its page is.
             Documented::Fragment(Cow::Owned(_), _) => None,
             Documented::Claim(claim) => Some(EvidenceRecord::Claim((*claim).clone())),
         };

@@ -4,7 +4,7 @@ use crate::error::UnreadableRecord;
 use crate::import::ImportInput;
 use tamis_store::EvidenceRecord;
 
-/// Hands over the record of each line that is not blank, with where it stands; what is no record goes to `bad`.
+/// Passes on the record of each line that is not blank, with its position; unreadable lines go to `bad`.
 pub(crate) fn read_lines(
     input: &ImportInput,
     mut each: impl FnMut(String, EvidenceRecord),
@@ -26,7 +26,7 @@ pub(crate) fn read_lines(
     }
 }
 
-/// An error of a line, whose number in its own text is always 1.
+/// The error of a line. The parser's own line number is always 1.
 fn told(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let told = match text.rsplit_once(" at line ") {
@@ -37,10 +37,10 @@ fn told(error: &serde_json::Error) -> String {
     without_middle(told)
 }
 
-/// Most characters of a message at its beginning and at its end.
+/// The most characters kept at the beginning and at the end of a message.
 const TOLD: usize = 200;
 
-/// A message quotes the value that it refuses, of any length, and says at its end what is allowed.
+/// Shortens a message in the middle. It quotes the rejected value, of any length, and ends with the values allowed.
 fn without_middle(told: String) -> String {
     let characters = told.chars().count();
     if characters <= 2 * TOLD {

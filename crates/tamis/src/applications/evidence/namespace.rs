@@ -1,13 +1,14 @@
-//! Whose evidence a call is about: always one namespace.
+//! The namespace of a call on the evidence graph: always exactly one.
 
 use super::EvidenceGraph;
 use crate::Error;
 
 impl EvidenceGraph<'_> {
-    /// The namespace of a call: the one named, or the own one. `allowed`: what the caller may read; `None`: everything.
+    /// Returns the namespace of a call: the one named, or else the index's own. `allowed`: the namespaces the caller
+    /// may read; `None`: all.
     ///
     /// # Errors
-    /// One that is not there or may not be read, which are told alike, or none named where there is no own one.
+    /// A missing or unreadable namespace, which give the same error, or no namespace named and no own one.
     pub(crate) fn namespace(&self, named: Option<&str>, allowed: Option<&[String]>) -> Result<String, Error> {
         let mut names = self.index.namespace_names()?;
         names.retain(|name| allowed.is_none_or(|allowed| allowed.contains(name)));

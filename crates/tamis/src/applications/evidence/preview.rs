@@ -1,9 +1,10 @@
 //! The beginning of a text, in one line.
 
-/// How much shorter a preview may be for ending with a word.
+/// The most characters given up to end a preview at a word.
 const GIVEN_UP: usize = 30;
 
-/// The text in one line of at most `most` characters; one that is cut ends with a word where one ends near, and in `…`.
+/// Returns the text in one line of at most `most` characters. A shortened text ends at a word if one ends nearby,
+/// followed by `…`.
 pub(crate) fn preview(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = line.char_indices().nth(most) else { return line };

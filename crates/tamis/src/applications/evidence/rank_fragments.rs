@@ -1,4 +1,4 @@
-//! The fragments that have to do with a claim: words propose, similarity orders, a cut ends the list.
+//! Ranks the fragments relevant to a claim: words propose, similarity orders, a cut ends the list.
 
 use super::EvidenceGraph;
 use super::vector_search::{EvidenceTarget, filter, record_id};
@@ -13,122 +13,123 @@ use std::collections::{BTreeMap, HashMap};
 use tamis_cut::Rule;
 use tamis_store::{Claim, Edge, EvidenceKey, EvidenceRecord, NodeType, Relation};
 
-/// What edges that a ranking stores come from.
+/// The origin of edges that a ranking stores.
 const ORIGIN: &str = "rank";
 
-/// A claim that fragments are looked for. [`RankRequest::new`] asks with the configuration's settings.
+/// A request for the fragments relevant to a claim. [`RankRequest::new`] uses the configuration's settings.
 #[derive(Clone, Debug, Default)]
 pub struct RankRequest {
     /// The claim's identifier.
     pub claim: String,
-    /// Only fragments with an edge to a claim of one of these tasks; empty: all.
+    /// Restricts the search to fragments with an edge to a claim of one of these tasks. Empty: all.
     pub tasks: Vec<String>,
-    /// Where the fragments end. `None`: `evidence.cut`.
+    /// The cut that ends the list. `None`: `evidence.cut`.
     pub cut: Option<Box<dyn Rule>>,
-    /// Most fragments given; it only shortens what the cut has decided.
+    /// The most fragments returned; it only shortens what the cut has decided.
     pub limit: Option<usize>,
-    /// Whether an edge `neutral` is stored for each fragment given that has none to the claim yet.
+    /// True to store a `neutral` edge for each returned fragment without an edge to the claim.
     pub link: bool,
-    /// The namespace whose graph is asked. `None`: the index's own.
+    /// The namespace of the graph. `None`: the index's own.
     pub namespace: Option<String>,
     /// The namespaces that the caller may read. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
-    /// When stored edges were drawn. `None`: now.
+    /// The time of stored edges. `None`: now.
     pub now: Option<Timestamp>,
-    /// Where the call comes from, as it is recorded; `None`: `rank`.
+    /// The entry point recorded for the call. `None`: `rank`.
     pub entry_point: Option<String>,
 }
 
 impl RankRequest {
-    /// The fragments of a claim.
+    /// Creates a request for a claim's fragments.
     pub fn new(claim: impl Into<String>) -> Self {
         RankRequest { claim: claim.into(), ..RankRequest::default() }
     }
 }
 
-/// The fragments that have to do with a claim.
+/// The fragments relevant to a claim.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RankedEvidence {
     /// The claim.
     pub claim: RankedClaim,
-    /// The namespace whose graph was asked.
+    /// The namespace of the graph.
     pub namespace: String,
     /// Most similar first, shortened to the limit.
     pub fragments: Vec<RankedFragment>,
-    /// How many have to do with the claim, and why.
+    /// The number of relevant fragments, and the reason for it.
     pub cut: CutReport,
-    /// Whether anything there stands out for the claim, as the gate of every search sees it. The cut keeps some fragments
-    /// even where nothing does.
+    /// True if any fragment stands out for the claim, by the gate of every search. The cut keeps some fragments even if
+    /// none does.
     pub stands_out: bool,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub stands_out_reason: String,
-    /// Fragments for which an edge was stored.
+    /// The number of fragments for which an edge was stored.
     pub linked: usize,
-    /// Fragments that words proposed and that have a vector.
+    /// The number of fragments that words proposed and that have a vector.
     pub proposed: usize,
-    /// Passages that were searched.
+    /// The number of passages searched.
     pub searched: u64,
-    /// The model that compared.
+    /// The model that made the comparison.
     pub model: String,
-    /// Why that is not the best one configured.
+    /// The reason the best configured model was not used.
     pub fallback_reason: Option<String>,
-    /// What did not go as it should.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The identifier under which the search is recorded; null where it is not.
+    /// The identifier under which the search is recorded; null if it is not recorded.
     pub query_id: Option<String>,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
 }
 
-/// A claim that fragments were looked for.
+/// The claim whose fragments were ranked.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RankedClaim {
-    /// Which one.
+    /// The claim's identifier.
     pub id: String,
-    /// Its task.
+    /// The identifier of its task.
     pub task_id: String,
-    /// What it says.
+    /// The claim's text.
     pub text: String,
 }
 
-/// A fragment that has to do with a claim.
+/// A fragment relevant to a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RankedFragment {
-    /// Its place, from 1.
+    /// Its rank, from 1.
     pub rank: usize,
-    /// Which one.
+    /// The fragment's identifier.
     pub id: String,
-    /// The page that it is on.
+    /// The identifier of its page.
     pub page_id: String,
-    /// The headings that it stands under.
+    /// The headings above it.
     pub heading: Option<String>,
-    /// The cosine similarity of its most similar passage and the claim, in [-1, 1], which orders.
+    /// Cosine similarity of the claim and the fragment's most similar passage, in [-1, 1]. The fragments are ordered by
+    /// it.
     pub similarity: f64,
-    /// Its place among what words proposed, from 1, which does not.
+    /// Its rank among the fragments that words proposed, from 1. It does not affect the order.
     pub proposed_rank: usize,
-    /// The BM25 value that gave it that place.
+    /// The BM25 score behind that rank.
     pub bm25: f64,
-    /// What it is to the claim already: `supports`, `refutes` or `neutral`, else `origin`; null: nothing.
+    /// The existing relation to the claim: `supports`, `refutes` or `neutral`, or else `origin`; null if there was
+    /// none.
     pub relation: Option<Relation>,
-    /// Whether the claim was taken from it.
+    /// True if the claim was taken from it.
     pub is_origin: bool,
-    /// Whether an edge was stored for it now.
+    /// True if this call stored an edge for it.
     pub linked: bool,
-    /// Its most similar passage.
+    /// The text of its most similar passage.
     pub text: String,
 }
 
 impl EvidenceGraph<'_> {
-    /// The fragments that have to do with a claim. The claim's words propose `evidence.candidates` of them, their similarity
-    /// to it orders them, and `evidence.cut` ends the list. With [`RankRequest::link`] an edge `neutral` without confidence is
-    /// stored for each one given that the graph has nothing of yet, all or none.
+    /// Ranks the fragments relevant to a claim. The claim's words propose `evidence.candidates` of them, their
+    /// similarity to it orders them, and `evidence.cut` ends the list. With [`RankRequest::link`] a `neutral` edge
+    /// without confidence is stored for each returned fragment that has no edge to the claim yet, all or none.
     ///
     /// # Errors
-    /// A claim or a namespace that is not there, a value out of its range, nothing that has vectors, or edges that cannot be
-    /// stored.
+    /// A missing claim or namespace, a value out of range, no vectors to compare, or edges that cannot be stored.
     pub fn rank(&self, request: &RankRequest) -> Result<RankedEvidence, Error> {
         let clock = Stopwatch::start();
         let namespace = self.namespace(request.namespace.as_deref(), request.allowed_namespaces.as_deref())?;
@@ -192,7 +193,7 @@ impl EvidenceGraph<'_> {
         Err(Error::NotFound { wanted: format!("claim {id}"), nearest: near })
     }
 
-    /// What the graph knows of the fragments found.
+    /// Reads the fragments found from the graph.
     fn ranked_fragments(
         &self,
         namespace: &str,
@@ -209,7 +210,7 @@ impl EvidenceGraph<'_> {
         let keys: Vec<EvidenceKey> = ids.iter().map(|id| EvidenceKey::Fragment((*id).to_owned())).collect();
         let records = self.index.store.evidence_at(namespace, &keys)?;
         let fragments = found.iter().zip(ids).zip(records).filter_map(|((found, id), record)| {
-            // One that is gone by now is no evidence.
+            // A fragment deleted since is left out.
             let EvidenceRecord::Fragment(fragment) = record? else { return None };
             let (proposed_rank, bm25) = found.proposed.unwrap_or_default();
             Some(RankedFragment {
@@ -231,7 +232,7 @@ impl EvidenceGraph<'_> {
         Ok(fragments)
     }
 
-    /// Stores a neutral edge for each fragment that the graph has nothing of yet, in one transaction.
+    /// Stores a neutral edge for each fragment without an edge to the claim, in one transaction.
     fn link(
         &self,
         namespace: &str,

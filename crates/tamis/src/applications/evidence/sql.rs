@@ -9,54 +9,54 @@ use tamis_store::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SQL_TABLES, SqlQuery, SqlTabl
 /// A statement on the evidence of one namespace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqlRequest {
-    /// Whose evidence; `None`: that of [`Index::own_namespace`].
+    /// The namespace of the evidence. `None`: [`Index::own_namespace`].
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; `None`: all.
+    /// The namespaces that the caller may read. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
     /// The statement with its parameters and limits.
     pub query: SqlQuery,
-    /// Give the tables with their columns too.
+    /// True to include the tables and their columns in the answer.
     pub include_schema: bool,
 }
 
 impl SqlRequest {
-    /// A statement under the usual limits: 50 rows, 300 milliseconds.
+    /// Creates a request under the usual limits: 50 rows, 300 milliseconds.
     pub fn new(sql: impl Into<String>) -> Self {
         SqlRequest { namespace: None, allowed_namespaces: None, query: SqlQuery::new(sql), include_schema: false }
     }
 }
 
-/// What a statement gave.
+/// The result of a statement.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SqlAnswer {
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows, each with a value a column.
+    /// The rows, each with one value a column.
     pub rows: Vec<Vec<SqlValue>>,
-    /// How many rows these are.
+    /// The number of rows returned.
     pub row_count: usize,
-    /// Whether the statement has more rows than these. Never true for its own LIMIT.
+    /// True if a limit of this call cut off further rows. The statement's own LIMIT does not count.
     pub truncated: bool,
-    /// How many values are longer than what is given of them; such a value says how long it is.
+    /// The number of values that were shortened; a shortened value states its length.
     pub shortened: usize,
-    /// How long it took.
+    /// Time taken, in milliseconds.
     pub elapsed_ms: f64,
-    /// The tables that a statement can read, where they were asked for.
+    /// The tables that a statement can read, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Vec<SqlTable>>,
 }
 
 impl EvidenceGraph<'_> {
-    /// Runs a statement on the evidence of one namespace. It is one SELECT over [`SQL_TABLES`]; it sees nothing else,
+    /// Runs a statement on the evidence of one namespace: one SELECT over [`SQL_TABLES`]. It can read nothing else,
     /// changes nothing, and ends within its limits.
     ///
     /// # Errors
-    /// A limit or namespace that is not allowed; [`Error::Sql`] where the statement cannot be run; a store that fails.
+    /// A limit or namespace that is not allowed; [`Error::Sql`] if the statement cannot run; a store that fails.
     pub fn query_sql(&self, request: &SqlRequest) -> Result<SqlAnswer, Error> {
         self.query_sql_until(request, &|| false)
     }
 
-    /// [`EvidenceGraph::query_sql`] that ends early, with an error, when `cancelled` says so.
+    /// Runs [`EvidenceGraph::query_sql`] until `cancelled` returns `true`, which is an error.
     ///
     /// # Errors
     /// As [`EvidenceGraph::query_sql`].

@@ -1,4 +1,4 @@
-//! The claims or fragments that are like a text, by meaning alone.
+//! Finds claims or fragments similar to a text, by meaning alone.
 
 use super::EvidenceGraph;
 use super::preview::preview;
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use tamis_cut::Rule;
 use tamis_store::{AttributeCondition, EVIDENCE_COLLECTION, Filter};
 
-/// Characters of a preview.
+/// The most characters in a preview.
 const PREVIEW: usize = 200;
 
-/// What is compared with a text.
+/// The records that are compared with a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceTarget {
@@ -26,10 +26,10 @@ pub enum EvidenceTarget {
 }
 
 impl EvidenceTarget {
-    /// All by name.
+    /// The names of all targets.
     pub const NAMES: [&str; 2] = ["claims", "fragments"];
 
-    /// The kind of its passages.
+    /// The kind of the target's passages.
     pub(crate) fn kind(self) -> &'static str {
         match self {
             EvidenceTarget::Claims => "claim",
@@ -50,80 +50,80 @@ impl std::str::FromStr for EvidenceTarget {
     }
 }
 
-/// A text and what is compared with it. [`VectorSearchRequest::new`] asks with the configuration's settings.
+/// A vector search over claims or fragments. [`VectorSearchRequest::new`] uses the configuration's settings.
 #[derive(Clone, Debug, Default)]
 pub struct VectorSearchRequest {
-    /// The text.
+    /// The text to compare with.
     pub query: String,
-    /// What is compared with it.
+    /// The records to compare.
     pub target: EvidenceTarget,
-    /// Only what has to do with this task: its claims, or fragments with an edge to one of them.
+    /// Restricts the search to one task: its claims, or fragments with an edge to one of them.
     pub task: Option<String>,
-    /// Most matches, 1 to 50; it only shortens what is like the text. `None`: `evidence.top_k`.
+    /// The most matches returned, 1 to 50; it only shortens the list. `None`: `evidence.top_k`.
     pub top_k: Option<usize>,
-    /// Least similarity, 0 to 1. `None`: `evidence.min_similarity`.
+    /// The least similarity, 0 to 1. `None`: `evidence.min_similarity`.
     pub min_similarity: Option<f64>,
-    /// Where the matches end, in place of a least similarity and after the gate of every search.
+    /// A cut that ends the matches, instead of a least similarity and after the gate of every search.
     pub cut: Option<Box<dyn Rule>>,
-    /// The namespace whose graph is asked. `None`: the index's own.
+    /// The namespace of the graph. `None`: the index's own.
     pub namespace: Option<String>,
     /// The namespaces that the caller may read. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
-    /// Where the call comes from, as it is recorded; `None`: `vector_search`.
+    /// The entry point recorded for the call. `None`: `vector_search`.
     pub entry_point: Option<String>,
 }
 
 impl VectorSearchRequest {
-    /// A text that claims are compared with.
+    /// Creates a search for claims similar to a text.
     pub fn new(query: impl Into<String>) -> Self {
         VectorSearchRequest { query: query.into(), ..VectorSearchRequest::default() }
     }
 }
 
-/// What is like a text. Nothing is an answer too.
+/// The records similar to a text; there may be none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct VectorMatches {
-    /// What was compared.
+    /// The kind of records compared.
     pub target: EvidenceTarget,
-    /// The namespace whose graph was asked.
+    /// The namespace of the graph.
     pub namespace: String,
-    /// Most similar first.
+    /// Matches, most similar first.
     pub matches: Vec<VectorMatch>,
-    /// How many passages were compared: all that the target and the task leave.
+    /// The number of passages compared: all that the target and the task leave.
     pub total_searched: u64,
-    /// How many are like the text, and why; `matches` holds the first of them.
+    /// The number of similar records, and the reason for it; `matches` holds the first of them.
     pub cut: CutReport,
-    /// The model that compared.
+    /// The model that made the comparison.
     pub model: String,
-    /// Why that is not the best one configured.
+    /// The reason the best configured model was not used.
     pub fallback_reason: Option<String>,
-    /// What did not go as it should.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The identifier under which the search is recorded; null where it is not.
+    /// The identifier under which the search is recorded; null if it is not recorded.
     pub query_id: Option<String>,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
 }
 
-/// A claim or a fragment that is like a text.
+/// A claim or a fragment similar to a text.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct VectorMatch {
-    /// Which one.
+    /// The record's identifier.
     pub id: String,
-    /// The cosine similarity of its most similar passage, in [-1, 1].
+    /// Cosine similarity of the text and the record's most similar passage, in [-1, 1].
     pub similarity: f64,
-    /// The first 200 characters of that passage; `…` where there is more.
+    /// The first 200 characters of that passage, followed by `…` if there is more.
     pub text_preview: String,
 }
 
 impl EvidenceGraph<'_> {
-    /// The claims or fragments that are like a text, by meaning alone, each once. Nothing found is an answer, with its reason.
+    /// Finds the claims or fragments similar to a text, by meaning alone, each once. An empty answer is not an error
+    /// and states its reason.
     ///
     /// # Errors
-    /// A value out of its range, a least similarity and a cut at once, a namespace that is not there, or nothing that has
-    /// vectors.
+    /// A value out of range, a least similarity together with a cut, a missing namespace, or no vectors to compare.
     pub fn vector_search(&self, request: &VectorSearchRequest) -> Result<VectorMatches, Error> {
         let clock = Stopwatch::start();
         let top_k = request.top_k.unwrap_or(self.index.config.evidence.top_k);
@@ -152,7 +152,7 @@ impl EvidenceGraph<'_> {
         let query = EvidenceQuery {
             request: &search,
             filter: filter(request.target, request.task.as_slice()),
-            // Never by the caller's limit: what is like a text does not depend on how much of it is shown.
+            // The caller's limit plays no part here: it shortens the list but does not change what is similar.
             candidates: self.index.config.search.pool,
             end,
             limit: top_k,
@@ -184,7 +184,7 @@ pub(super) fn record_id(path: &str) -> &str {
     path.split_once(':').map_or(path, |(_, id)| id)
 }
 
-/// The records of a kind that have to do with one of the tasks, where any are named.
+/// A filter for the records of a kind that belong to one of the tasks, if any are named.
 pub(super) fn filter(target: EvidenceTarget, tasks: &[String]) -> Filter {
     let tasks = (!tasks.is_empty()).then(|| AttributeCondition::new("task", tasks));
     Filter {

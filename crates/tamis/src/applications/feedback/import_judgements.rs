@@ -1,5 +1,5 @@
-//! Judgements that were made elsewhere: each judged query is searched, and its judgements are taken down as if people had
-//! given them on that answer.
+//! Imports judgements made elsewhere: each judged query is searched, and its judgements are recorded as if people had
+//! made them on that answer.
 
 use super::Feedback;
 use crate::Error;
@@ -12,44 +12,45 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use tamis_eval::QueryKind;
 
-/// What an import took down.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
-    /// Queries searched and judged.
+    /// The number of queries searched and judged.
     pub queries: u64,
-    /// Passages judged relevant.
+    /// The number of passages judged relevant.
     pub relevant: u64,
-    /// Those of them that were not among the candidates, so that no cut could have kept them.
+    /// The number of relevant passages that were not among the candidates, so that no cut could have kept them.
     pub outside_pool: u64,
-    /// Passages judged not relevant.
+    /// The number of passages judged not relevant.
     pub not_relevant: u64,
-    /// Queries left out since none of their relevant documents is in the index.
+    /// The number of queries left out because none of their relevant documents is in the index.
     pub skipped: u64,
-    /// Judgements left out since their document is not in the index.
+    /// The number of judgements left out because their document is not in the index.
     pub unknown_documents: u64,
-    /// What people should know about the files.
+    /// Notes for people about the files.
     pub notes: Vec<String>,
 }
 
-/// Queries that are searched before their judgements are taken down: what is learnt from judgements is learnt anew once a
-/// batch, and an import that is stopped loses at most one.
+/// The number of queries searched before their judgements are recorded. Learning from judgements runs once a batch, and
+/// an interrupted import loses at most one batch.
 const BATCH: usize = 64;
 
-/// What is to be taken down of one search.
+/// The judgements to record of one search.
 struct Said {
     id: String,
-    /// Passages and whether they are relevant, each once.
+    /// Passages, each once, and true if relevant.
     passages: Vec<(String, bool)>,
 }
 
 impl Feedback<'_> {
-    /// Takes down the judgements of a directory in BEIR's layout (`queries.jsonl`, `qrels/SPLIT.tsv`), whose documents are
+    /// Records the judgements of a directory in BEIR's layout (`queries.jsonl`, `qrels/SPLIT.tsv`). Its documents are
     /// named by their path in this index or by the identifier of a passage. A relevant document makes its best ranked
-    /// passage relevant, or its first where none was a candidate; one that is not relevant makes all of its candidates so.
-    /// Importing again replaces what was imported before. What was taken down before an error or interruption stays.
+    /// passage relevant, or its first if none was a candidate; a document that is not relevant makes all of its
+    /// candidates so. Importing again replaces the previous import. Judgements recorded before an error or interruption
+    /// stay.
     ///
     /// # Errors
-    /// A file that is missing or malformed, recording that is off or fails, or a search that fails.
+    /// A missing or malformed file, recording that is off or fails, or a search that fails.
     pub fn import(
         &self,
         directory: &Path,
@@ -93,7 +94,7 @@ impl Feedback<'_> {
         Ok(report)
     }
 
-    /// Searches a query and says what is to be taken down of it; nothing when none of its relevant documents is here.
+    /// Searches a query and returns the judgements to record; `None` if none of its relevant documents is in the index.
     fn ask(&self, query: &TestQuery, report: &mut ImportReport) -> Result<Option<Said>, EvaluationError> {
         let mut documents: Vec<(bool, Vec<String>)> = Vec::new();
         for (document, &grade) in &query.judged {
@@ -118,7 +119,7 @@ impl Feedback<'_> {
         let candidates = search.map(|search| search.candidates).unwrap_or_default();
         let ranks: HashMap<&str, usize> =
             candidates.iter().enumerate().map(|(rank, candidate)| (candidate.passage.as_str(), rank)).collect();
-        // A passage that two documents name is relevant when either says so.
+        // A passage that belongs to two documents is relevant if either is.
         let mut said: BTreeMap<String, bool> = BTreeMap::new();
         for (relevant, passages) in documents {
             let ranked = passages.iter().filter(|passage| ranks.contains_key(passage.as_str()));
@@ -137,7 +138,7 @@ impl Feedback<'_> {
         Ok(Some(Said { id, passages: said.into_iter().collect() }))
     }
 
-    /// The identifiers of the passages of the document at a path, or the passage of that identifier.
+    /// The identifiers of the passages of the document at a path, or of the passage with that identifier.
     fn document_passages(&self, name: &str) -> Result<Vec<String>, Error> {
         let passages = self.index.store.document_passages(&self.index.namespace, name)?;
         if !passages.is_empty() {

@@ -1,4 +1,4 @@
-//! Learning from use: the index keeps its searches, people judge the results, and guarantees are calibrated on the
+//! Learning from use: the index records its searches, people judge the results, and guarantees are calibrated on the
 //! judgements.
 //!
 //! The search records itself (`search::record`). [`Feedback::judge`] takes judgements of its passages, and
@@ -20,7 +20,7 @@ use serde::Serialize;
 pub use tamis_store::SearchSummary;
 use tamis_store::{RecordedSearch, UsageLog};
 
-/// Recorded searches and what people said of their results. From [`Index::feedback`].
+/// Recorded searches and the judgements of their results. From [`Index::feedback`].
 #[derive(Clone, Copy)]
 pub struct Feedback<'a> {
     index: &'a Index,
@@ -33,33 +33,33 @@ impl Index {
     }
 }
 
-/// Whether a passage answers a query.
+/// The relevance of a passage to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
-    /// It does.
+    /// The passage answers the query.
     Relevant,
-    /// It does not.
+    /// The passage does not answer the query.
     NotRelevant,
 }
 
-/// What was taken down of a passage.
+/// A recorded judgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Judged {
     /// The passage's identifier.
     pub passage: String,
-    /// Where it is: path of the document and first line; `None` when the index does not hold it any more.
+    /// Its location: path of the document and first line; `None` if it is no longer in the index.
     pub place: Option<(String, u32)>,
-    /// Whether it answers the query.
+    /// Its relevance to the query.
     pub relevance: Label,
     /// Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut could have kept it.
     pub rank: Option<usize>,
 }
 
 impl Feedback<'_> {
-    /// Takes down whether passages answer the query of a recorded search, all of them or, on an error, none. A passage is
-    /// named by its identifier, the beginning of one (four digits at least), or its rank in that answer. One that was not
-    /// among the candidates is taken down too. The last word on a passage counts.
+    /// Records judgements of passages for a recorded search: all of them or, on an error, none. A passage is named by
+    /// its identifier, a prefix of it (at least four digits), or its rank in that answer. A passage outside the
+    /// candidates is recorded too. The last judgement of a passage counts.
     ///
     /// # Errors
     /// No search of that identifier is recorded, a passage is not in the index, or the log cannot be written.
@@ -67,11 +67,11 @@ impl Feedback<'_> {
         self.judge_allowed(query_id, passages, relevance, None)
     }
 
-    /// [`Index::feedback`] by a caller who may read these namespaces only (`None`: all): a search of others, and a passage of
-    /// others, is as if it were not there.
+    /// Does the same as [`Feedback::judge`] for a caller who may read only these namespaces (`None`: all). A search or
+    /// passage of another namespace looks the same as a missing one.
     ///
     /// # Errors
-    /// As [`Index::feedback`].
+    /// As [`Feedback::judge`].
     pub fn judge_allowed(
         &self,
         query_id: &str,
@@ -86,12 +86,12 @@ impl Feedback<'_> {
             passages.iter().map(|wanted| self.judged(&search, wanted, relevance, allowed)).collect::<Result<_, _>>()?;
         let relevant = relevance == Label::Relevant;
         let said: Vec<(&str, bool)> = judged.iter().map(|judged| (judged.passage.as_str(), relevant)).collect();
-        // Another process may have forgotten it in between.
+        // Another process may have deleted it since.
         log.judge(query_id, &said, now_ms())?.ok_or_else(unknown)?;
         Ok(judged)
     }
 
-    /// The last recorded searches, the latest first, at most `limit`.
+    /// Returns the last recorded searches, latest first, at most `limit`.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -108,7 +108,7 @@ impl Feedback<'_> {
         if log.forget(query_id)? { Ok(()) } else { Err(self.unknown_query(log, query_id, None)) }
     }
 
-    /// Returns the reason why the last search could not be recorded; `None` when it was, or when recording is off.
+    /// Returns the reason why the last search could not be recorded; `None` if it was recorded or recording is off.
     pub fn recording_problem(&self) -> Option<String> {
         self.index.usage.problem()
     }
@@ -127,7 +127,7 @@ impl Feedback<'_> {
         Ok(Judged { passage, place, relevance, rank })
     }
 
-    /// The identifier that `wanted` names, and its rank from 1 where it was a candidate.
+    /// The identifier that `wanted` names, and its rank from 1 if it was a candidate.
     fn passage_of(
         &self,
         search: &RecordedSearch,
@@ -150,7 +150,7 @@ impl Feedback<'_> {
             let allowed = "the rank of a result, or the identifier of a passage or the first four of its digits";
             return Err(Error::argument("passage", format!("{wanted:?}"), allowed));
         }
-        // A candidate is meant before any other passage, also one that the index does not hold any more.
+        // A candidate takes precedence over other passages, even if the index no longer holds it.
         let ranked = candidates.iter().zip(1..).filter(|(candidate, _)| candidate.passage.starts_with(&prefix));
         let found: Vec<(&str, usize)> = ranked.map(|(candidate, rank)| (candidate.passage.as_str(), rank)).collect();
         let exact = found.iter().find(|(passage, _)| *passage == prefix);
@@ -169,7 +169,7 @@ impl Feedback<'_> {
     }
 
     fn unknown_query(&self, log: &dyn UsageLog, query_id: &str, allowed: Option<&[String]>) -> Error {
-        // What others searched is not told.
+        // Other callers' searches stay private.
         let recent = if allowed.is_none() { log.recent(1000).unwrap_or_default() } else { Vec::new() };
         let nearest = recent
             .iter()
@@ -187,12 +187,12 @@ impl Feedback<'_> {
     }
 }
 
-/// Returns `true` if a caller may read all that a search was of.
+/// Returns `true` if a caller may read everything a search covered.
 fn is_readable(search: &RecordedSearch, allowed: Option<&[String]>) -> bool {
     readable(allowed, &search.namespace) || search.namespace.split(',').all(|namespace| readable(allowed, namespace))
 }
 
-/// Digits from which a text is the beginning of an identifier; fewer are a rank.
+/// The least length of an identifier's prefix; a shorter number is a rank.
 const SHORTEST_PREFIX: usize = 4;
 
 fn ambiguous(wanted: &str) -> Error {

@@ -1,4 +1,4 @@
-//! What was said around a turn of a conversation.
+//! Adds the turns around a hit in a conversation.
 
 use super::Notes;
 use crate::Error;
@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use tamis_text::{Conversation, Kind};
 
 impl Notes<'_> {
-    /// Widens the snippet of each result that is of a conversation to whole turns: those that the snippet touches, and
-    /// `around` of them on each side, from the whole session. Other results stay as they are.
+    /// Widens the snippet of each result from a conversation to whole turns: those that the snippet touches, and
+    /// `around` more on each side, from the whole session. Other results stay as they are.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -33,7 +33,7 @@ impl Notes<'_> {
         let Some(document) = self.index.store.document(namespace, path)? else { return Ok(None) };
         let records = self.index.store.records(&[document.document])?;
         let record = records.into_iter().flatten().next();
-        // A record of another form has no turns to show.
+        // A record of another kind has no turns to show.
         Ok(record.and_then(|record| serde_json::from_str(&record).ok()))
     }
 }
@@ -51,12 +51,12 @@ fn widen(hit: &mut Hit, session: &Conversation, around: usize) {
     let rendered = session.rendered(&TimeZone::system());
     let wide: Vec<&str> = rendered.lines().skip(*first as usize - 1).take((end - first + 1) as usize).collect();
     let wide = wide.join("\n");
-    // The snippet stands as many lines further down as it began later.
+    // The snippet moves down by as many lines as the widened text begins earlier.
     let before = hit.snippet_line.saturating_sub(*first) as usize;
     let offset: usize = wide.split_inclusive('\n').take(before).map(str::len).sum();
     match wide.get(offset..).is_some_and(|rest| rest.starts_with(&hit.snippet)) {
         true => hit.highlights.iter_mut().for_each(|range| *range = range.start + offset..range.end + offset),
-        // Imported in another time zone: the terms stand elsewhere.
+        // Imported in another time zone, so the terms are at other positions.
         false => hit.highlights.clear(),
     }
     hit.snippet = wide;

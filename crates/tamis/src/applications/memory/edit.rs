@@ -1,4 +1,4 @@
-//! Changes of a note's text: an entry added, marked as forgotten, remembered again, or taken out. Pure.
+//! Edits a note's text: adds an entry, or hides, restores or deletes one. Pure.
 
 use super::item;
 use super::outline::{Section, sections};
@@ -6,14 +6,14 @@ use jiff::civil::Date;
 use std::ops::Range;
 use tamis_text::{Entry, entries, forgotten_mark};
 
-/// An entry to be added.
+/// An entry to add.
 #[derive(Clone, Debug)]
 pub(super) struct NewEntry<'a> {
-    /// What it begins with: its time, and its day where the file does not say it.
+    /// Its prefix: the time, and the day unless the file's name has it.
     pub stamp: &'a str,
-    /// Checked text.
+    /// Its text, already checked.
     pub text: &'a str,
-    /// The heading of level 2 that it stands under, which is added where there is none; `None`: before all of those.
+    /// The level 2 heading to add it under, created if missing; `None`: before all of those.
     pub topic: Option<&'a str>,
 }
 
@@ -22,15 +22,15 @@ pub(super) struct NewEntry<'a> {
 pub(super) struct Edited {
     /// The whole text.
     pub text: String,
-    /// Lines of what changed, from 1; after something was taken out, the line that it began on.
+    /// The lines that changed, from 1; after a deletion, the line that it began on.
     pub lines: Range<u32>,
 }
 
-/// The level of the headings that topics stand under.
+/// The heading level of topics.
 const TOPIC_LEVEL: usize = 2;
 
-/// A note with an entry at the end of its topic, or `None` where it could not stand there as an entry of its own: after an
-/// open block of code, for example.
+/// Adds an entry at the end of its topic; `None` if it could not be an entry of its own there, for example after an
+/// open code block.
 pub(super) fn append(note: &str, entry: &NewEntry<'_>) -> Option<Edited> {
     let sections = sections(note);
     let own = |section: &&Section| {
@@ -38,7 +38,7 @@ pub(super) fn append(note: &str, entry: &NewEntry<'_>) -> Option<Edited> {
         section.level == TOPIC_LEVEL && entry.topic.is_some_and(same)
     };
     let topic = sections.iter().find(own);
-    // Without a topic it stands under the title, or before the first heading where that is none.
+    // Without a topic it goes under the title, or before the first heading if there is none.
     let title = sections.iter().take(2).rfind(|section| section.level <= 1);
     let section = if entry.topic.is_some() { topic } else { title };
     let lines: Vec<&str> = note.lines().collect();
@@ -67,7 +67,7 @@ pub(super) fn append(note: &str, entry: &NewEntry<'_>) -> Option<Edited> {
     stands_alone(note, &edited).then_some(edited)
 }
 
-/// Returns `true` if the lines before `at` end with an item of a list that a further item can follow at once.
+/// Returns `true` if the lines before `at` end with a list item that another item can follow directly.
 fn ends_a_list(note: &str, at: usize) -> bool {
     let item = |entry: &Entry| {
         let first = entry.text.trim_start();
@@ -76,7 +76,7 @@ fn ends_a_list(note: &str, at: usize) -> bool {
     entries(note).iter().any(item)
 }
 
-/// A note with further lines before the line `at` (from 0), in its own line ends.
+/// Inserts lines before the line `at` (from 0), with the note's own line ends.
 fn with_lines(note: &str, at: usize, block: &[String]) -> String {
     let line_end =
         if note.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
@@ -95,7 +95,7 @@ fn with_lines(note: &str, at: usize, block: &[String]) -> String {
     text
 }
 
-/// Returns `true` if exactly one entry more is there, on the lines that changed, and all others are as they were.
+/// Returns `true` if exactly one entry was added, on the changed lines, and all others are unchanged.
 fn stands_alone(note: &str, edited: &Edited) -> bool {
     let (old, mut new) = (entries(note), entries(&edited.text));
     let added = new.iter().position(|entry| entry.start_line == edited.lines.start);
@@ -107,19 +107,18 @@ fn told(entries: &[Entry]) -> Vec<(&str, bool)> {
     entries.iter().map(|entry| (entry.text.as_str(), entry.forgotten)).collect()
 }
 
-/// What is done to an entry.
+/// The change to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Marked as forgotten on a day.
+    /// Mark it as forgotten on a day.
     Mark(Date),
-    /// The mark taken away.
+    /// Remove the mark.
     Unmark,
-    /// Its lines taken out.
+    /// Delete its lines.
     Delete,
 }
 
-/// A note with the entry that begins on a line changed, or `None` where there is no such entry, or the change would touch
-/// others.
+/// Changes the entry that begins on a line; `None` if there is none, or if the change would affect others.
 pub(super) fn change(note: &str, start_line: u32, change: Change) -> Option<Edited> {
     let all = entries(note);
     let at = all.iter().position(|entry| entry.start_line == start_line)?;
@@ -147,8 +146,8 @@ pub(super) fn change(note: &str, start_line: u32, change: Change) -> Option<Edit
     candidates.into_iter().find(|edited| told(&entries(&edited.text)) == expected)
 }
 
-/// The forms of a note in which an entry is marked, the best first: at the end of its last line, or on a line of its own after
-/// that. A line that ends a block of code must end as it does.
+/// The ways to mark an entry, best first: at the end of its last line, or on a line of its own after it. The last line
+/// of a code block must stay as it is.
 fn marked(note: &str, entry: &Entry, day: Date) -> Vec<String> {
     let mark = forgotten_mark(day);
     let line_end = if note[..entry.range.end].contains("\r\n") { "\r\n" } else { "\n" };
@@ -165,7 +164,7 @@ fn marked(note: &str, entry: &Entry, day: Date) -> Vec<String> {
     forms
 }
 
-/// A note without an entry, and without the second of two gaps where it stood between them.
+/// Deletes an entry, and the second of two gaps around it.
 fn deleted(note: &str, entry: &Entry) -> String {
     let end = note[entry.range.end..].find('\n').map_or(note.len(), |at| entry.range.end + at + 1);
     let (before, mut after) = (&note[..entry.range.start], &note[end..]);
@@ -174,7 +173,7 @@ fn deleted(note: &str, entry: &Entry) -> String {
         after = after.strip_prefix("\r\n").or_else(|| after.strip_prefix('\n')).unwrap_or(after);
     }
     let text = format!("{before}{after}");
-    // Nothing but the gap before it is left at the end.
+    // Only the gap before it is left at the end.
     match after.trim().is_empty() {
         true if text.trim().is_empty() => String::new(),
         true => {

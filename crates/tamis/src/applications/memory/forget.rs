@@ -1,4 +1,4 @@
-//! Notes that shall not be found any more: which are meant, and what is done to them.
+//! Hides notes from search: finds the entries meant, and marks or deletes them.
 
 use super::Notes;
 use super::edit::{Change, change};
@@ -18,66 +18,66 @@ use serde::Serialize;
 use std::collections::HashSet;
 use tamis_text::{Entry, entries};
 
-/// One entry of a file of notes.
+/// One entry of a note file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NoteEntry {
     /// The source it belongs to.
     pub namespace: String,
-    /// The file, from the root of the source.
+    /// The file's path from the root of the source.
     pub path: String,
     /// First line, from 1.
     pub start_line: u32,
     /// Last line, included.
     pub end_line: u32,
-    /// What it says, without its mark.
+    /// Its text, without the mark.
     pub text: String,
     /// True if it is marked as forgotten.
     pub forgotten: bool,
 }
 
-/// What is done to entries.
+/// The action on entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetAction {
-    /// Marked: they stay in the file and are not found any more.
+    /// Mark them: they stay in the file but are no longer found.
     Mark,
-    /// Taken out of the file.
+    /// Delete them from the file.
     Delete,
-    /// The mark taken away: they are found again.
+    /// Remove the mark, so that they are found again.
     Undo,
 }
 
-/// The entries that a user can mean.
+/// The entries that a user may mean.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Meant {
-    /// In the order of likelihood.
+    /// The entries, most likely first.
     pub entries: Vec<NoteEntry>,
-    /// True if they were searched for, so that others may be meant.
+    /// True if they were found by a search, so that others may be meant.
     pub guessed: bool,
-    /// True if none of them holds at least half of the words that were searched for: they are like it, and little else.
+    /// True if none of them holds at least half of the words of the search: they match by meaning alone.
     pub by_meaning: bool,
 }
 
-/// What was done.
+/// The result of a change to entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Forgotten {
-    /// What was done to the entries.
+    /// The action taken.
     pub action: ForgetAction,
-    /// The entries as they stand now; of deleted ones, as they stood.
+    /// The entries as they are now; deleted ones as they were.
     pub entries: Vec<NoteEntry>,
-    /// The reason why the index does not say so yet, where that is so.
+    /// The reason the index is not up to date yet; `None` if it is.
     pub not_indexed: Option<String>,
 }
 
-/// Most entries that a question is taken to mean.
+/// The most entries that a query is taken to mean.
 const MOST_GUESSED: usize = 10;
 
 impl Notes<'_> {
-    /// The entries that `what` names: the identifier of a passage, `PATH:LINE` or `PATH:FIRST-LAST`, or some words.
-    /// `action` says which can be meant: marked ones to be remembered again, others to be forgotten, all to be deleted.
+    /// Finds the entries that `what` names: the identifier of a passage, `PATH:LINE` or `PATH:FIRST-LAST`, or some
+    /// words. `action` limits the candidates: marked entries to restore, unmarked ones to hide, all to delete.
     ///
     /// # Errors
-    /// A path alone, lines that hold no such entry, a file that holds no notes, or an index that cannot be searched.
+    /// A path alone, lines without such an entry, a file without notes, or an index that cannot be searched.
     pub fn entries_meant(&self, what: &str, namespace: Option<&str>, action: ForgetAction) -> Result<Meant, Error> {
         if what.trim().is_empty() {
             return Err(Error::argument("what", format!("{what:?}"), "an id, PATH:LINE, or some words of a note"));
@@ -106,7 +106,7 @@ impl Notes<'_> {
         }
         let mut entries = match action {
             ForgetAction::Mark => self.found(what, namespace)?,
-            // What is marked is in no index.
+            // Marked entries are not indexed.
             _ => self.with_words(what, namespace)?,
         };
         if entries.is_empty() && action == ForgetAction::Delete {
@@ -123,21 +123,22 @@ impl Notes<'_> {
         Ok(Meant { entries, guessed: true, by_meaning })
     }
 
-    /// All entries that are marked as forgotten, by file and line; of every source where none is named or stood in.
+    /// Lists all entries marked as forgotten, by file and line, of the named source or the current one, or else of
+    /// every source.
     ///
     /// # Errors
-    /// There is no source of that name, or a file cannot be read.
+    /// An unknown source, or a file that cannot be read.
     pub fn forgotten(&self, namespace: Option<&str>) -> Result<Vec<NoteEntry>, Error> {
         let mut entries = self.all_entries(namespace)?;
         entries.retain(|entry| entry.forgotten);
         Ok(entries)
     }
 
-    /// Marks entries, takes their marks away, or takes them out, each file as a whole. Nothing is done where one of them
-    /// does not stand as it is given any more. `day`: of the marks; `None`: today.
+    /// Marks, restores or deletes entries, each file as a whole. If one of them is no longer as given, nothing changes.
+    /// `day`: the day of the marks; `None`: today.
     ///
     /// # Errors
-    /// A file has changed meanwhile or cannot be written, or an entry cannot be marked where it stands.
+    /// A file has changed since or cannot be written, or an entry cannot be marked in its position.
     pub fn forget(
         &self,
         wanted: &[NoteEntry],
@@ -159,7 +160,7 @@ impl Notes<'_> {
                 None => files.push((self.note_place(source, &entry.path)?, vec![entry])),
             }
         }
-        // Everything is tried before anything is written.
+        // Every change is tried before anything is written.
         for (place, entries) in &files {
             changed(place, &place.read()?, entries, change)?;
         }
@@ -174,7 +175,7 @@ impl Notes<'_> {
             drop(lock);
             match action {
                 ForgetAction::Delete => done.extend(entries.iter().map(|&entry| entry.clone())),
-                // Only marks on lines of their own move what comes after.
+                // Only marks on lines of their own move the lines after them.
                 _ => {
                     let texts: HashSet<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
                     let forgotten = action == ForgetAction::Mark;
@@ -189,13 +190,13 @@ impl Notes<'_> {
         Ok(Forgotten { action, entries: done, not_indexed })
     }
 
-    /// The source, path and lines that an identifier or `PATH:LINES` names; `None` where these are words.
+    /// The source, path and lines that an identifier or `PATH:LINES` names; `None` if `what` is words.
     fn named_lines(&self, what: &str, namespace: Option<&str>) -> Result<Option<NamedLines<'_>>, Error> {
         let form = namespace.filter(|_| !self.index.is_of_one_tree()).map(|namespace| format!("{namespace}:{what}"));
         let named =
             form.iter().map(String::as_str).chain([what]).find_map(|form| match self.index.meant_by(form, None) {
                 Err(Error::NotFound { .. } | Error::LeftOut { .. }) => None,
-                // A number of a line that is none can be a word such as `10:5x`.
+                // An invalid line number can be a word such as `10:5x`.
                 Err(Error::Argument { name: "lines", .. }) if what.contains(char::is_whitespace) => None,
                 named => Some(named),
             });
@@ -212,7 +213,7 @@ impl Notes<'_> {
         let request = SearchRequest {
             collections: vec![FileCollection::Notes.as_str().to_owned()],
             namespace: namespace.map(str::to_owned),
-            // The best line of each passage says which of its entries is meant.
+            // The best line of each passage selects the entry within it.
             snippet_lines: Some(1),
             sharing: Some(false),
             entry_point: Some("forget".to_owned()),
@@ -225,7 +226,7 @@ impl Notes<'_> {
             let place = self.note_place(source, &hit.path)?;
             let mut within = read(&place)?;
             within.retain(|entry| entry.start_line <= hit.end_line && hit.start_line <= entry.end_line);
-            // A passage found by its meaning has no best line: each of its entries can be meant.
+            // A passage found by meaning has no best line, so each of its entries may be meant.
             let best = |entry: &NoteEntry| {
                 hit.highlights.is_empty() || (entry.start_line..=entry.end_line).contains(&hit.snippet_line)
             };
@@ -238,7 +239,7 @@ impl Notes<'_> {
         Ok(found)
     }
 
-    /// The marked entries that hold all of these words, without regard to case.
+    /// The marked entries that hold all of these words, ignoring case.
     fn with_words(&self, words: &str, namespace: Option<&str>) -> Result<Vec<NoteEntry>, Error> {
         let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
         let mut entries = self.forgotten(namespace)?;
@@ -249,7 +250,7 @@ impl Notes<'_> {
         Ok(entries)
     }
 
-    /// Every entry of every file of notes.
+    /// Every entry of every note file.
     fn all_entries(&self, namespace: Option<&str>) -> Result<Vec<NoteEntry>, Error> {
         let sources = match namespace.or(self.index.own_namespace()) {
             Some(name) => vec![self.note_source(Some(name))?],
@@ -260,7 +261,7 @@ impl Notes<'_> {
             let documents = self.index.store.documents(&source.namespace)?;
             let notes = documents.into_iter().filter(is_file);
             for document in notes.filter(|document| document.collection == FileCollection::Notes.as_str()) {
-                // Other formats than Markdown have no entries, and a file that is gone has none either.
+                // Only Markdown has entries, and a deleted file has none either.
                 let Ok(place) = self.note_place(source, &document.path) else { continue };
                 if place.whole.is_file() {
                     entries.extend(read(&place)?);
@@ -271,10 +272,10 @@ impl Notes<'_> {
     }
 }
 
-/// A source, a path in it, and the first and last line where they are named.
+/// A source, a path in it, and the first and last line if given.
 type NamedLines<'a> = (&'a Source, String, Option<(u32, u32)>);
 
-/// The entries of a file as it is now.
+/// The current entries of a file.
 fn read(place: &NoteFile<'_>) -> Result<Vec<NoteEntry>, Error> {
     Ok(of_text(place, &place.read()?))
 }
@@ -291,7 +292,7 @@ fn of_text(place: &NoteFile<'_>, text: &str) -> Vec<NoteEntry> {
     entries(text).into_iter().map(entry).collect()
 }
 
-/// A file's text with a change of some of its entries, the last one first, so that the lines of the others stay.
+/// Changes some entries of a file's text, last one first, so that the line numbers of the others stay valid.
 fn changed(place: &NoteFile<'_>, text: &str, wanted: &[&NoteEntry], how: Change) -> Result<String, Error> {
     let now = of_text(place, text);
     let mut wanted = wanted.to_vec();

@@ -1,19 +1,19 @@
-//! The text of a note as an item of a list that nothing in it can end early.
+//! Turns the text of a note into a list item that its own content cannot end.
 
 use crate::Error;
 use tamis_text::FORGOTTEN;
 use tamis_text::safe::{for_terminal, is_hidden};
 
-/// Indentation of the lines of an item after its first.
+/// Indentation of an item's lines after the first.
 const INDENT: &str = "  ";
 
-/// Indentation under which a line is neither a heading nor a fence: it only goes on with the item's text.
+/// Indentation under which a line is neither a heading nor a fence: it continues the item's text.
 const DEEP: &str = "      ";
 
-/// Checks a text and cleans its ends. Line ends become `\n`.
+/// Checks a text and trims it. Line ends become `\n`.
 ///
 /// # Errors
-/// An empty text, one over `most` characters, or a control character, with its place.
+/// An empty text, one over `most` characters, or a control character, with its position.
 pub(super) fn checked(text: &str, most: usize) -> Result<String, Error> {
     let text = text.replace("\r\n", "\n");
     let text = text.trim_end().trim_start_matches(['\n', '\u{feff}']);
@@ -25,7 +25,7 @@ pub(super) fn checked(text: &str, most: usize) -> Result<String, Error> {
         let allowed = format!("at most {most} characters (memory.max_characters); write it to a file of notes instead");
         return Err(Error::argument("text", format!("{count} characters"), allowed));
     }
-    // What nobody sees in a note would be read by every model that finds it.
+    // Invisible text in a note would be read by every model that finds it.
     if let Some((at, character)) = first_hidden(text) {
         let value = format!("{:?} as character {}", character, at + 1);
         return Err(Error::argument("text", value, "free of control characters and of characters that do not show"));
@@ -33,7 +33,7 @@ pub(super) fn checked(text: &str, most: usize) -> Result<String, Error> {
     Ok(text.to_owned())
 }
 
-/// The first character that does not show where it stands, and its place.
+/// The first invisible character, and its position.
 fn first_hidden(text: &str) -> Option<(usize, char)> {
     let shown = for_terminal(text);
     let same = text.chars().zip(shown.chars()).take_while(|(is, shown)| is == shown).count();
@@ -41,7 +41,7 @@ fn first_hidden(text: &str) -> Option<(usize, char)> {
     (shown != text).then(|| rest.into_iter().find(|(_, character)| is_hidden(*character))).flatten()
 }
 
-/// Checks a topic: one line, which becomes a heading.
+/// Checks a topic, which becomes a heading of one line.
 ///
 /// # Errors
 /// An empty topic, more than 100 characters, several lines, or a control character.
@@ -50,7 +50,7 @@ pub(super) fn checked_topic(topic: &str) -> Result<String, Error> {
     let name = words.collect::<Vec<_>>().join(" ");
     let plain =
         !name.contains(['\t', '\n']) && first_hidden(&name).is_none() && (1..=100).contains(&name.chars().count());
-    // A heading of nothing but marks would be an empty one.
+    // A heading of marks alone would be empty.
     if !plain || !name.chars().any(char::is_alphanumeric) || name.contains("<!--") {
         let allowed = "1 to 100 characters on one line, with a letter or a digit among them";
         return Err(Error::argument("topic", format!("{topic:?}"), allowed));
@@ -58,12 +58,12 @@ pub(super) fn checked_topic(topic: &str) -> Result<String, Error> {
     Ok(name)
 }
 
-/// The lines of an item that says `text`, after `stamp`.
+/// The lines of an item with `text` after `stamp`.
 pub(super) fn lines(stamp: &str, text: &str) -> Vec<String> {
     let text = unmarked(text);
     let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
     let (first, rest) = match lines.split_first() {
-        // Behind the stamp a fence would be none, and the line that ends it would begin one.
+        // Directly after the stamp a fence would not open a block, and its closing line would.
         Some((first, _)) if fence(first).is_some() => ("", lines.as_slice()),
         Some((first, rest)) => (first.trim_start(), rest),
         None => ("", lines.as_slice()),
@@ -86,7 +86,7 @@ pub(super) fn lines(stamp: &str, text: &str) -> Vec<String> {
     item
 }
 
-/// Takes from a text what would mark its entry as forgotten.
+/// Removes from a text what would mark its entry as forgotten.
 fn unmarked(text: &str) -> String {
     let word = FORGOTTEN.trim_start_matches("<!--").trim();
     let mut clean = String::with_capacity(text.len());
@@ -112,7 +112,7 @@ fn ends_or_heads(line: &str) -> bool {
     heads || underlines
 }
 
-/// The mark of a fence of code, how long it is, and what follows it.
+/// The character of a code fence, its length, and the text after it.
 pub(super) fn fence(line: &str) -> Option<(char, usize, &str)> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -134,7 +134,7 @@ fn after(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)> {
     }
 }
 
-/// Returns `true` if every block of code that begins also ends.
+/// Returns `true` if every code block is closed.
 fn fences_are_balanced(lines: &[&str]) -> bool {
     lines.iter().fold(None, |open, line| after(open, line)).is_none()
 }

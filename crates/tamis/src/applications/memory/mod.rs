@@ -4,8 +4,8 @@
 //! [`Notes::forget`] marks it so that searches skip it. A search of notes and conversations starts from
 //! [`SearchRequest::memory`](crate::SearchRequest::memory); [`Notes::with_turns`] adds the turns around a hit.
 //!
-//! `item` turns a text into an item that its own content cannot end, `outline` and `edit` find its position and change a
-//! note's text, and `note_file` says which files may be written.
+//! `item` turns a text into an item that its own content cannot end, `outline` and `edit` find its position and change
+//! a note's text, and `note_file` decides which files may be written.
 
 mod context;
 mod edit;

@@ -1,4 +1,4 @@
-//! Which file a note is written to: a Markdown file of the collection of notes, inside its source, and nothing else.
+//! Resolves the file a note is written to: a Markdown file of the collection of notes, inside its source.
 
 use super::Notes;
 use crate::Error;
@@ -12,21 +12,21 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use tamis_text::Language;
 
-/// A file of notes, which need not be there yet.
+/// A note file, which may not exist yet.
 #[derive(Clone, Debug)]
 pub(super) struct NoteFile<'a> {
     pub source: &'a Source,
     /// Path under the source's root, with forward slashes.
     pub path: String,
-    /// The same from the top of the file system.
+    /// The absolute path.
     pub whole: PathBuf,
 }
 
 impl NoteFile<'_> {
-    /// Its text as it is now.
+    /// Reads its current text.
     ///
     /// # Errors
-    /// It cannot be read, or is no regular file of the tree any more.
+    /// The file cannot be read, or is no longer a regular file of the tree.
     pub fn read(&self) -> Result<String, Error> {
         let failed = |reason: String| Error::path(&self.whole, format!("cannot be read: {reason}"));
         let bytes = read_in(&self.source.root, Path::new(&self.path), LONGEST_TEXT)
@@ -34,17 +34,17 @@ impl NoteFile<'_> {
         String::from_utf8(bytes).map_err(|_| failed("not UTF-8".to_owned()))
     }
 
-    /// The directory that it is in.
+    /// Its directory.
     pub fn directory(&self) -> &Path {
         self.whole.parent().unwrap_or(&self.source.root)
     }
 }
 
 impl Notes<'_> {
-    /// The source whose notes are meant: the one named, the one that the user stands in, or the only one.
+    /// The source for notes: the one named, the one that holds the working directory, or the only one.
     ///
     /// # Errors
-    /// There is none of that name, several could be meant, or its directory is gone.
+    /// An unknown source, several possible ones, or a missing directory.
     pub(super) fn note_source(&self, namespace: Option<&str>) -> Result<&Source, Error> {
         let sources = self.index.sources();
         let wanted = namespace.or(self.index.own_namespace());
@@ -65,11 +65,11 @@ impl Notes<'_> {
         Ok(source)
     }
 
-    /// The file of notes at `path` under the root of a source.
+    /// The note file at `path` under the root of a source.
     ///
     /// # Errors
-    /// A path that leads out of the source or into what is hidden, is no Markdown, goes through a symbolic link, or is of
-    /// another collection.
+    /// A path that leaves the source or enters a hidden directory, is not Markdown, follows a symbolic link, or belongs
+    /// to another collection.
     pub(super) fn note_place<'a>(&self, source: &'a Source, path: &str) -> Result<NoteFile<'a>, Error> {
         let path = confined(path)?;
         let whole = source.root.join(&path);
@@ -86,7 +86,7 @@ impl Notes<'_> {
     }
 }
 
-/// A path under a root as the index has it.
+/// Normalizes a path under a root to the form in the index.
 fn confined(written: &str) -> Result<String, Error> {
     let outside = "a path under the root, such as memory/ideas.md: not absolute, and without ..";
     let mut parts: Vec<&str> = Vec::new();
@@ -114,7 +114,7 @@ fn confined(written: &str) -> Result<String, Error> {
     Ok(path)
 }
 
-/// Whether Windows opens a device by this name, whatever the directory and the ending, or drops the end of the name.
+/// True if Windows opens a device for this name, whatever the directory and extension, or drops the end of the name.
 fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_uppercase();
     let numbered =
@@ -125,7 +125,7 @@ fn is_device(part: &str) -> bool {
         || part.ends_with(['.', ' '])
 }
 
-/// A link could lead out of the source, and what is behind it is not indexed.
+/// Rejects symbolic links: a link could lead out of the source, and its target is not indexed.
 fn follows_no_link(root: &Path, path: &str) -> Result<(), Error> {
     let mut whole = root.to_owned();
     let mut parts = path.split('/').peekable();

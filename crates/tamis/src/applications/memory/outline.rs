@@ -1,20 +1,20 @@
-//! The sections of a note: where its headings stand, and where an entry can be added under each.
+//! The sections of a note: its headings, and where an entry can be added under each.
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// The lines between two headings, and the heading before them.
+/// A heading and the lines up to the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// Depth of the heading, 1 for the outermost; 0: what stands before the first heading.
+    /// Depth of the heading, 1 for the outermost; 0 for the text before the first heading.
     pub level: usize,
-    /// What the heading says.
+    /// The heading's text.
     pub title: String,
-    /// Its lines from 0, those of the heading included; of what stands before the first heading, without front matter.
+    /// Its lines from 0, including the heading. The text before the first heading excludes front matter.
     pub lines: Range<usize>,
 }
 
-/// The sections of a Markdown text in order. The first one stands before all headings and can be empty.
+/// The sections of a Markdown text in order. The first one precedes all headings and can be empty.
 pub(super) fn sections(text: &str) -> Vec<Section> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
@@ -30,7 +30,7 @@ pub(super) fn sections(text: &str) -> Vec<Section> {
                     Tag::Heading { level, .. } if depth == 0 => {
                         heading = Some((level, row(range.start), String::new()))
                     }
-                    // The line that ends it belongs to it.
+                    // The closing line belongs to the block.
                     Tag::MetadataBlock(_) if range.start == 0 => sections[0].lines = after(text, row(range.end)),
                     _ => {}
                 }
@@ -59,7 +59,7 @@ pub(super) fn sections(text: &str) -> Vec<Section> {
     sections
 }
 
-/// The empty place after a line.
+/// The empty range after a line.
 fn after(text: &str, row: usize) -> Range<usize> {
     let next = (row + 1).min(text.lines().count());
     next..next

@@ -1,4 +1,4 @@
-//! Adding a note.
+//! Adds a note.
 
 use super::Notes;
 use super::edit::{NewEntry, append};
@@ -13,28 +13,28 @@ use jiff::civil::DateTime;
 use serde::Serialize;
 use std::fs;
 
-/// A note to be added.
+/// A note to add.
 #[derive(Clone, Debug, Default)]
 pub struct RememberRequest {
-    /// What it says.
+    /// The note's text.
     pub text: String,
-    /// What it is about: the heading that it stands under.
+    /// The topic: the heading to add it under.
     pub topic: Option<String>,
-    /// A file of notes, from the root of the source; `None`: that of the day, in `memory.directory`.
+    /// The note file's path from the root of the source; `None`: the file of the day, in `memory.directory`.
     pub file: Option<String>,
-    /// The source it belongs to; `None`: the one that the index was looked for in, or the only one.
+    /// The source to add it to; `None`: the one that the index was opened from, or the only one.
     pub namespace: Option<String>,
-    /// When it was written; `None`: now, by the clock and the time zone of the system.
+    /// The time of writing; `None`: now, by the system's clock and time zone.
     pub at: Option<DateTime>,
 }
 
-/// Where a note stands.
+/// The location of a note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Remembered {
     /// The source it belongs to.
     pub namespace: String,
-    /// The file, from the root of the source.
+    /// The file's path from the root of the source.
     pub path: String,
     /// First line, from 1.
     pub start_line: u32,
@@ -42,17 +42,18 @@ pub struct Remembered {
     pub end_line: u32,
     /// True if the file is new.
     pub created: bool,
-    /// Why it is not found yet, where that is so. The note is kept, and the next search or run that can write finds it.
+    /// The reason it cannot be found yet; `None` if it can. The note is kept, and the next search or run that can write
+    /// finds it.
     pub not_indexed: Option<String>,
 }
 
 impl Notes<'_> {
-    /// Adds a note to a file of notes and indexes that file. The file is changed as a whole or not at all, and those who
-    /// add notes at the same time wait for each other.
+    /// Adds a note to a note file and indexes that file. The file is changed as a whole or not at all. Concurrent calls
+    /// wait for each other.
     ///
     /// # Errors
-    /// A text, topic or file that is not allowed; several sources of which none is meant; an index or a directory that
-    /// cannot be written; a file in which the note could not stand as an entry of its own.
+    /// An invalid text, topic or file; several possible sources; an index or a directory that cannot be written; a file
+    /// in which the note would not be an entry of its own.
     pub fn remember(&self, request: &RememberRequest, observer: &dyn Observer) -> Result<Remembered, Error> {
         let text = checked(&request.text, self.index.config().notes.max_characters)?;
         let topic = request.topic.as_deref().map(checked_topic).transpose()?;
@@ -68,7 +69,7 @@ impl Notes<'_> {
             },
         };
         let place = self.note_place(source, &path)?;
-        // A file that is called by its day need not say it again.
+        // A file named after its day need not repeat it.
         let of_the_day = place.path.rsplit('/').next().is_some_and(|name| name.starts_with(&day));
         let stamp = if of_the_day { at.strftime("%H:%M") } else { at.strftime("%Y-%m-%d %H:%M") }.to_string();
         let entry = NewEntry { stamp: &stamp, text: &text, topic: topic.as_deref() };
@@ -77,7 +78,7 @@ impl Notes<'_> {
         fs::create_dir_all(place.directory())
             .map_err(|error| Error::path(place.directory(), format!("cannot be made: {error}")))?;
         let lock = DirectoryLock::take(place.directory())?;
-        // Between the look at the path and the lock, a link could have come.
+        // A link could have appeared between checking the path and locking.
         let place = self.note_place(source, &place.path)?;
         let created = create(&place.whole, &format!("# {}\n", place.stem()))?;
         let lines = self.check_indexed(&place).and_then(|()| {
@@ -88,12 +89,12 @@ impl Notes<'_> {
             })
         });
         if created && lines.is_err() {
-            // Nothing but the heading is in it; the lock says that nobody else has written there.
+            // It holds nothing but the heading, and the lock ensures that nobody else has written there.
             let _ = fs::remove_file(&place.whole);
         }
         drop(lock);
         if lines.is_err() {
-            // Those that are not empty stay.
+            // Directories that are not empty stay.
             made.iter().for_each(|directory| drop(fs::remove_dir(directory)));
         }
         let lines = lines?;
@@ -107,15 +108,15 @@ impl Notes<'_> {
         })
     }
 
-    /// Has what was written found at once. Returns why it is not, where another process keeps writing the index or a model
-    /// fails: the file is written by then.
+    /// Indexes the file at once. Returns the reason if another process keeps writing the index or a model fails: the
+    /// file is already written by then.
     pub(super) fn index_note(&self, place: &NoteFile<'_>, observer: &dyn Observer) -> Option<String> {
         let options = RunOptions { embed_at_most: self.index.config().search.refresh_embed as u64, reread: false };
         self.index.refresh_file(place.source, &place.path, options, observer).err().map(|error| error.to_string())
     }
 
     /// # Errors
-    /// The index was opened for reading: what is written would not be found.
+    /// The index was opened read-only: the note would not be found.
     pub(super) fn check_writable(&self) -> Result<(), Error> {
         if self.index.is_writable() {
             return Ok(());
@@ -125,7 +126,7 @@ impl Notes<'_> {
     }
 
     /// # Errors
-    /// A run would leave the file out.
+    /// An index run would skip the file.
     fn check_indexed(&self, place: &NoteFile<'_>) -> Result<(), Error> {
         if self.index.would_index(place.source, &place.path)? {
             return Ok(());
@@ -136,7 +137,7 @@ impl Notes<'_> {
     }
 
     /// # Errors
-    /// With the note, the file would be too large to be indexed.
+    /// The note would make the file too large to be indexed.
     fn check_size(&self, place: &NoteFile<'_>, bytes: usize) -> Result<(), Error> {
         let most = self.index.config().index.max_file_bytes;
         if bytes as u64 <= most {
@@ -149,12 +150,12 @@ impl Notes<'_> {
 }
 
 impl NoteFile<'_> {
-    /// Its name without the ending, which is the title of a new file.
+    /// Its file name without extension, which is the title of a new file.
     fn stem(&self) -> String {
         self.whole.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The directories that have to be made for it, the innermost first.
+    /// The directories to create for it, innermost first.
     fn missing_directories(&self) -> Vec<std::path::PathBuf> {
         let missing = self.directory().ancestors().take_while(|directory| !directory.exists());
         missing.map(std::path::Path::to_owned).collect()

@@ -8,16 +8,16 @@ use crate::search::Scope;
 use std::collections::{HashMap, HashSet};
 use tamis_store::{Filter, PassageId, StoredPassage};
 
-/// Definitions of one name that are told apart and given; a name with more means too little.
+/// The most definitions of one name that are returned; a name with more is too ambiguous.
 pub(super) const MOST_DEFINITIONS: usize = 6;
 
-/// Passages that are read to find definitions.
+/// The most passages read to find definitions.
 const MOST_READ: usize = 6000;
 
-/// Passages that are read at once.
+/// The number of passages read at once.
 const READ_AT_ONCE: usize = 500;
 
-/// What may be looked into for definitions.
+/// The scope of a search for definitions.
 pub(super) struct Definitions<'a> {
     index: &'a Index,
     pub(super) scope: &'a Scope,
@@ -28,7 +28,7 @@ pub(super) struct Definitions<'a> {
 pub(super) struct Known {
     pub(super) passages: Vec<StoredPassage>,
     by_name: HashMap<String, Vec<usize>>,
-    /// True if there were too many to look at all of them.
+    /// True if there were too many to read all of them.
     pub(super) cut_short: bool,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Definitions<'a> {
         Definitions { index, scope }
     }
 
-    /// What defines these names. One pass over the symbols of the index.
+    /// Finds the definitions of these names, in one pass over the symbols of the index.
     pub(super) fn of(&self, names: &HashSet<String>) -> Result<Known, Error> {
         if names.is_empty() {
             return Ok(Known::default());
@@ -55,7 +55,7 @@ impl<'a> Definitions<'a> {
 }
 
 impl Known {
-    /// Takes a passage for each of the names that it defines; of what was divided into pieces, the first.
+    /// Adds a passage under each of the names that it defines. Only the first piece of a divided symbol counts.
     fn take(&mut self, passage: StoredPassage, names: &HashSet<String>) {
         let Some(symbols) = &passage.symbol else { return };
         let last: HashSet<&str> = symbols.split(LIST_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
@@ -77,7 +77,7 @@ impl Known {
         }
     }
 
-    /// What defines a name.
+    /// The definitions of a name.
     pub(super) fn named(&self, name: &str) -> Vec<&StoredPassage> {
         self.by_name.get(name).into_iter().flatten().map(|&at| &self.passages[at]).collect()
     }

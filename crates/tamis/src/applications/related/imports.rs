@@ -1,11 +1,11 @@
-//! What a file brings into its scope from others, as far as its import statements say it. Pure.
+//! The names that a file imports from others, as far as its import statements say. Pure.
 
 use super::use_site::{Before, Defined, Nearness, Site};
 
-/// Languages in which a name of another file is unknown unless a statement brings it in.
+/// Languages in which a name from another file must be imported.
 const STRICT: [&str; 6] = ["rust", "python", "typescript", "tsx", "javascript", "jsx"];
 
-/// Words of import statements that name no place.
+/// Words of import statements that do not name a module.
 const WORDLESS: [&str; 12] =
     ["use", "pub", "import", "from", "export", "as", "const", "let", "var", "require", "type", "default"];
 
@@ -13,12 +13,12 @@ const WORDLESS: [&str; 12] =
 #[derive(Debug, Default)]
 pub(super) struct Imports {
     strict: bool,
-    /// Each by its words.
+    /// The words of each statement.
     statements: Vec<Vec<String>>,
 }
 
 impl Imports {
-    /// Reads them from the lines of a file.
+    /// Reads the import statements from the lines of a file.
     pub(super) fn of<'a>(language: Option<&str>, lines: impl Iterator<Item = &'a str>) -> Imports {
         let mut imports =
             Imports { strict: language.is_some_and(|language| STRICT.contains(&language)), statements: Vec::new() };
@@ -37,7 +37,7 @@ impl Imports {
         imports
     }
 
-    /// Whether a name that stands alone, or on which another one is called, can mean a definition that lies so near.
+    /// True if an unqualified name, or the name a method is called on, can mean a definition this near.
     pub(super) fn allow(
         &self,
         name: &str,
@@ -58,7 +58,7 @@ impl Imports {
         if naming.peek().is_some() {
             return naming.any(|words| leads_to(words, name, site.path, defined.path));
         }
-        // A macro can be known everywhere, and what a whole module brings in is not told name by name.
+        // A macro can be visible everywhere, and importing a whole module does not list names.
         let by_all = || self.with("*").any(|words| leads_to(words, name, site.path, defined.path));
         !self.strict || defined.kind == "macro" || by_all()
     }
@@ -86,32 +86,32 @@ fn words(statement: &str) -> Vec<String> {
     if statement.contains('*') {
         words.push("*".to_owned());
     }
-    // A relative place, as scripts write it.
+    // A relative path, as scripts write it.
     if statement.contains("'.") || statement.contains("\".") || statement.trim_start().starts_with("from .") {
         words.push("self".to_owned());
     }
     words
 }
 
-/// Returns `true` if the place that a statement in the file at `from` names can be that of the file at `path`.
+/// Returns `true` if the module that a statement in the file `from` names can be the file at `path`.
 fn leads_to(words: &[String], name: &str, from: &str, path: &str) -> bool {
     let within = |word: &String| ["crate", "super", "self"].contains(&word.as_str());
     if words.iter().any(within) {
         return path.starts_with(package(from));
     }
-    // Without the extension, which can be called like a package.
+    // Without the extension, which can have the same name as a package.
     let part = |part: &str| part.split('.').next().unwrap_or(part).replace('-', "_").to_lowercase();
     let parts: Vec<String> = path.split('/').map(part).collect();
     words.iter().filter(|word| *word != name && !WORDLESS.contains(&word.as_str())).any(|word| {
         let word = word.to_lowercase();
-        // A package is often called like its directory with something before it.
+        // A package is often named like its directory with a prefix.
         parts
             .iter()
             .any(|part| word == *part || word.strip_suffix(part.as_str()).is_some_and(|front| front.ends_with('_')))
     })
 }
 
-/// The directory of the package that a file belongs to, where its path tells.
+/// The directory of the package that a file belongs to, if its path shows it.
 fn package(path: &str) -> &str {
     let inside = ["src/", "tests/", "examples/", "benches/"];
     let starts = inside.iter().filter_map(|part| match path.starts_with(part) {

@@ -1,9 +1,9 @@
-//! From a passage to what is similar, what it uses and what uses it.
+//! Finds what is similar to a passage, what it uses and what uses it.
 //!
-//! Similarity goes by vectors (`search::near_passage`). The other two go by names: the syntax tree gives the names that a piece
-//! of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among several
-//! definitions as far as possible without types, with `imports` for what a file knows of others. `definitions` looks names
-//! up, `references` goes from a passage to what it uses, and `referrers` the other way.
+//! Similarity uses vectors (`search::near_passage`). The other two use names: the syntax tree gives the names that a
+//! piece of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among
+//! several definitions as far as possible without types, using the file's `imports`. `definitions` looks names up,
+//! `references` goes from a passage to what it uses, and `referrers` the other way.
 
 mod definitions;
 mod imports;
@@ -24,18 +24,18 @@ use std::fmt;
 use std::str::FromStr;
 use tamis_store::{PassageId, StoredPassage};
 
-/// By what passages are related.
+/// The kind of relation between passages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RelatedBy {
-    /// By meaning: the nearest vectors.
+    /// Similar meaning: the nearest vectors.
     Vector,
-    /// By names: what it uses, and what uses it.
+    /// References: what it uses, and what uses it.
     Reference,
 }
 
 impl RelatedBy {
-    /// Both by name.
+    /// The names of both.
     pub const NAMES: [&str; 2] = ["vector", "reference"];
 }
 
@@ -60,52 +60,51 @@ impl FromStr for RelatedBy {
     }
 }
 
-/// To what related passages are looked for, and how many. [`RelatedRequest::new`] asks for all with the configuration's
-/// own limit.
+/// A search for related passages. [`RelatedRequest::new`] asks for every relation with the configuration's own limit.
 #[derive(Clone, Debug, Default)]
 pub struct RelatedRequest {
-    /// The passage: its identifier or the beginning of it, or a place in it as `PATH:LINE`, as [`Index::get`] takes them.
+    /// The passage: its identifier or a prefix of it, or a place in it as `PATH:LINE`, as in [`Index::get`].
     pub wanted: String,
-    /// By what; `None`: by everything.
+    /// The kind of relation; `None`: both.
     pub by: Option<RelatedBy>,
-    /// Most entries of each list, 1 to 1000. `None`: `search.top_k`.
+    /// The most entries of each list, 1 to 1000. `None`: `search.top_k`.
     pub limit: Option<usize>,
-    /// Of what is like it, only what these conditions leave. What it uses and what uses it goes by names alone.
+    /// Conditions on similar passages. References use names alone.
     pub metadata: MetadataFilter,
-    /// The namespaces that the caller may read; nothing of others is touched. `None`: all.
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
 }
 
 impl RelatedRequest {
-    /// Everything that is related to `wanted`.
+    /// Creates a request for everything related to `wanted`.
     pub fn new(wanted: impl Into<String>) -> Self {
         RelatedRequest { wanted: wanted.into(), ..RelatedRequest::default() }
     }
 }
 
-/// What is related to a passage.
+/// The passages related to one passage.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Related {
     /// The passage.
     pub passage: RelatedPassage,
-    /// The model whose vectors were compared; null where none were.
+    /// The model whose vectors were compared; null if none were.
     pub model: Option<String>,
-    /// What is like it, best first (tests and the like come later than they are similar), as many as the configured cut
-    /// keeps. Its own other pieces are left out.
+    /// Similar passages, best first, as many as the configured cut keeps. Tests and similar roles rank lower than their
+    /// similarity. Other pieces of the same symbol are left out.
     pub similar: Vec<SimilarPassage>,
-    /// How many are like it, and why; null where no vectors were compared.
+    /// The number of similar passages, and the reason for it; null if no vectors were compared.
     pub cut: Option<CutReport>,
-    /// The names that it refers to and that are defined in the index, in the order of its text; where there are too many,
-    /// those that are told least surely are left out.
+    /// The names that it refers to and that are defined in the index, in the order of its text. If there are too many,
+    /// the least certain ones are left out.
     pub references: Vec<NameReference>,
-    /// What refers to it: nearest files first, tests last.
+    /// Passages that refer to it: nearest files first, tests last.
     pub referenced_by: Vec<Referrer>,
     /// What was left out, and why.
     pub notes: Vec<String>,
 }
 
 impl Related {
-    /// Whether nothing is related.
+    /// Returns `true` if nothing is related.
     pub fn is_empty(&self) -> bool {
         self.similar.is_empty() && self.references.is_empty() && self.referenced_by.is_empty()
     }
@@ -128,7 +127,7 @@ pub struct RelatedPassage {
     pub symbol: Option<String>,
     /// Title of the document, or the path of headings above the passage.
     pub title: Option<String>,
-    /// What it is: `function`, `type`, `section`, …
+    /// Its kind: `function`, `type`, `section`, …
     pub kind: String,
     /// Canonical name of the language.
     pub language: Option<String>,
@@ -150,7 +149,7 @@ impl From<&StoredPassage> for RelatedPassage {
     }
 }
 
-/// A passage that is like another.
+/// A passage similar to another.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SimilarPassage {
     /// The passage.
@@ -165,11 +164,11 @@ pub struct SimilarPassage {
 pub struct NameReference {
     /// The name, without qualifiers.
     pub name: String,
-    /// How it is referred to: `call`, `type` or `implementation`.
+    /// The kind of reference: `call`, `type` or `implementation`.
     pub kind: String,
-    /// The lines of the document that do so, ascending.
+    /// The lines of the document with the reference, ascending.
     pub lines: Vec<u32>,
-    /// What it can mean. More than one: nothing that is known tells them apart.
+    /// The possible definitions. More than one if nothing distinguishes them.
     pub definitions: Vec<RelatedPassage>,
 }
 
@@ -179,20 +178,20 @@ pub struct Referrer {
     /// The passage.
     #[serde(flatten)]
     pub passage: RelatedPassage,
-    /// The name that it uses, without qualifiers.
+    /// The name it uses, without qualifiers.
     pub name: String,
     /// The lines of its document that use it, ascending.
     pub lines: Vec<u32>,
-    /// How many definitions the name can mean there, this one among them; 1: this one.
+    /// The number of definitions that the name can mean there, including this one; 1: this one alone.
     pub definitions: usize,
 }
 
-/// A passage with the others of its document.
+/// A passage and the others of its document.
 struct Subject {
     passage: StoredPassage,
     /// All passages of its document, in their order.
     document: Vec<StoredPassage>,
-    /// The pieces that it is divided into, itself among them.
+    /// The pieces of the same symbol, including the passage itself.
     pieces: HashSet<PassageId>,
 }
 
@@ -203,21 +202,20 @@ pub struct RelatedFinder<'a> {
 }
 
 impl Index {
-    /// Continues from one passage: what is similar, what it uses, what uses it.
+    /// Finds passages related to one: what is similar, what it uses, what uses it.
     pub fn related(&self) -> RelatedFinder<'_> {
         RelatedFinder { index: self }
     }
 }
 
 impl RelatedFinder<'_> {
-    /// What is related to a passage: what is like it, what it uses and what uses it. At most 200 files are parsed.
-    ///
-    /// Uses are told by names and their surroundings, not by types: where a name has several definitions that nothing tells
-    /// apart they are all given, and where it has more than six it is left out with a note.
+    /// Finds what is related to a passage: what is similar to it, what it uses and what uses it. At most 200 files are
+    /// parsed. Uses are resolved by names and their surroundings, not by types. If a name has several definitions that
+    /// nothing distinguishes, all are returned; a name with more than six is left out with a note.
     ///
     /// # Errors
-    /// The passage is not there or may not be read, the limit is out of range, a condition is not allowed, or the index or a model
-    /// fails.
+    /// The passage is missing or may not be read, the limit is out of range, a condition is not allowed, or the index
+    /// or a model fails.
     pub fn find(&self, request: &RelatedRequest) -> Result<Related, Error> {
         let limit = request.limit.unwrap_or(self.index.config.search.top_k);
         if !(1..=1000).contains(&limit) {
@@ -257,9 +255,9 @@ impl RelatedFinder<'_> {
         })
     }
 
-    /// The passage that is meant.
+    /// The passage that `wanted` names.
     fn subject(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Subject, Error> {
-        // What may not be read is as if it were not there.
+        // An unreadable passage looks the same as a missing one.
         let hidden = || Error::NotFound { wanted: wanted.to_owned(), nearest: None };
         let (passage, document) = match self.index.meant_by(wanted, allowed)? {
             Named::Passage(passage) => {
@@ -284,14 +282,14 @@ impl RelatedFinder<'_> {
     }
 }
 
-/// The passage that holds a line, else the next one after it: blank lines are in none.
+/// The passage that holds a line, or else the next one after it: blank lines are in none.
 fn at_line(passages: &[StoredPassage], line: u32) -> Option<&StoredPassage> {
     let holding = passages.iter().filter(|one| (one.start_line..=one.end_line).contains(&line));
     let holding = holding.min_by_key(|one| one.end_line - one.start_line);
     holding.or_else(|| passages.iter().filter(|one| one.start_line > line).min_by_key(|one| one.start_line))
 }
 
-/// The passages into which what `passage` is a piece of was divided, itself among them.
+/// The pieces of the symbol that `passage` is a piece of, including `passage`.
 fn pieces(passage: &StoredPassage, document: &[StoredPassage]) -> HashSet<PassageId> {
     let same = |other: &&StoredPassage| match (&passage.symbol, &passage.heading) {
         (None, None) => false,

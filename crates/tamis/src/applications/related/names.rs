@@ -1,19 +1,19 @@
-//! Which definitions a name can mean where it is used. Pure: names, places and the text of a line, nothing else.
+//! Resolves a used name to its possible definitions. Pure: names, places and the text of a line, nothing else.
 //!
-//! Nothing here knows types. What tells definitions of one name apart is what stands before the name, what kind of thing
-//! each defines, and how near each lies; where that leaves several, all of them are given.
+//! Nothing here knows types. Definitions of one name are distinguished by what precedes the name, the kind of each
+//! definition, and its distance. If several remain, all of them are returned.
 
 use super::imports::Imports;
 use super::use_site::{Before, Defined, Nearness, Site};
 use tamis_text::{Language, ReferenceKind, Relation};
 
-/// What stands between the parts of a qualified name, in one language or another.
+/// Separators of the parts of a qualified name, across languages.
 const SEPARATORS: [&str; 4] = ["::", ".", "#", "/"];
 
-/// What stands between the symbols that share a passage.
+/// The separator between symbols that share a passage.
 pub(super) const LIST_SEPARATOR: &str = ", ";
 
-/// Names of methods that the standard libraries of most languages have. On a value of unknown type they say nothing.
+/// Method names in the standard libraries of most languages. On a value of unknown type they reveal nothing.
 #[rustfmt::skip]
 const EVERYWHERE: [&str; 96] = [
     "add", "all", "and_then", "any", "append", "apply", "as_ref", "as_str", "bind", "call", "catch", "chain", "clear",
@@ -25,7 +25,7 @@ const EVERYWHERE: [&str; 96] = [
     "skip", "slice", "sort", "split", "start", "stop", "sum", "take", "then", "to_owned", "toString", "update", "values", "write",
 ];
 
-/// Languages in which a point also stands between a module and what it holds.
+/// Languages in which a dot also separates a module from its members.
 const DOTTED: [&str; 9] = ["python", "go", "typescript", "tsx", "javascript", "jsx", "csharp", "kotlin", "swift"];
 
 /// The last part of a qualified name, and the part before it, both without type arguments.
@@ -43,12 +43,12 @@ fn split(symbol: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Without type arguments at the end.
+/// The name without type arguments at the end.
 fn bare(name: &str) -> &str {
     name[..bare_end(name)].trim_start_matches(['&', '*', '@'])
 }
 
-/// Where the type arguments at the end of a name begin; its length where it has none.
+/// The position at which a name's type arguments begin; its length if it has none.
 fn bare_end(name: &str) -> usize {
     if !name.ends_with('>') {
         return name.len();
@@ -71,7 +71,7 @@ fn is_of_name(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '$'
 }
 
-/// What stands before each occurrence of a name in a line, each once; where it is called on that line, of its calls alone.
+/// The text before each occurrence of a name in a line, each once. If the line calls the name, only calls count.
 pub(super) fn before<'a>(line: &'a str, name: &str) -> Vec<Before<'a>> {
     if name.is_empty() {
         return Vec::new();
@@ -112,8 +112,8 @@ fn front_of(front: &str) -> Before<'_> {
     }
 }
 
-/// The definitions, by their places in `defined`, that `name` can mean where it is used, and how near they lie: the
-/// nearest of those that fit. All of `defined` define something of that name.
+/// The definitions that `name` can mean in its place, as positions in `defined`, and their nearness: the nearest of
+/// those that fit. All of `defined` define something of that name.
 pub(super) fn meant(
     name: &str,
     kind: ReferenceKind,
@@ -129,7 +129,7 @@ pub(super) fn meant(
     Some((nearest, fitting.into_iter().filter(|&at| nearness(site, &defined[at]) == nearest).collect()))
 }
 
-/// Returns `true` if code in the site's language can mean a definition of that kind and language at all.
+/// Returns `true` if code in the site's language can refer to a definition of that kind and language at all.
 fn fits(kind: ReferenceKind, site: &Site<'_>, defined: &Defined<'_>) -> bool {
     let related = match (site.language, defined.language) {
         (Some(asked), Some(found)) => Language::relation(asked, found) != Relation::Other,
@@ -146,7 +146,7 @@ fn is_method(defined: &Defined<'_>) -> bool {
     defined.kind == "method"
 }
 
-/// Those that what stands before the name leaves.
+/// The definitions that match what precedes the name.
 fn qualified(
     name: &str,
     kind: ReferenceKind,
@@ -163,14 +163,14 @@ fn qualified(
     let methods = || if EVERYWHERE.contains(&name) { Vec::new() } else { only(&is_method) };
     let dotted = site.language.is_some_and(|language| DOTTED.contains(&language));
     match before {
-        // A method is called by its bare name where it belongs to what the code belongs to.
+        // An unqualified call can mean a method of the type that the code belongs to.
         Before::Nothing | Before::Root if kind == ReferenceKind::Call => {
             first([only(&|one| !is_method(one)), only(&own)])
         }
         Before::Nothing | Before::Root => fitting,
         Before::Own => first([only(&own), methods()]),
         Before::Value => methods(),
-        // A type that defines no such thing here is somebody else's.
+        // A type without such a member here is defined elsewhere.
         Before::Path(holder) => first([only(&|one| held_by(one, holder)), only(&|one| is_module_of(one, holder))]),
         Before::Named(holder) => {
             let module = only(&|one| dotted && is_module_of(one, holder));
@@ -178,7 +178,7 @@ fn qualified(
             if holder.starts_with(char::is_uppercase) {
                 return held;
             }
-            // A variable is often called like its type, or like the end of it.
+            // A variable is often named after its type, or the end of it.
             let plain = holder.replace('_', "").to_lowercase();
             let like = |one: &Defined<'_>| holders(one, name).any(|known| known.to_lowercase().ends_with(&plain));
             first([held, only(&|one| is_method(one) && like(one)), methods()])
@@ -186,12 +186,12 @@ fn qualified(
     }
 }
 
-/// The first that is not empty.
+/// The first list that is not empty.
 fn first<const N: usize>(choices: [Vec<usize>; N]) -> Vec<usize> {
     choices.into_iter().find(|choice| !choice.is_empty()).unwrap_or_default()
 }
 
-/// What the symbols of that name belong to.
+/// The types or modules that hold the symbols of that name.
 fn holders<'a>(defined: &Defined<'a>, name: &str) -> impl Iterator<Item = &'a str> {
     let name = name.to_owned();
     defined.symbol.split(LIST_SEPARATOR).filter_map(move |symbol| {
@@ -200,7 +200,7 @@ fn holders<'a>(defined: &Defined<'a>, name: &str) -> impl Iterator<Item = &'a st
     })
 }
 
-/// Returns `true` if something is defined in the module of that name: a file that is called so, or a directory.
+/// Returns `true` if something is defined in the module of that name: a file or directory so named.
 fn is_module_of(defined: &Defined<'_>, name: &str) -> bool {
     let (directory, file) = defined.path.rsplit_once('/').unwrap_or(("", defined.path));
     !is_method(defined) && (file.split('.').next() == Some(name) || directory.rsplit('/').next() == Some(name))

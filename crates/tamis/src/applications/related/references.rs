@@ -1,4 +1,4 @@
-//! From a passage to what it uses.
+//! Finds what a passage uses.
 
 use super::definitions::{Definitions, MOST_DEFINITIONS, defined};
 use super::imports::Imports;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use tamis_store::StoredPassage;
 use tamis_text::{Language, Reference};
 
-/// A document's text, put together again, and what it refers to.
+/// A document's reassembled text, and its references.
 pub(super) struct Parsed {
     lines: BTreeMap<u32, String>,
     pub(super) references: Vec<Reference>,
@@ -19,13 +19,13 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the document that these passages are of.
+    /// Parses the document that consists of these passages.
     pub(super) fn of(document: &[StoredPassage]) -> Parsed {
         let lines: BTreeMap<u32, String> = by_line(document).into_iter().collect();
         let mut text = String::new();
         let mut at = 1;
         for (line, content) in &lines {
-            // Blank lines between passages are in none of them.
+            // Passages do not include the blank lines between them.
             while at < *line {
                 text.push('\n');
                 at += 1;
@@ -44,11 +44,11 @@ impl Parsed {
         Parsed { lines, references, imports }
     }
 
-    /// What stands before a name that is referred to.
+    /// The text before a referenced name.
     pub(super) fn before(&self, reference: &Reference) -> Vec<Before<'_>> {
         let line = self.lines.get(&reference.line).map_or("", String::as_str);
         match before(line, &reference.name) {
-            // It is spelled otherwise than it is called.
+            // The name is spelled differently in the text.
             found if found.is_empty() => vec![Before::Value],
             found => found,
         }
@@ -65,7 +65,7 @@ pub(super) fn site(passage: &StoredPassage) -> Site<'_> {
     Site { namespace: &passage.namespace, path: &passage.path, language: passage.language.as_deref(), owner }
 }
 
-/// What a name can mean, while it is put together from all its uses.
+/// The possible meanings of a name, collected from all its uses.
 struct Found<'k> {
     reference: NameReference,
     nearness: Nearness,
@@ -82,7 +82,7 @@ pub(super) fn of(
     let parsed = Parsed::of(&subject.document);
     let within = |line: u32| (subject.passage.start_line..=subject.passage.end_line).contains(&line);
     let site = site(&subject.passage);
-    // The type that a method belongs to is known already.
+    // The owner type of a method is already known.
     let is_new = |name: &str| site.owner != Some(name);
     let own = parsed.references.iter().filter(|reference| within(reference.line) && is_new(&reference.name));
     let own: Vec<&Reference> = own.collect();
@@ -132,7 +132,7 @@ pub(super) fn of(
         .collect())
 }
 
-/// Adds a use: to the uses of the same name that mean the same, or as the first one.
+/// Adds a use to those of the same name and meaning, or as a new one.
 fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, nearness: Nearness, meant: Vec<&'k StoredPassage>) {
     let ids = |all: &[&StoredPassage]| all.iter().map(|one| one.passage).collect::<Vec<_>>();
     let same =

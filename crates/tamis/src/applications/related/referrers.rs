@@ -1,5 +1,4 @@
-//! From a passage to what uses it: the words of the index say where its name may stand, the syntax tree says whether it
-//! does.
+//! Finds what uses a passage: the index's words locate files that may contain its name, and the syntax tree confirms.
 
 use super::definitions::{Definitions, MOST_DEFINITIONS, defined};
 use super::names::{LIST_SEPARATOR, last_parts, meant};
@@ -13,13 +12,13 @@ use std::collections::HashSet;
 use tamis_store::{Filter, LexicalQuery, PassageId, StoredPassage};
 use tamis_text::{Language, Relation};
 
-/// Files that are parsed.
+/// The most files parsed.
 const MOST_FILES: usize = 200;
 
-/// Passages that the words of the index give.
+/// The most passages taken from the index's words.
 const MOST_CANDIDATES: usize = 2000;
 
-/// Names of one passage that are looked for: a group of small declarations has many.
+/// The most names of one passage searched for: a group of small declarations has many.
 const MOST_NAMES: usize = 4;
 
 /// A use that was found.
@@ -31,7 +30,7 @@ struct Use {
     definitions: usize,
 }
 
-/// What refers to the subject, at most `limit`.
+/// The passages that refer to the subject, at most `limit`.
 pub(super) fn of(
     index: &Index,
     known: &Definitions<'_>,
@@ -42,7 +41,7 @@ pub(super) fn of(
     let Some(symbols) = &subject.passage.symbol else { return Ok(Vec::new()) };
     let parts = symbols.split(LIST_SEPARATOR).map(last_parts).filter(|(name, _)| !name.is_empty()).take(MOST_NAMES);
     let names: HashSet<String> = parts.clone().map(|(name, _)| name.to_owned()).collect();
-    // The owner's name brings those first that can be told to mean it.
+    // The owner's name ranks first those that provably mean it.
     let words: HashSet<&str> = parts.flat_map(|(name, owner)| owner.into_iter().chain([name])).collect();
     let words: Vec<&str> = words.into_iter().collect();
     let files = files(index, known, subject, &words.join(" "), notes)?;
@@ -94,7 +93,7 @@ pub(super) fn of(
         ));
     }
     let mut order: Vec<usize> = (0..found.len()).collect();
-    // Files come nearest first already.
+    // Files are already ordered nearest first.
     order.sort_by_key(|&at| (roles[at], found[at].definitions > 1));
     if found.len() > limit {
         notes.push(format!("not shown: {} more uses of it", found.len() - limit));
@@ -103,7 +102,7 @@ pub(super) fn of(
     Ok(order.into_iter().take(limit).filter_map(|at| found[at].take()).collect())
 }
 
-/// The files in which a name may stand, nearest first: the own one, those beside it, and then as the words rank them.
+/// The files that may contain a name, nearest first: its own file, its neighbours, then by rank of the words.
 fn files(
     index: &Index,
     known: &Definitions<'_>,

@@ -1,26 +1,26 @@
-//! Where a name is used, what stands before it, and what defines it.
+//! The place of a name's use, the text before it, and its definition.
 
-/// What stands before a name.
+/// The qualifier before a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before<'a> {
     /// Nothing: `open(…)`.
     Nothing,
-    /// The root of a package or what is around a module: `crate::open(…)`.
+    /// The root of a package or the parent of a module: `crate::open(…)`.
     Root,
-    /// The thing that the code itself belongs to: `self.open(…)`.
+    /// The value that the code itself belongs to: `self.open(…)`.
     Own,
     /// A type or a module: `store::open(…)`.
     Path(&'a str),
     /// A variable, a type or a module: `store.open(…)`.
     Named(&'a str),
-    /// A value of which only the shape is known: `stores[0].open(…)`.
+    /// A value known only by its shape: `stores[0].open(…)`.
     Value,
 }
 
 /// A definition, by its symbol and place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Defined<'a> {
-    /// Qualified name; several, separated by a comma, where the passage has them.
+    /// Qualified name; several, separated by commas, if the passage has them.
     pub symbol: &'a str,
     pub kind: &'a str,
     pub namespace: &'a str,
@@ -28,7 +28,7 @@ pub(super) struct Defined<'a> {
     pub language: Option<&'a str>,
 }
 
-/// Where a name is used.
+/// The place of a name's use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site<'a> {
     pub namespace: &'a str,
@@ -38,7 +38,7 @@ pub(super) struct Site<'a> {
     pub owner: Option<&'a str>,
 }
 
-/// How near a definition lies.
+/// The distance of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Nearness {
     File,

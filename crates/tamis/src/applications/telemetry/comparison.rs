@@ -1,4 +1,5 @@
-//! Cuts compared on the same searches: what each keeps, how often two differ, and how well each did where people judged.
+//! Compares cuts on the same searches: the candidates that each keeps, their disagreement, and their quality on judged
+//! searches.
 
 use super::days::moment;
 use super::distribution::{ascending, mean, percentile};
@@ -6,31 +7,31 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use tamis_store::RecordedSearch;
 
-/// How cuts compare on recorded searches. The first cut, `recorded`, is what each search kept at the time.
+/// A comparison of cuts on recorded searches. The first cut, `recorded`, is what each search kept at the time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
-    /// Searches that were decided again.
+    /// The number of searches replayed.
     pub searches: u64,
-    /// Those of them with a judgement.
+    /// The number of replayed searches with a judgement.
     pub judged: u64,
-    /// Searches left out since their record cannot be read.
+    /// The number of searches left out because their record cannot be read.
     pub unreadable: u64,
-    /// When the first and the last of them were asked, UTC.
+    /// The times of the first and the last replayed search, UTC.
     pub period: Option<(String, String)>,
-    /// Each cut on its own, in the order asked for.
+    /// Figures of each cut, in the requested order.
     pub cuts: Vec<CutSummary>,
-    /// Each two cuts against each other.
+    /// Comparisons of each pair of cuts.
     pub comparisons: Vec<Comparison>,
     /// The searches on which the last two cuts differ most.
     pub examples: Vec<Example>,
-    /// What a reader of these figures should know.
+    /// Notes for readers of these figures.
     pub notes: Vec<String>,
 }
 
-/// The number of searches that are named as examples.
+/// The number of example searches.
 const EXAMPLES: usize = 5;
 
-/// What a cut kept of one search: places of candidates in the record.
+/// The candidates of one search that a cut kept, as positions in the record.
 pub(super) struct Outcome {
     kept: Vec<usize>,
     method: String,
@@ -42,54 +43,55 @@ impl Outcome {
     }
 }
 
-/// What people said of one search.
+/// The judgements of one search.
 pub(super) struct Said {
-    /// Of each candidate in its place.
+    /// The judgement of each candidate, by position.
     pub candidates: Vec<Option<bool>>,
     /// The number of relevant passages that were not candidates: no cut can keep them.
     pub outside: usize,
 }
 
-/// How one cut decides on its own.
+/// The figures of one cut.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CutSummary {
-    /// The cut as it was asked for; `recorded`: what was kept at the time.
+    /// The cut as it was given; `recorded`: what was kept at the time.
     pub cut: String,
     /// Mean number of candidates kept.
     pub kept_mean: f64,
     /// Median number of candidates kept.
     pub kept_p50: f64,
-    /// Nine of ten searches keep no more.
+    /// 90th percentile of the number of candidates kept.
     pub kept_p90: f64,
-    /// Searches that keep nothing.
+    /// The number of searches that keep nothing.
     pub empty: u64,
-    /// Their share, in [0, 1].
+    /// The share of searches that keep nothing, in [0, 1].
     pub empty_rate: f64,
-    /// How often each method decided, the gate included.
+    /// The number of decisions by each method, the gate included.
     pub methods: BTreeMap<String, u64>,
-    /// Over the judged searches that keep a judged passage: the mean share of the relevant ones among the judged ones kept.
+    /// Precision: the mean share of relevant passages among the judged ones kept, over searches that keep a judged
+    /// passage.
     pub precision: Option<f64>,
-    /// Over the judged searches with a relevant passage: the mean share of these that is kept.
+    /// Recall: the mean share of relevant passages kept, over searches with a relevant passage.
     pub recall: Option<f64>,
 }
 
-/// How two cuts differ.
+/// The differences between two cuts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// One of them.
+    /// The first cut.
     pub a: String,
-    /// The other.
+    /// The second cut.
     pub b: String,
-    /// Searches of which they keep different candidates.
+    /// The number of searches in which they keep different candidates.
     pub differ: u64,
-    /// Their share, in [0, 1].
+    /// The share of such searches, in [0, 1].
     pub differ_rate: f64,
-    /// Mean overlap of what they keep: candidates that both keep among those that one of them does (Jaccard); 1 where
+    /// Mean Jaccard overlap of the candidates kept, in [0, 1]: those kept by both over those kept by either; 1 if
     /// neither keeps any.
     pub overlap: f64,
-    /// Searches of which `a` alone keeps something.
+    /// The number of searches in which only `a` keeps something.
     pub only_a_answers: u64,
-    /// Searches of which `b` alone keeps something.
+    /// The number of searches in which only `b` keeps something.
     pub only_b_answers: u64,
 }
 
@@ -98,17 +100,17 @@ pub struct Comparison {
 pub struct Example {
     /// The identifier of the search.
     pub search_id: String,
-    /// When it was asked, UTC.
+    /// The time of the search, UTC.
     pub at: String,
-    /// Its text, where that was recorded.
+    /// The query text, if it was recorded.
     pub text: Option<String>,
-    /// The number of candidates that each cut keeps, in the order of the cuts.
+    /// The number of candidates kept by each cut, in the order of the cuts.
     pub kept: Vec<u64>,
-    /// Overlap of what the last two cuts keep, in [0, 1].
+    /// Overlap of the candidates kept by the last two cuts, in [0, 1].
     pub overlap: f64,
 }
 
-/// Outcomes gathered search by search.
+/// Outcomes collected search by search.
 pub(super) struct Compared {
     cuts: Vec<Tally>,
     pairs: Vec<(usize, usize, Pair)>,
@@ -137,7 +139,7 @@ struct Pair {
 }
 
 impl Compared {
-    /// Nothing yet, of cuts with these names.
+    /// Creates an empty comparison of cuts with these names.
     pub fn new(names: Vec<String>) -> Self {
         let pairs = (0..names.len()).flat_map(|a| (a + 1..names.len()).map(move |b| (a, b, Pair::default())));
         Compared {
@@ -151,12 +153,12 @@ impl Compared {
         }
     }
 
-    /// Searches with a judgement so far.
+    /// The number of judged searches so far.
     pub fn judged(&self) -> u64 {
         self.judged
     }
 
-    /// One search, with the outcome of each cut in their order.
+    /// Adds one search, with the outcome of each cut in order.
     pub fn add(&mut self, search: &RecordedSearch, said: &Said, outcomes: Vec<Outcome>) {
         self.searches += 1;
         self.first_ms = Some(self.first_ms.map_or(search.at_ms, |first| first.min(search.at_ms)));
@@ -180,13 +182,13 @@ impl Compared {
                 kept: sets.iter().map(|set| set.len() as u64).collect(),
                 overlap,
             });
-            // The latest of equal ones stay.
+            // Among equal ones the latest stay.
             self.examples.sort_by(|x, y| x.overlap.total_cmp(&y.overlap).then_with(|| y.at.cmp(&x.at)));
             self.examples.truncate(EXAMPLES);
         }
     }
 
-    /// The figures.
+    /// Computes the figures.
     pub fn finish(self, unreadable: u64, notes: Vec<String>) -> Replay {
         let name = |at: usize| self.cuts.get(at).map(|tally| tally.name.clone()).unwrap_or_default();
         let comparison = |(a, b, pair): &(usize, usize, Pair)| Comparison {
@@ -310,7 +312,7 @@ mod tests {
     #[test]
     fn figures_by_hand() {
         let mut compared = two();
-        // Two of the four candidates are relevant, one is not, and one relevant passage was no candidate.
+        // Two of the four candidates are relevant, one is not, and one relevant passage was not a candidate.
         let said = Said { candidates: vec![Some(true), Some(false), None, Some(true)], outside: 1 };
         compared.add(&search("a", 30), &said, outcomes([&[0, 1, 2], &[0, 3]]));
         compared.add(&search("b", 10), &unsaid(), outcomes([&[0], &[0]]));
@@ -326,7 +328,7 @@ mod tests {
         assert_eq!(one.methods, [("auto".to_owned(), 2), ("gate".to_owned(), 2)].into());
         let comparison = &replay.comparisons[0];
         assert_eq!((comparison.differ, comparison.differ_rate), (2, 0.5));
-        // One of four candidates is common to the first, then 1, 0 and 1 by definition.
+        // The first search has one of four candidates in common; the others are 1, 0 and 1 by definition.
         assert_eq!(comparison.overlap, (0.25 + 1.0 + 0.0 + 1.0) / 4.0);
         assert_eq!((comparison.only_a_answers, comparison.only_b_answers), (0, 1));
         let examples: Vec<&str> = replay.examples.iter().map(|example| example.search_id.as_str()).collect();

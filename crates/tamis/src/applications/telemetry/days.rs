@@ -8,31 +8,31 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use tamis_store::QueryQuality;
 
-/// Most days between two with queries that are listed empty: a clock that was once decades off must not fill the list.
+/// The most empty days listed in a row, so that a clock once decades off does not fill the list.
 const LONGEST_PAUSE: usize = 3660;
 
-/// What was asked on one day.
+/// The queries of one day.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Day {
     /// The day in the time zone of the request, `2026-11-22`.
     pub date: String,
-    /// Queries.
+    /// The number of queries.
     pub queries: u64,
-    /// Those of them that found nothing.
+    /// The number of queries that found nothing.
     pub empty: u64,
-    /// Median of how many candidates the cut kept; `None` on a day without queries.
+    /// Median number of candidates that the cut kept; `None` on a day without queries.
     pub kept_p50: Option<f64>,
-    /// Milliseconds that nineteen of twenty did not exceed; `None` on a day without queries.
+    /// 95th percentile of the duration, in milliseconds; `None` on a day without queries.
     pub p95_ms: Option<f64>,
 }
 
-/// The moment of `at_ms`, milliseconds since 1970; the nearest there is for one beyond the calendar.
+/// The timestamp of `at_ms`, milliseconds since 1970, clamped to the calendar's range.
 pub(super) fn moment(at_ms: i64) -> Timestamp {
     let end = if at_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(at_ms).unwrap_or(end)
 }
 
-/// Every day from the first with a query to the last, those without one included.
+/// Every day from the first with a query to the last, including days without any.
 pub(super) fn by_day(rows: &[QueryQuality], zone: &TimeZone) -> Vec<Day> {
     let mut days: BTreeMap<Date, Vec<&QueryQuality>> = BTreeMap::new();
     for row in rows {

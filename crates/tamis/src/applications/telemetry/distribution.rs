@@ -2,57 +2,57 @@
 
 use serde::Serialize;
 
-/// The percentile of values in ascending order by nearest rank: the smallest one that at least the share `share` of all
-/// does not exceed, so that it is always one that occurred. `None` of nothing.
+/// The percentile of values in ascending order by nearest rank: the smallest value that at least the share `share` of
+/// all values does not exceed. It is always one that occurred. `None` for no values.
 pub(super) fn percentile(ascending: &[f64], share: f64) -> Option<f64> {
     let rank = (share * ascending.len() as f64).ceil() as usize;
     ascending.get(rank.max(1) - 1).or(ascending.last()).copied()
 }
 
-/// The mean; `None` of nothing.
+/// The mean; `None` for no values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.into_iter().fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The finite ones in ascending order.
+/// The finite values in ascending order.
 pub(super) fn ascending(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
-/// How values are spread.
+/// The distribution of some values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Distribution {
-    /// The count.
+    /// The number of values.
     pub count: u64,
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// The median: half of them do not exceed it. Percentiles are by nearest rank, so each is a value that occurred.
+    /// The median. Percentiles are by nearest rank, so each is a value that occurred.
     pub p50: f64,
-    /// Nine of ten do not exceed it.
+    /// The 90th percentile.
     pub p90: f64,
-    /// The largest.
+    /// The largest value.
     pub max: f64,
-    /// The number of values in each range, without gaps, from the lowest range to the highest with a value.
+    /// The number of values in each range, without gaps, from the lowest nonempty range to the highest.
     pub histogram: Vec<Bucket>,
 }
 
 /// A range of a histogram.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bucket {
-    /// Its lower end, included.
+    /// Its lower bound, inclusive.
     pub from: f64,
-    /// Its upper end, not included; `None`: it has none.
+    /// Its upper bound, exclusive; `None`: unbounded.
     pub below: Option<f64>,
     /// The number of values in it.
     pub count: u64,
 }
 
 impl Distribution {
-    /// Of the finite ones among `values`, counted in the ranges that begin at each of `starts`, which ascend; a value below
-    /// the first counts in the first. `None` of nothing.
+    /// Computes the distribution of the finite `values`. Ranges begin at each of `starts`, in ascending order; a value
+    /// below the first start counts in the first range. `None` for no values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>, starts: &[f64]) -> Option<Self> {
         let values = ascending(values);
         let mean = mean(values.iter().copied())?;
@@ -78,25 +78,25 @@ impl Distribution {
     }
 }
 
-/// Milliseconds that something took.
+/// Durations of a stage, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Latency {
     /// The stage of a search, or `total`.
     pub stage: String,
-    /// Queries that went through it.
+    /// The number of queries that went through the stage.
     pub queries: u64,
-    /// Half of them took no longer.
+    /// The median.
     pub p50_ms: f64,
-    /// Nineteen of twenty took no longer.
+    /// The 95th percentile.
     pub p95_ms: f64,
-    /// Ninety-nine of a hundred took no longer.
+    /// The 99th percentile.
     pub p99_ms: f64,
-    /// The longest.
+    /// The longest duration.
     pub max_ms: f64,
 }
 
 impl Latency {
-    /// Of the finite ones among `milliseconds`; `None` of nothing.
+    /// Computes the percentiles of the finite `milliseconds`; `None` for no values.
     pub(super) fn of(stage: &str, milliseconds: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values = ascending(milliseconds);
         Some(Latency {

@@ -1,4 +1,4 @@
-//! Whether the similarities that thresholds were calibrated on are still those that queries have.
+//! Detects drift: query similarities that have moved since thresholds were calibrated on them.
 
 use super::days::moment;
 use super::distribution::mean;
@@ -6,17 +6,17 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use tamis_store::QueryQuality;
 
-/// The similarities of a model's queries before and after its last calibration. Where they moved, the thresholds that it
-/// calibrated may have to move too.
+/// The similarities of a model's queries before and after its last calibration. If they moved, its calibrated
+/// thresholds may have to move too.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Drift {
     /// The model's identifier.
     pub model: String,
-    /// When it was last calibrated, UTC; `None`: never.
+    /// The time of its last calibration, UTC; `None`: never calibrated.
     pub calibrated_at: Option<String>,
-    /// The queries before that; `None`: there are none, or it was never calibrated.
+    /// The queries before the calibration; `None` without any, or if the model was never calibrated.
     pub before: Option<Similarities>,
-    /// The queries since then; all of them where it was never calibrated.
+    /// The queries since the calibration; all of them if the model was never calibrated.
     pub after: Option<Similarities>,
 }
 
@@ -25,7 +25,7 @@ pub struct Drift {
 pub struct Similarities {
     /// The number of queries.
     pub queries: u64,
-    /// Mean of the best similarity that a candidate had.
+    /// Mean of each query's best candidate similarity.
     pub best: Option<f64>,
     /// Mean similarity to all passages searched: the background.
     pub background: Option<f64>,
@@ -41,7 +41,7 @@ impl Similarities {
     }
 }
 
-/// One entry for each model that answered.
+/// Returns one entry for each model that answered.
 pub(super) fn drifts(rows: &[QueryQuality], calibrated_at_ms: &BTreeMap<String, i64>) -> Vec<Drift> {
     let mut models: BTreeMap<&str, Vec<&QueryQuality>> = BTreeMap::new();
     for row in rows {

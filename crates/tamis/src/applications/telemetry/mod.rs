@@ -1,10 +1,10 @@
-//! How well queries are served: recorded for every query, summarized for people, and replayed with other cuts. Nothing
+//! Quality of past queries: recorded for every query, summarized for people, and replayed with other cuts. Nothing
 //! leaves the machine.
 //!
-//! The search writes one row per query (`search::quality_row`). [`Statistics::summarize`] puts the rows of a period together
-//! (`stats`, with `days`, `distribution` and `drift`). [`Statistics::replay`] decides the recorded searches again with other
-//! cuts, by the gate and rules of a search (`search::replayed`), and compares them (`comparison`). Everything but the reading
-//! is pure.
+//! The search writes one row per query (`search::quality_row`). [`Statistics::summarize`] combines the rows of a period
+//! (`stats`, with `days`, `distribution` and `drift`). [`Statistics::replay`] decides the recorded searches again with
+//! other cuts, using the gate and rules of a search (`search::replayed`), and compares them (`comparison`). Everything
+//! except reading is pure.
 
 mod comparison;
 mod days;
@@ -25,7 +25,7 @@ use crate::handle::Index;
 use std::collections::BTreeMap;
 pub use tamis_store::{OpenedCount, Purged};
 
-/// How well past queries were served. From [`Index::statistics`].
+/// The quality of past queries. From [`Index::statistics`].
 #[derive(Clone, Copy)]
 pub struct Statistics<'a> {
     index: &'a Index,
@@ -39,7 +39,7 @@ impl Index {
 }
 
 impl Statistics<'_> {
-    /// Summarizes the queries of a period and how they were served. [`Stats::queries`] is 0 if none was recorded.
+    /// Summarizes the queries of a period and their results. [`Stats::queries`] is 0 if none was recorded.
     ///
     /// ```
     /// use tamis::Index;
@@ -78,7 +78,7 @@ impl Statistics<'_> {
         Ok(Stats { opened, ..Stats::of(&rows, request, &known) })
     }
 
-    /// When each model was last calibrated. What is not known is no reason to show nothing.
+    /// The time of each model's last calibration. An unreadable calibration does not prevent a summary.
     fn calibrated_at_ms(&self) -> BTreeMap<String, i64> {
         let mut latest: BTreeMap<String, i64> = BTreeMap::new();
         for calibration in self.index.store.calibrations().unwrap_or_default() {
@@ -88,11 +88,11 @@ impl Statistics<'_> {
         latest
     }
 
-    /// Deletes what was taken down of queries: how they were served, and the searches with their candidates. Searches that
-    /// people judged stay unless `judged` is set, since guarantees are calibrated on them.
+    /// Deletes what was recorded of queries: their quality rows, and the searches with their candidates. Judged
+    /// searches stay unless `judged` is set, since guarantees are calibrated on them.
     ///
     /// # Errors
-    /// The log cannot be written, or another process keeps it for seconds.
+    /// The log cannot be written, or another process locks it for seconds.
     pub fn purge(&self, judged: bool) -> Result<Purged, Error> {
         Ok(self.index.usage.log()?.purge_telemetry(judged)?)
     }

@@ -1,9 +1,9 @@
-//! The recorded searches decided again with other cuts, and how the cuts compare on them.
+//! Replays recorded searches with other cuts, and compares the cuts.
 //!
-//! A replay reads what was taken down of each candidate and decides with the present configuration: fusion, gate, and for
-//! the cut `auto` what past queries and judgements have taught it. It cannot know what the recorded candidates do not hold: the lengths of
-//! passages (so a budget of tokens cannot be replayed), the threshold of each candidate's language, what language and age
-//! moved under another cut (what they made of the recorded value is carried over as a factor), and whatever a deeper pool
+//! A replay reads the recorded candidates and decides with the present configuration: fusion, gate, and for the cut
+//! `auto` what it has learned from past queries and judgements. Some things were not recorded: the lengths of passages
+//! (so a token budget cannot be replayed), the threshold of each candidate's language, the effect of language and age
+//! under another cut (their effect on the recorded score is carried over as a factor), and anything that a deeper pool
 //! or another model would have found.
 
 use super::Statistics;
@@ -19,29 +19,29 @@ use tamis_embed::ModelInfo;
 use tamis_rank::Fusion;
 use tamis_store::{Judgement, RecordedSearch, ScoringKey};
 
-/// How many of the last searches are replayed unless more are asked for.
+/// The default number of searches replayed, latest first.
 pub const REPLAYED: usize = 2_000;
 
-/// The name of what was kept at the time.
+/// The name of the cut made at the time.
 const RECORDED: &str = "recorded";
 
-/// Which searches to decide again, and how.
+/// The searches to replay, and the cuts to try.
 #[derive(Clone, Debug)]
 pub struct ReplayRequest {
     /// The cuts, each as `METHOD[:PARAM=VALUE,…]`; parameters that are not given come from the configuration.
     pub cuts: Vec<String>,
-    /// Only searches at or after this moment, in milliseconds since 1970.
+    /// Restricts the replay to searches at or after this time, in milliseconds since 1970.
     pub since_ms: Option<i64>,
-    /// Only searches before this moment.
+    /// Restricts the replay to searches before this time, in milliseconds since 1970.
     pub until_ms: Option<i64>,
-    /// Only those of this namespace.
+    /// Restricts the replay to this namespace.
     pub namespace: Option<String>,
-    /// At most so many, the last ones.
+    /// The most searches replayed, latest first.
     pub limit: usize,
 }
 
 impl ReplayRequest {
-    /// The last [`REPLAYED`] searches with these cuts.
+    /// Creates a request for the last [`REPLAYED`] searches with these cuts.
     pub fn new(cuts: Vec<String>) -> Self {
         ReplayRequest { cuts, since_ms: None, until_ms: None, namespace: None, limit: REPLAYED }
     }
@@ -54,11 +54,11 @@ struct Named {
 }
 
 impl Statistics<'_> {
-    /// Decides recorded searches again with each of the cuts, by the gate and the rules of a search, and compares what they
-    /// keep with what was kept at the time and with each other. Nothing is searched and nothing is recorded.
+    /// Decides recorded searches again with each of the cuts, by the gate and the rules of a search, and compares the
+    /// candidates kept with those kept at the time and with each other. Nothing is searched and nothing is recorded.
     ///
     /// # Errors
-    /// A cut that there is not or that needs what is not recorded, no cut at all, or a log that cannot be read.
+    /// An unknown cut, a cut that needs unrecorded data, no cut at all, or a log that cannot be read.
     pub fn replay(&self, request: &ReplayRequest) -> Result<Replay, Error> {
         let cuts = self.named(&request.cuts)?;
         let log = self.index.usage.log()?;
@@ -68,7 +68,7 @@ impl Statistics<'_> {
         let mut grounds = Grounds::new(self.index);
         let mut unreadable = 0;
         for id in ids {
-            // Another process may have deleted it, and one damaged record is no reason to show nothing.
+            // Another process may have deleted it. One damaged record does not prevent a replay.
             let Ok(Some(search)) = log.search(&id) else {
                 unreadable += 1;
                 continue;
@@ -90,7 +90,7 @@ impl Statistics<'_> {
         Ok(compared.finish(unreadable, notes))
     }
 
-    /// The cuts as a search would ask them.
+    /// Parses the cuts as a search would.
     fn named(&self, specifications: &[String]) -> Result<Vec<Named>, Error> {
         if specifications.is_empty() {
             return Err(Error::argument("replay", "\"\"", "one cut or several, such as max_gap,auto"));
@@ -108,7 +108,7 @@ impl Statistics<'_> {
     }
 }
 
-/// What was said of each candidate in its place, and of passages that were none.
+/// The judgement of each candidate, by position, and of passages outside the candidates.
 fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
     let by_passage: HashMap<&str, bool> =
         judgements.iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
@@ -143,7 +143,7 @@ fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<Str
     notes
 }
 
-/// The grounds of decisions, made once for searches that share them.
+/// The inputs of decisions, computed once for searches that share them.
 struct Grounds<'a> {
     index: &'a Index,
     built_in: Vec<ModelInfo>,
@@ -158,7 +158,7 @@ impl<'a> Grounds<'a> {
         Grounds { index, built_in: models::built_in(), priors: HashMap::new() }
     }
 
-    /// What a rule keeps of a search.
+    /// The candidates of a search that a rule keeps.
     fn outcome(&mut self, search: &RecordedSearch, rule: &dyn Rule) -> Result<Outcome, Error> {
         let index = self.index;
         let mode: Mode = search.mode.parse()?;

@@ -1,4 +1,4 @@
-//! What was asked in a period and how it was served, put together from the rows of its queries.
+//! Statistics of a period's queries, computed from their rows.
 
 use super::days::{Day, by_day, moment};
 use super::distribution::{Distribution, Latency, mean};
@@ -8,40 +8,41 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use tamis_store::{OpenedCount, QueryQuality};
 
-/// Where the ranges of a histogram of kept candidates begin.
+/// The lower bounds of the histogram of kept candidates.
 const KEPT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0];
 
-/// Where the ranges of a histogram of gaps begin.
+/// The lower bounds of the histogram of gaps.
 const GAPS: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
 
-/// How many of the slowest queries are named.
+/// The number of slowest queries listed.
 const SLOWEST: usize = 5;
 
-/// The stages of a search in their order; others follow by name, and `total` is last.
+/// The stages of a search in order. Others follow by name, and `total` is last.
 const STAGES: [&str; 10] =
     ["query", "embed", "gather", "rank", "rerank", "relevance_prior", "cut", "guarantee", "present", "total"];
 
-/// Which queries to look at.
+/// The queries to summarize.
 #[derive(Clone, Debug, Default)]
 pub struct StatsRequest {
-    /// Only those at or after this moment, in milliseconds since 1970.
+    /// Restricts the summary to queries at or after this time, in milliseconds since 1970.
     pub since_ms: Option<i64>,
-    /// Only those before this moment.
+    /// Restricts the summary to queries before this time, in milliseconds since 1970.
     pub until_ms: Option<i64>,
-    /// Only those of this namespace.
+    /// Restricts the summary to this namespace.
     pub namespace: Option<String>,
     /// The time zone whose days are counted; `None`: UTC.
     pub time_zone: Option<TimeZone>,
-    /// When each model was last calibrated, by its identifier, in milliseconds since 1970; `None`: as the index says.
+    /// The time of each model's last calibration, by its identifier, in milliseconds since 1970; `None`: read from the
+    /// index.
     pub calibrated_at_ms: Option<BTreeMap<String, i64>>,
 }
 
-/// What was asked in a period and how it was served. Times are UTC in RFC 3339; dates are days of the request's time zone.
+/// The queries of a period and their results. Times are UTC in RFC 3339; dates are days of the request's time zone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stats {
-    /// The first query; `None`: there is none.
+    /// The time of the first query; `None` without queries.
     pub from: Option<String>,
-    /// The last query.
+    /// The time of the last query; `None` without queries.
     pub to: Option<String>,
     /// The number of queries.
     pub queries: u64,
@@ -49,76 +50,77 @@ pub struct Stats {
     pub distinct_queries: u64,
     /// The number of queries that found nothing.
     pub empty: u64,
-    /// Their share, in [0, 1]; 0 without queries.
+    /// The share of queries that found nothing, in [0, 1]; 0 without queries.
     pub empty_rate: f64,
-    /// The number of queries with more relevant candidates than the limit let through.
+    /// The number of queries with more relevant candidates than the limit allowed.
     pub shortened: u64,
     /// The number of searches of which a shown result was opened, and of the results opened.
     pub opened: OpenedCount,
-    /// Mean number of candidates that the lexical leg found, where it took part.
+    /// Mean number of candidates found by the lexical leg, over the queries that used it.
     pub lexical_candidates: Option<f64>,
-    /// Mean number of candidates that the semantic leg found, where it took part.
+    /// Mean number of candidates found by the semantic leg, over the queries that used it.
     pub semantic_candidates: Option<f64>,
-    /// Mean number of candidates in all.
+    /// Mean number of all candidates.
     pub candidates: Option<f64>,
-    /// Mean share of the kept candidates in the language hinted at, over the queries with a hint that kept something.
+    /// Mean share of kept candidates in the hinted language, over the queries with a hint that kept something.
     pub language_match_ratio: Option<f64>,
-    /// Mean of the queries' mean distances of kept candidates, 1 − similarity.
+    /// Mean over queries of the mean distance of kept candidates, 1 − similarity.
     pub mean_kept_distance: Option<f64>,
-    /// Day by day, those without queries included.
+    /// Figures day by day, including days without queries.
     pub days: Vec<Day>,
     /// The number of candidates that the cut kept.
     pub kept: Option<Distribution>,
-    /// What set the threshold, most frequent first: a cut, the way that a cut found it, or the gate.
+    /// The methods that set the threshold, most frequent first: a cut, the way that a cut found it, or the gate.
     pub methods: Vec<Share>,
-    /// The largest difference of neighbours, of the cuts that look for one.
+    /// The largest difference between neighbours, for cuts that look for one.
     pub gaps: Option<Distribution>,
-    /// Milliseconds by stage in their order, the total last.
+    /// Durations by stage in order, the total last.
     pub latency: Vec<Latency>,
-    /// Where the queries came from, most frequent first.
+    /// The entry points of the queries, most frequent first.
     pub entry_points: Vec<Share>,
     /// The legs that took part, most frequent first.
     pub modes: Vec<Share>,
-    /// What was searched: collections, most frequent first.
+    /// The collections searched, most frequent first.
     pub corpora: Vec<Share>,
-    /// Why another model or fewer legs answered than were asked for, most frequent first; every number in a reason reads `N`.
+    /// The reasons for using another model or fewer legs than requested, most frequent first. Every number in a reason
+    /// reads `N`.
     pub fallbacks: Vec<Share>,
-    /// The slowest queries, the slowest first.
+    /// The slowest queries, slowest first.
     pub slowest: Vec<SlowQuery>,
-    /// How the similarities of each model moved since it was calibrated.
+    /// The drift of each model's similarities since its calibration.
     pub drift: Vec<Drift>,
 }
 
-/// The queries that have something in common.
+/// A group of queries with something in common.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// What they have in common.
+    /// The common property.
     pub name: String,
-    /// The count.
+    /// The number of queries.
     pub queries: u64,
-    /// How many of them found nothing.
+    /// The number of queries that found nothing.
     pub empty: u64,
     /// Mean number of candidates that the cut kept for them.
     pub mean_kept: f64,
 }
 
-/// A query that took long.
+/// A slow query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SlowQuery {
-    /// When it was asked.
+    /// The time of the query.
     pub at: String,
-    /// How long it took.
+    /// Its duration, in milliseconds.
     pub total_ms: f64,
-    /// The stage that took longest, and how long.
+    /// The slowest stage, and its duration in milliseconds.
     pub stage: Option<(String, f64)>,
-    /// The identifier of its search, as `tamis feedback` takes it.
+    /// The identifier of its search, for `tamis feedback`.
     pub search_id: Option<String>,
-    /// Its text, where that was recorded.
+    /// The query text, if it was recorded.
     pub text: Option<String>,
 }
 
 impl Stats {
-    /// Of these queries, the earliest first.
+    /// Summarizes these queries, which come earliest first.
     pub(super) fn of(rows: &[QueryQuality], request: &StatsRequest, calibrated_at_ms: &BTreeMap<String, i64>) -> Self {
         let at = |row: &QueryQuality| moment(row.at_ms).to_string();
         let empty = rows.iter().filter(|row| row.kept == 0).count() as u64;
@@ -152,7 +154,7 @@ impl Stats {
     }
 }
 
-/// The queries by what `name` says of them, most frequent first.
+/// Groups the queries by the name that `name` gives each, most frequent first.
 fn shares(rows: &[QueryQuality], name: impl Fn(&QueryQuality) -> Option<String>) -> Vec<Share> {
     let mut groups: BTreeMap<String, Vec<&QueryQuality>> = BTreeMap::new();
     for row in rows {
@@ -171,8 +173,8 @@ fn shares(rows: &[QueryQuality], name: impl Fn(&QueryQuality) -> Option<String>)
     shares
 }
 
-/// The reason with `N` for each number that stands alone, so that two that differ in their counts are one. A number that is
-/// part of a name stays.
+/// Replaces each separate number in a reason with `N`, so that reasons with different counts are equal. A number within
+/// a name stays.
 fn without_numbers(reason: &str) -> String {
     let plain = |word: &str| {
         let number = word.trim_matches(|c: char| c.is_ascii_punctuation());
@@ -182,7 +184,7 @@ fn without_numbers(reason: &str) -> String {
     reason.split(' ').map(plain).collect::<Vec<_>>().join(" ")
 }
 
-/// The name of a stage. Older logs have another name for one of them.
+/// The name of a stage. Older logs name one of them differently.
 fn stage_name(stage: &str) -> &str {
     if stage == "beliefs" { "relevance_prior" } else { stage }
 }

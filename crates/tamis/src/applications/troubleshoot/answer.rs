@@ -1,4 +1,4 @@
-//! What is given for a trouble. Its JSON form is a contract.
+//! The answer to a problem. Its JSON form is a contract.
 
 use super::thread::Thread;
 use crate::search::CutReport;
@@ -7,61 +7,61 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What was already solved that is like a trouble, which can be nothing.
+/// Similar problems that were already solved; there may be none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Troubleshooting {
-    /// The trouble as it was searched for: title and body.
+    /// The problem as it was searched for: title and body.
     pub query: String,
-    /// The number of the issue that was asked about.
+    /// The number of the issue asked about; null for a problem in words.
     pub issue: Option<u64>,
-    /// The identifier under which the search is recorded; null where it is not.
+    /// The identifier under which the search is recorded; null if it is not recorded.
     pub query_id: Option<String>,
-    /// Solved issues like the trouble, best first, each with its thread.
+    /// Solved issues similar to the problem, best first, each with its thread.
     pub matches: Vec<SolvedIssue>,
-    /// Pages of the wiki, where no issue is like the trouble.
+    /// Pages of the wiki, if no issue is similar to the problem.
     pub wiki: Vec<WikiPage>,
-    /// How to cite each match or page: `[Issue #123]`, `[Wiki: Page Name]`.
+    /// The citation of each match or page: `[Issue #123]`, `[Wiki: Page Name]`.
     pub sources: Vec<String>,
-    /// Whether the wiki was asked, since no issue is like the trouble.
+    /// The fallback used if no issue is similar to the problem.
     pub fallback: Fallback,
-    /// Why the answer is what it is, in one sentence.
+    /// The reason for this answer, in one sentence.
     pub reason: String,
-    /// Why another model, or words alone, compared.
+    /// The reason another model, or words alone, made the comparison.
     pub fallback_reason: Option<String>,
-    /// What did not go as it should.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The model that compared.
+    /// The model that made the comparison.
     pub model: Option<String>,
     /// The limits in use.
     pub limits: TroubleshootingLimits,
-    /// Passages of solved issues that were searched.
+    /// The number of passages of solved issues searched.
     pub searched: u64,
-    /// Every issue that a leg proposed, best first: kept or not, and its figures.
+    /// Every issue that a leg proposed, best first, with its scores and decision.
     pub considered: Vec<Considered>,
-    /// How the floor cut the proposed issues.
+    /// The cut of the proposed issues by the floor.
     pub cut: CutReport,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
 }
 
 impl Troubleshooting {
-    /// Whether there is nothing to say.
+    /// Returns `true` if neither an issue nor a wiki page was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.matches.is_empty() && self.wiki.is_empty()
     }
 }
 
-/// Where an answer comes from when no issue is like the trouble.
+/// The source of an answer if no issue is similar to the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
-    /// None was needed: issues are like the trouble.
+    /// Not needed: similar issues were found.
     None,
-    /// The wiki was asked.
+    /// The wiki was searched.
     Wiki,
-    /// There is no wiki to ask.
+    /// The index has no wiki.
     NoWiki,
 }
 
@@ -69,17 +69,17 @@ pub enum Fallback {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TroubleshootingLimits {
-    /// What an issue had to stand up to: `similarity` or `cut`.
+    /// The test an issue has to pass: `similarity` or `cut`.
     pub keep_by: String,
-    /// Least similarity of an issue.
+    /// The least similarity of an issue.
     pub similarity_threshold: f64,
-    /// Most issues.
+    /// The most issues returned.
     pub max_results: usize,
-    /// Characters that the threads share.
+    /// The number of characters shared by the threads.
     pub total_budget_chars: usize,
 }
 
-/// A solved issue that is like the trouble.
+/// A solved issue similar to the problem.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SolvedIssue {
@@ -87,7 +87,7 @@ pub struct SolvedIssue {
     pub number: u64,
     /// Its namespace.
     pub namespace: String,
-    /// How to cite it.
+    /// Its citation.
     pub source: String,
     /// Its title.
     pub title: String,
@@ -97,20 +97,20 @@ pub struct SolvedIssue {
     pub state: String,
     /// Its labels.
     pub labels: Vec<String>,
-    /// When it was closed or merged.
+    /// The time it was closed or merged.
     #[schemars(with = "Option<String>")]
     pub closed_at: Option<Timestamp>,
-    /// Where people read it.
+    /// Its address in a browser.
     pub url: Option<String>,
-    /// Cosine similarity of its best passage to the trouble.
+    /// Cosine similarity of its best passage to the problem.
     pub similarity: f64,
-    /// Its value by reciprocal rank fusion.
+    /// Its score by reciprocal rank fusion.
     pub rrf: f64,
-    /// Its place in the lexical leg, from 1.
+    /// Its rank in the lexical leg, from 1.
     pub lexical_rank: Option<usize>,
-    /// Its place in the semantic leg, from 1.
+    /// Its rank in the semantic leg, from 1.
     pub semantic_rank: Option<usize>,
-    /// Its conversation in so many characters.
+    /// Its conversation, shortened to its budget of characters.
     pub thread: Thread,
 }
 
@@ -124,49 +124,49 @@ pub struct Considered {
     pub namespace: String,
     /// Its title.
     pub title: Option<String>,
-    /// Cosine similarity of its best passage; null where none of its passages has a vector.
+    /// Cosine similarity of its best passage; null if none of its passages has a vector.
     pub similarity: Option<f64>,
-    /// The best BM25 of its passages, where the lexical leg proposed it.
+    /// The best BM25 score of its passages; null if the lexical leg did not propose it.
     pub bm25: Option<f64>,
-    /// Its value by reciprocal rank fusion.
+    /// Its score by reciprocal rank fusion.
     pub rrf: f64,
-    /// Whether it is given.
+    /// True if it is part of the answer.
     pub kept: bool,
-    /// Why not; null for one that is.
+    /// The reason it was left out; null if it was kept.
     pub reason: Option<String>,
 }
 
-/// A page of the wiki that can help.
+/// A page of the wiki that may help.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WikiPage {
-    /// Its title, else the name in its path.
+    /// Its title, or else the name in its path.
     pub title: String,
-    /// How to cite it.
+    /// Its citation.
     pub source: String,
     /// Its namespace.
     pub namespace: String,
     /// Its path.
     pub path: String,
-    /// The best similarity of a relevant passage of it to either query; null where nothing was compared.
+    /// The best similarity of one of its relevant passages to either query; null if nothing was compared.
     pub similarity: Option<f64>,
-    /// Which queries found it.
+    /// The queries that found it.
     pub found_by: WikiFound,
     /// Its relevant sections, in the order of the page.
     pub text: String,
-    /// Characters of the text.
+    /// The number of characters in the text.
     pub characters: usize,
-    /// Characters that it may have.
+    /// The most characters the text may have.
     pub budget: usize,
 }
 
-/// Which of the two queries found a page.
+/// The queries that found a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WikiFound {
-    /// Title and beginning of the body.
+    /// The query of title and beginning of the body.
     Text,
-    /// The keywords.
+    /// The query of keywords.
     Keywords,
-    /// Both.
+    /// Both queries.
     Both,
 }

@@ -1,7 +1,8 @@
-//! How the characters of an answer are shared among its matches.
+//! Divides the characters of an answer among its matches.
 
-/// The share of `total` of each match, by its similarity: ⌊sim / Σ sim · total⌋. One match gets all; where every similarity
-/// is zero, all get the same. What is below zero or no number counts as zero. The shares never add up to more than `total`.
+/// Divides `total` among the matches by similarity: ⌊sim / Σ sim · total⌋ each. A single match gets all of it; if every
+/// similarity is zero, the shares are equal. A negative or NaN similarity counts as zero. The shares never add up to
+/// more than `total`.
 ///
 /// ```
 /// assert_eq!(tamis::troubleshoot::budgets(&[0.9, 0.6], 1000), [600, 400]);
@@ -19,7 +20,7 @@ pub fn budgets(similarities: &[f64], total: usize) -> Vec<usize> {
     if sum <= 0.0 {
         return vec![total / weights.len().max(1); weights.len()];
     }
-    // Computed in one product, so that 0.9 of 1.5 is three fifths and no hair less.
+    // One product before the division, so that 0.9 of 1.5 is exactly three fifths.
     weights.iter().map(|weight| (weight * total as f64 / sum).floor() as usize).collect()
 }
 

@@ -1,20 +1,20 @@
-//! The words of a trouble that are most worth looking for, found without a model.
+//! The most useful search words of a problem, found without a model.
 
 use std::collections::HashSet;
 
-/// Shortest quoted text that counts, in characters.
+/// The least length of a quoted text that counts, in characters.
 const QUOTED_CHARACTERS: usize = 5;
 
-/// Words that say what went wrong, as they stand in a word (`IOException`, `crashed`).
+/// Words that describe a failure, also within another word (`IOException`, `crashed`).
 const FAILURES: [&str; 5] = ["error", "exception", "crash", "fatal", "failed"];
 
-/// Most words after one of them that belong to it.
+/// The most words after a failure word that belong to it.
 const WORDS_AFTER_FAILURE: usize = 4;
 
-/// Shortest word of a title that counts, in characters.
+/// The least length of a title word that counts, in characters.
 const TITLE_CHARACTERS: usize = 3;
 
-/// Quotation marks, each with the one that ends it.
+/// Opening quotation marks with their closing ones.
 const QUOTES: [(char, char); 7] = [
     ('"', '"'),
     ('\'', '\''),
@@ -25,11 +25,11 @@ const QUOTES: [(char, char); 7] = [
     ('„', '\u{201c}'),
 ];
 
-/// What to look for, each once (upper and lower case make no difference): the title's words of three or more characters,
-/// texts of five or more characters in quotation marks, words that say what went wrong (`error`, `exception`, `crash`, `fatal`,
-/// `failed`) with up to four words after them, and names in CamelCase or ALLCAPS.
+/// Extracts search words, each once (ignoring case): the title's words of three or more characters, texts of five or
+/// more characters in quotation marks, failure words (`error`, `exception`, `crash`, `fatal`, `failed`) with up to four
+/// words after them, and names in CamelCase or ALLCAPS.
 ///
-/// The title comes first, since a model reads only so far.
+/// The title comes first, since a model reads only a limited length.
 ///
 /// ```
 /// let words = tamis::troubleshoot::keywords("Login fails", "It says \"no such user\" and error: bad token from AuthServer");
@@ -54,9 +54,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The texts in quotation marks on a line. A mark inside a word is an apostrophe.
+/// Adds the texts in quotation marks on a line. A mark inside a word is an apostrophe.
 fn quoted(line: &str, found: &mut Vec<String>) {
-    // A fence's line only says that code begins or ends.
+    // A fence's line only begins or ends code.
     if line.trim_start().starts_with("```") {
         return;
     }
@@ -79,13 +79,13 @@ fn quoted(line: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Where the mark that ends a quotation stands: the first one that no letter or digit follows.
+/// The position of the closing mark: the first one not followed by a letter or digit.
 fn ended(text: &str, close: char) -> Option<usize> {
     let after = |at: usize| text[at + close.len_utf8()..].chars().next();
     text.match_indices(close).map(|(at, _)| at).find(|&at| !after(at).is_some_and(char::is_alphanumeric))
 }
 
-/// What went wrong, with the words that say how. It ends with its sentence.
+/// Adds failure words with the words that explain them, up to the end of the sentence.
 fn failures(line: &str, found: &mut Vec<String>) {
     let tokens: Vec<&str> = line.split_whitespace().collect();
     let mut at = 0;

@@ -1,17 +1,18 @@
-//! The answer as Markdown, to be put into a prompt or a comment. What people wrote is quoted, so that nothing in it can
-//! pass for a part of the form.
+//! The answer as Markdown, for a prompt or a comment. Text written by people is quoted, so that nothing in it can
+//! imitate the answer's own structure.
 
 use super::answer::{SolvedIssue, Troubleshooting, WikiFound, WikiPage};
 use std::fmt::Write;
 use tamis_text::safe::{for_model, line_for_model};
 
-/// Punctuation that can mean something in a line of Markdown.
+/// Punctuation with a meaning in Markdown.
 const SPECIAL: [char; 12] = ['\\', '`', '*', '_', '[', ']', '<', '>', '#', '|', '~', '&'];
 
 impl Troubleshooting {
-    /// The answer in Markdown: each match under its citation, its thread as a quotation. Empty where there is nothing.
+    /// Renders the answer as Markdown: each match under its citation, its thread as a quotation. Empty if nothing was
+    /// found.
     ///
-    /// The quoted text is data from others, and the form says so; every line of it begins with `> `, so that headings,
+    /// The quoted text comes from others, and the heading says so. Every line of it begins with `> `, so that headings,
     /// fences or comments in it end with the quotation.
     #[must_use]
     pub fn markdown(&self) -> String {
@@ -52,7 +53,8 @@ fn page(out: &mut String, found: &WikiPage) {
     quote(out, &found.text);
 }
 
-/// Every line behind a mark. What hides or steers is shown: a terminal, a parser or a model could take it for more than text.
+/// Quotes every line. Hidden and control characters are made visible: a terminal, a parser or a model could act on
+/// them.
 fn quote(out: &mut String, text: &str) {
     for line in text.split(['\n', '\r', '\u{2028}', '\u{2029}']) {
         let line = for_model(line);
@@ -61,12 +63,12 @@ fn quote(out: &mut String, text: &str) {
     }
 }
 
-/// On one line, with nothing hidden in it.
+/// The text on one line, with hidden characters made visible.
 fn plain(text: &str) -> String {
     line_for_model(text)
 }
 
-/// On one line, its punctuation as itself.
+/// The text on one line, with its punctuation escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in plain(text).chars() {

@@ -1,8 +1,8 @@
 //! Answers a problem from what was already solved: closed issues with their threads, shortened to a budget of characters,
 //! and the wiki if no issue is similar. The answer can be empty.
 //!
-//! The reading order: [`request`](TroubleshootRequest) → `troubleshooter` (both legs, the floor, the wiki) → `budget` and
-//! `thread` (the part of each conversation that is given) → `answer` → `markdown`. The rest is pure: [`keywords`],
+//! Reading order: [`request`](TroubleshootRequest) → `troubleshooter` (both legs, the floor, the wiki) → `budget` and
+//! `thread` (the part of each conversation to return) → `answer` → `markdown`. The rest is pure: [`keywords`],
 //! [`shorten`], [`budgets`], [`assemble`].
 
 mod answer;

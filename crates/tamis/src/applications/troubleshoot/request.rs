@@ -1,43 +1,44 @@
-//! What is asked.
+//! The request to troubleshoot a problem.
 
 use crate::Error;
 use crate::config::{Allowed, TroubleshootingConfig, Value};
 
-/// What the trouble is.
+/// A problem to solve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// In words.
+    /// A problem in words.
     Text {
-        /// What it is, in a line.
+        /// The problem in one line.
         title: String,
-        /// All that is known of it; can be empty.
+        /// All further details; can be empty.
         body: String,
     },
-    /// That of an issue of the index. The issue itself is no answer.
+    /// The problem of an issue of the index, by number. The issue itself is not an answer.
     Issue(u64),
 }
 
-/// A trouble to be answered from what was solved.
+/// A problem to be answered from solved issues.
 #[derive(Clone, Debug)]
 pub struct TroubleshootRequest {
-    /// What the trouble is.
+    /// The problem.
     pub trouble: Trouble,
-    /// Least similarity of an issue, 0 to 1. `None`: `triage.troubleshooting.similarity_threshold`.
+    /// The least similarity of an issue, 0 to 1. `None`: `triage.troubleshooting.similarity_threshold`.
     pub similarity_threshold: Option<f64>,
-    /// Most issues, 1 to 10. `None`: `triage.troubleshooting.max_results`.
+    /// The most issues returned, 1 to 10. `None`: `triage.troubleshooting.max_results`.
     pub max_results: Option<usize>,
-    /// Characters that the threads share, 1,000 to 50,000. `None`: `triage.troubleshooting.total_budget_chars`.
+    /// The number of characters shared by the threads, 1,000 to 50,000. `None`:
+    /// `triage.troubleshooting.total_budget_chars`.
     pub total_budget_chars: Option<usize>,
-    /// The namespace that is searched first. `None`: the index's own, where it has one.
+    /// The namespace that is searched first. `None`: the index's own, if it has one.
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing of others is touched. `None`: all.
+    /// The namespaces that the caller may read; nothing else is read. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
-    /// Where the call comes from, as it is recorded; `None`: `troubleshoot`.
+    /// The entry point recorded for the call. `None`: `troubleshoot`.
     pub entry_point: Option<String>,
 }
 
 impl TroubleshootRequest {
-    /// A trouble with the configuration's settings.
+    /// Creates a request with the configuration's settings.
     #[must_use]
     pub fn new(trouble: Trouble) -> Self {
         TroubleshootRequest {
@@ -51,16 +52,16 @@ impl TroubleshootRequest {
         }
     }
 
-    /// A trouble in words.
+    /// Creates a request for a problem in words.
     #[must_use]
     pub fn text(title: impl Into<String>, body: impl Into<String>) -> Self {
         Self::new(Trouble::Text { title: title.into(), body: body.into() })
     }
 
-    /// The settings with what the request says in their place.
+    /// The configuration's settings, overridden by those of the request.
     ///
     /// # Errors
-    /// A trouble without a word, or a value out of the range of its key.
+    /// A problem without words, or a value out of range.
     pub(super) fn settings(&self, config: &TroubleshootingConfig) -> Result<TroubleshootingConfig, Error> {
         if let Trouble::Text { title, body } = &self.trouble
             && title.trim().is_empty()
@@ -82,7 +83,7 @@ impl TroubleshootRequest {
     }
 }
 
-/// Refuses a value that the configuration would refuse too.
+/// Rejects a value that the configuration would reject too.
 fn in_range(name: &'static str, value: Option<Value>) -> Result<(), Error> {
     let key = format!("triage.troubleshooting.{name}");
     let allowed =

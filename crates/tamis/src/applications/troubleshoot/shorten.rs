@@ -1,19 +1,20 @@
-//! Long bodies made short, in characters.
+//! Shortens long bodies; lengths are in characters.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Between the first and the last paragraph of a body that was made short.
+/// The mark between the first and the last paragraph of a shortened body.
 const LEFT_OUT: &str = "[...]";
 
-/// What ends a text that was cut.
+/// The end of a truncated text.
 const CUT: &str = "...";
 
-/// How long a body may be before it is made short.
+/// The length limits of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyLengths {
-    /// Characters up to which a body stays as it is, and at which a longer one is cut where paragraphs do not help.
+    /// The most characters of an unshortened body, and the length at which a longer one is truncated if its paragraphs
+    /// do not fit.
     pub whole: usize,
-    /// Most characters of the first and the last paragraph with what stands between them.
+    /// The most characters of the first and the last paragraph, with the mark between them.
     pub paragraphs: usize,
 }
 
@@ -23,12 +24,12 @@ impl Default for BodyLengths {
     }
 }
 
-/// A body of up to [`BodyLengths::whole`] characters as it is; of a longer one the first and the last paragraph with `[...]`
-/// between them. Where it has two paragraphs or fewer, or those two are longer than [`BodyLengths::paragraphs`], it is cut
-/// at [`BodyLengths::whole`] characters and `...` says so.
+/// Shortens a body. Up to [`BodyLengths::whole`] characters it stays as it is. A longer one becomes its first and last
+/// paragraph with `[...]` between them. If it has two paragraphs or fewer, or those two are longer than
+/// [`BodyLengths::paragraphs`], it is truncated at [`BodyLengths::whole`] characters and ends in `...`.
 ///
-/// Lengths are in characters (Unicode scalar values). None is split, and neither is what people see as one character,
-/// unless that alone is longer than the whole.
+/// Lengths are in characters (Unicode scalar values). Truncation does not split what people see as one character (a
+/// grapheme), unless that alone is longer than the limit.
 ///
 /// ```
 /// use tamis::troubleshoot::{BodyLengths, shorten};
@@ -56,7 +57,7 @@ pub fn shorten(body: &str, lengths: BodyLengths) -> String {
     cut
 }
 
-/// A text in at most `room` characters: as it is, else its beginning with `...` after it where there is room for both.
+/// A text in at most `room` characters: whole, or else its beginning, followed by `...` if that fits.
 pub(super) fn fitted(text: &str, room: usize) -> String {
     if characters(text) <= room {
         return text.to_owned();
@@ -70,23 +71,23 @@ pub(super) fn fitted(text: &str, room: usize) -> String {
     cut
 }
 
-/// How long a text is.
+/// The number of characters in a text.
 pub(super) fn characters(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text without blank lines around it, its lines ended by line feeds alone.
+/// A text without surrounding blank lines, its lines ended by line feeds alone.
 pub(super) fn with_line_feeds(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines = |text: &str| text.trim_end().len();
     let end = lines(&text);
-    // Blank lines before the first line go; its indentation stays, since it can be code.
+    // Blank lines before the first line go. Its indentation stays, since it can be code.
     let start =
         text.find(|c: char| !c.is_whitespace()).map_or(end, |at| text[..at].rfind('\n').map_or(0, |line| line + 1));
     text[start.min(end)..end].to_owned()
 }
 
-/// Runs of lines without a blank one between them.
+/// Runs of lines without a blank line between them.
 fn paragraphs(text: &str) -> Vec<String> {
     let mut paragraphs: Vec<Vec<&str>> = vec![Vec::new()];
     for line in text.lines() {
@@ -99,7 +100,7 @@ fn paragraphs(text: &str) -> Vec<String> {
     paragraphs.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect()
 }
 
-/// The first `length` characters, fewer where the last of them would be a part of what people see as one.
+/// The first `length` characters, or fewer to avoid splitting a grapheme.
 fn beginning(text: &str, length: usize) -> &str {
     let mut seen = 0;
     let mut end = 0;

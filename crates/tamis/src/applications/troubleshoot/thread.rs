@@ -1,22 +1,22 @@
-//! An issue's conversation in so many characters.
+//! Assembles an issue's conversation within a budget of characters.
 
 use super::shorten::{BodyLengths, characters, fitted, shorten, with_line_feeds};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Between the body and the comments, and between two comments.
+/// The separator between the body and the comments, and between two comments.
 const SEPARATOR: &str = "\n\n";
 
-/// Who said a thing when nobody knows.
+/// The author shown if none is known.
 const UNKNOWN: &str = "unknown";
 
-/// How a thread is put together.
+/// The rules for assembling a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadRules {
-    /// How long a body may be before it is made short.
+    /// The length limits of the body.
     pub body: BodyLengths,
-    /// The share of what the body leaves that the newest comments may take, 0 to 1.
+    /// The share, 0 to 1, of the budget left by the body that the newest comments may take.
     pub tail_share: f64,
 }
 
@@ -29,15 +29,15 @@ impl Default for ThreadRules {
 /// A comment of the issue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remark<'a> {
-    /// Who wrote it.
+    /// Its author.
     pub author: Option<&'a str>,
-    /// When it was written.
+    /// The time it was written.
     pub created_at: Option<Timestamp>,
-    /// What it says.
+    /// Its text.
     pub text: &'a str,
-    /// Whether a program wrote it. Those come after what people wrote, whatever their age and similarity.
+    /// True if a program wrote it. Such comments come after all human ones, whatever their age and similarity.
     pub bot: bool,
-    /// Similarity to the trouble, in [-1, 1]; what is not known is 0.
+    /// Similarity to the problem, in [-1, 1]; 0 if unknown.
     pub similarity: f64,
 }
 
@@ -45,42 +45,42 @@ pub struct Remark<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Thread {
-    /// The body, then the selected comments in the order of time, each as `alice (2024-03-01): …`.
+    /// The body, then the selected comments in order of time, each as `alice (2024-03-01): …`.
     pub text: String,
-    /// Characters of the text: everything in it counts, also authors, dates and blank lines.
+    /// The number of characters in the text, including authors, dates and blank lines.
     pub characters: usize,
-    /// Characters that it may have.
+    /// The most characters the text may have.
     pub budget: usize,
-    /// Whether the body is there in full.
+    /// True if the body is included in full.
     pub body_in_full: bool,
-    /// Every comment of the issue in the order of time: selected or not, and why.
+    /// Every comment of the issue in order of time, with the decision on it.
     pub comments: Vec<ThreadComment>,
 }
 
-/// A comment of the issue, and what became of it.
+/// A comment of the issue, and the decision on it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ThreadComment {
-    /// Its place among the issue's comments, from 1.
+    /// Its position among the issue's comments, from 1.
     pub number: usize,
-    /// Who wrote it.
+    /// Its author.
     pub author: Option<String>,
-    /// When it was written.
+    /// The time it was written.
     #[schemars(with = "Option<String>")]
     pub created_at: Option<Timestamp>,
-    /// Whether a program wrote it.
+    /// True if a program wrote it.
     pub bot: bool,
-    /// Its similarity to the trouble, in [-1, 1].
+    /// Similarity to the problem, in [-1, 1].
     pub similarity: f64,
-    /// Characters that it takes in the text, with its author, date and separator.
+    /// The number of characters it takes in the text, with its author, date and separator.
     pub characters: usize,
-    /// Whether it is in the text.
+    /// True if it is in the text.
     pub selected: bool,
-    /// Why it is or is not.
+    /// The reason for the decision.
     pub reason: CommentReason,
 }
 
-/// Why a comment is in a thread or is not.
+/// The reason a comment was selected or left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommentReason {
@@ -88,17 +88,17 @@ pub enum CommentReason {
     Tail,
     /// Selected: one of the most similar among the others.
     Similarity,
-    /// Left out: it takes more characters than were left.
+    /// Left out: it is longer than the remaining budget.
     TooLong,
-    /// Left out: it says nothing.
+    /// Left out: it has no text.
     Empty,
 }
 
-/// Puts an issue's thread together in at most `budget` characters.
+/// Assembles an issue's thread in at most `budget` characters.
 ///
-/// The body comes first, made short where it is long. Then the newest comments, as long as they fit in the share of
-/// the rest that is theirs. Then, in what is left, the comments most similar to the trouble. One that does not fit is
-/// passed over for the next. `comments` are those of this issue, in the order of time.
+/// The body comes first, shortened if it is long. The newest comments follow as long as they fit in their share of the
+/// rest. The remaining budget goes to the comments most similar to the problem. A comment that does not fit is skipped
+/// for the next. `comments` are those of this issue, in order of time.
 ///
 /// ```
 /// use tamis::troubleshoot::{Remark, ThreadRules, assemble};
@@ -134,7 +134,7 @@ pub fn assemble(body: &str, comments: &[Remark<'_>], budget: usize, rules: Threa
     room -= tail_room - left;
     let similarity = |at: usize| Some(comments[at].similarity).filter(|value| value.is_finite()).unwrap_or(0.0);
     let mut others: Vec<usize> = (0..comments.len()).collect();
-    // Of equally similar ones the newest.
+    // The newest first among equally similar ones.
     others.sort_by(|&a, &b| {
         let by_similarity = similarity(b).total_cmp(&similarity(a));
         comments[a].bot.cmp(&comments[b].bot).then(by_similarity).then(b.cmp(&a))
@@ -167,7 +167,7 @@ pub fn assemble(body: &str, comments: &[Remark<'_>], budget: usize, rules: Threa
     }
 }
 
-/// A comment as it stands in a thread; `None` where it says nothing.
+/// A comment as it is written in a thread; `None` if it has no text.
 fn written(remark: &Remark<'_>) -> Option<String> {
     let text = with_line_feeds(remark.text);
     let author: String = remark.author.unwrap_or(UNKNOWN).split_whitespace().collect::<Vec<_>>().join(" ");

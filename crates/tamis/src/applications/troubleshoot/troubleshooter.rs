@@ -1,4 +1,5 @@
-//! A trouble's way: both legs over solved issues, the floor, what of each thread is given, and the wiki where no issue is.
+//! Answers a problem: both legs search solved issues, the floor applies, threads are assembled, and the wiki stands in
+//! if no issue is similar.
 
 use super::Troubleshooter;
 use super::answer::{Considered, Fallback, SolvedIssue, Troubleshooting, TroubleshootingLimits};
@@ -18,22 +19,22 @@ use std::collections::BTreeMap;
 use tamis_store::{AttributeCondition, Filter};
 use tamis_text::{Issue, IssueComment};
 
-/// What a search for solved issues is recorded under, unless its caller says otherwise.
+/// The entry point recorded by default.
 const ENTRY_POINT: &str = "troubleshoot";
 
-/// What the floor is called where cuts are named.
+/// The floor's name in cut reports.
 const METHOD: &str = "similarity_threshold";
 
 impl Troubleshooter<'_> {
-    /// Whether automation may answer troubles by itself (`triage.troubleshooting.enabled`). [`Troubleshooter::answer`] works
-    /// in any case: whoever calls it on somebody's word need not ask.
+    /// Returns `true` if automation may answer problems without being asked (`triage.troubleshooting.enabled`).
+    /// [`Troubleshooter::answer`] works either way: a caller who acts on a person's request need not check.
     pub fn is_enabled(&self) -> bool {
         self.index.config.triage.troubleshooting.enabled
     }
 
-    /// Looks for what was already solved that is like a trouble: closed issues and merged pull requests, locked ones too;
-    /// where none is similar enough, pages of the wiki. Nothing found is an answer, with its reason. The index is searched
-    /// as it is; see [`Index::refresh_for_search`].
+    /// Finds similar problems that were already solved: closed issues and merged pull requests, locked ones too; if
+    /// none is similar enough, pages of the wiki. An empty answer is not an error and states its reason. The index is
+    /// searched as it stands; see [`Index::refresh_for_search`].
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,7 +50,7 @@ impl Troubleshooter<'_> {
     /// ```
     ///
     /// # Errors
-    /// A value out of its range, an issue or namespace that is not there, a damaged index, or a model that fails.
+    /// A value out of range, a missing issue or namespace, a damaged index, or a model that fails.
     pub fn answer(&self, request: &TroubleshootRequest) -> Result<Troubleshooting, Error> {
         let settings = request.settings(&self.index.config.triage.troubleshooting)?;
         let mut clock = Stopwatch::start();
@@ -153,7 +154,7 @@ impl Troubleshooter<'_> {
         })
     }
 
-    /// The solved issues of which the cut of every search keeps something, without the one that is asked about.
+    /// The solved issues with a passage that the cut of every search keeps, except the issue asked about.
     fn relevant_issues(
         &self,
         search: &SearchRequest,
@@ -169,13 +170,13 @@ impl Troubleshooter<'_> {
         self.index.searcher().pages(&request, clock)
     }
 
-    /// Returns `true` if the scope holds any page of a wiki.
+    /// Returns `true` if the scope holds any wiki page.
     fn has_wiki(&self, search: &SearchRequest) -> Result<bool, Error> {
         let filter = Filter { collections: vec![WIKI.to_owned()], ..Filter::default() };
         Ok(self.index.store.coverage("", &self.index.searcher().scope(search)?.of_all(&filter))?.passages > 0)
     }
 
-    /// The kept issues with their threads, each in its share of the budget.
+    /// The kept issues with their threads, each within its share of the budget.
     fn solved(
         &self,
         found: &FoundIssues,
@@ -184,7 +185,7 @@ impl Troubleshooter<'_> {
         kept: &[usize],
         settings: &TroubleshootingConfig,
     ) -> Vec<SolvedIssue> {
-        // Where one namespace is searched, or it is one's own, a number says it all.
+        // The number alone identifies an issue of the only namespace searched, or of the index's own.
         let own = self.index.own_namespace();
         let alone = found.namespaces() == 1;
         let similarity = |at: usize| passages[at].best().unwrap_or(0.0);
@@ -224,7 +225,7 @@ impl Troubleshooter<'_> {
     }
 }
 
-/// What of an issue is given. The similarities are those of its own comments and of no other issue's.
+/// Assembles an issue's thread. The similarities are those of its own comments.
 fn thread(issue: &Issue, passages: &IssuePassages, budget: usize, rules: ThreadRules) -> Thread {
     let mut remarks = Vec::with_capacity(issue.comments.len());
     for (IssueComment { author, created_at, body, bot, .. }, part) in issue.comments.iter().zip(1..) {
@@ -239,7 +240,8 @@ fn thread(issue: &Issue, passages: &IssuePassages, budget: usize, rules: ThreadR
     assemble(&issue.body, &remarks, budget, rules)
 }
 
-/// Each proposed issue with its real similarity, held to the floor, or to what the cut keeps, and the first of them kept.
+/// Judges each proposed issue by its actual similarity, against the floor or the cut, and keeps the first ones that
+/// pass.
 fn judged(
     found: &FoundIssues,
     passages: &[IssuePassages],
@@ -255,7 +257,7 @@ fn judged(
         let similarity = passages.best();
         let refused = match (similarity, record) {
             (_, None) => Some("its record cannot be read".to_owned()),
-            // The store's attribute and the record come from one import; should they differ, the record counts.
+            // The store's attribute and the record come from one import. If they differ, the record counts.
             (_, Some(record)) if !record.is_resolved() => Some("not solved".to_owned()),
             (None, _) => Some("no similarity is known".to_owned()),
             (Some(similarity), _) => match within {
@@ -289,7 +291,7 @@ fn issues(count: usize) -> String {
     if count == 1 { "1 solved issue is".to_owned() } else { format!("{count} solved issues are") }
 }
 
-/// The cut of every search as one of issues.
+/// The cut of every search, applied to issues.
 fn cut(judged: &[Considered], within: &FoundPages) -> CutReport {
     let keep = judged.iter().filter(|one| one.kept).count();
     let reason = match (keep, within.pages.len()) {
@@ -337,13 +339,13 @@ fn floor(found: &FoundIssues, judged: &[Considered], settings: &TroubleshootingC
     }
 }
 
-/// Two different figures in as few digits as tell them apart, at least two.
+/// Formats two different numbers with the fewest digits that distinguish them, at least two.
 fn apart(one: f64, other: f64) -> (String, String) {
     let digits = (2..6).find(|&digits| format!("{one:.digits$}") != format!("{other:.digits$}")).unwrap_or(6);
     (format!("{one:.digits$}"), format!("{other:.digits$}"))
 }
 
-/// Returns the reason why the answer is what it is, the wiki's part told too.
+/// Returns the reason for the answer, including the wiki's part.
 fn reason(issues: &str, wiki: Option<&FromWiki>, fallback: Fallback) -> String {
     match (wiki, fallback) {
         (Some(wiki), _) if wiki.pages.is_empty() => {

@@ -1,4 +1,4 @@
-//! The wiki, where no issue is like the trouble.
+//! Searches the wiki if no issue is similar to the problem.
 
 use super::Troubleshooter;
 use super::answer::{WikiFound, WikiPage};
@@ -14,31 +14,32 @@ use tamis_store::StoredPassage;
 /// The collection of wiki pages.
 pub(super) const WIKI: &str = "wiki";
 
-/// What stands before a page's name in the path of one that is no file.
+/// The prefix of the path of a page that is not a file.
 const PATH: &str = "wiki:";
 
-/// Between sections of a page that do not follow each other.
+/// The mark between sections of a page that are not adjacent.
 const GAP: &str = "\n\n[...]\n\n";
 
-/// What the wiki gave.
+/// The result of the wiki search.
 #[derive(Default)]
 pub(super) struct FromWiki {
     pub pages: Vec<WikiPage>,
-    /// What either query had to do without.
+    /// Warnings of either query.
     pub warnings: Vec<String>,
-    /// Why nothing was kept, where nothing was.
+    /// The reason nothing was kept; empty if something was.
     pub reason: String,
 }
 
-/// A page by what either query found of it.
+/// A page, with what either query found of it.
 struct Merged {
     page: FoundPage,
     found_by: WikiFound,
 }
 
 impl Troubleshooter<'_> {
-    /// Two queries, the trouble's words and its keywords; the best pages of each, a page of both once, the nearest pages in
-    /// all. Gate and cut are those of every search: a trouble that the wiki has nothing on gets nothing.
+    /// Runs two queries, the problem's words and its keywords. Takes the best pages of each, merges pages found by
+    /// both, and keeps the nearest pages overall. Gate and cut are those of every search: a problem that the wiki does
+    /// not cover gets nothing.
     pub(super) fn wiki_pages(
         &self,
         request: &TroubleshootRequest,
@@ -84,7 +85,7 @@ fn nearest(similarity: Option<f64>) -> f64 {
     similarity.unwrap_or(f64::NEG_INFINITY)
 }
 
-/// Adds a page, or what another query found of it: the best similarity is kept.
+/// Adds a page, or merges it into the page found by another query, keeping the best similarity.
 fn merge(found: &mut Vec<Merged>, new: Merged) {
     let document = |merged: &Merged| merged.page.passages.first().map(|passage| passage.document);
     let Some(known) = found.iter_mut().find(|known| document(known) == document(&new)) else {
@@ -120,14 +121,14 @@ fn page(Merged { page, found_by }: Merged, budget: usize) -> Option<WikiPage> {
     })
 }
 
-/// The name of a page that says none: the last part of its path, without an ending, hyphens as spaces.
+/// A name for a page without a title: the last part of its path, without extension, hyphens as spaces.
 fn name(path: &str) -> String {
     let path = path.strip_prefix(PATH).unwrap_or(path);
     let file = path.rsplit('/').next().unwrap_or(path);
     file.rsplit_once('.').map_or(file, |(stem, _)| stem).replace(['-', '_'], " ")
 }
 
-/// The best passages that fit, in the order of the page. The very best is cut where it does not fit.
+/// The best passages that fit, in the order of the page. The very best is truncated if it does not fit.
 fn sections(passages: &[StoredPassage], budget: usize) -> String {
     let Some(best) = passages.first() else { return String::new() };
     let mut left = budget.saturating_sub(characters(&best.text));

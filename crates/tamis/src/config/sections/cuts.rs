@@ -1,5 +1,5 @@
-//! `[cut.METHOD]` and `[gate]`: the parameters of every cut and of the gate, declared by the cuts' own descriptions; and
-//! the rules that other sections name.
+//! `[cut.METHOD]` and `[gate]`: the parameters of every cut and of the gate, declared by the cuts' own descriptions. Also the
+//! rules that other sections name.
 
 use super::thresholds;
 use crate::config::declare::{KeySpec, Section, Setting, Settings, text};
@@ -9,14 +9,14 @@ use crate::config::value::{Allowed, Value};
 use std::collections::BTreeMap;
 use tamis_cut::{Gate, METHODS, Parameter, Range, Rule, RuleError, TopScore};
 
-/// A rule, as `METHOD` or `METHOD:PARAM=VALUE,…`.
+/// A key for a rule, as `METHOD` or `METHOD:PARAM=VALUE,…`.
 pub(super) fn cut(default: &str) -> KeySpec<Box<dyn Rule>> {
     text(default).check(|entry, text| {
         rule(&entry.settings.values, &text).map_err(|error| entry.refuse(&*text, format!("a cut ({error})")))
     })
 }
 
-/// A rule, or `off` for `None`.
+/// A key for a rule, or `off` for `None`.
 pub(super) fn cut_or_off(default: &str) -> KeySpec<Option<Box<dyn Rule>>> {
     text(default).check(|entry, text| match text.as_str() {
         "off" => Ok(None),
@@ -27,7 +27,7 @@ pub(super) fn cut_or_off(default: &str) -> KeySpec<Option<Box<dyn Rule>>> {
     })
 }
 
-/// The rule of a specification; parameters that it leaves out come from the configuration.
+/// Returns the rule of a specification. Omitted parameters come from the configuration.
 pub(in crate::config) fn rule(
     values: &BTreeMap<String, Setting>,
     specification: &str,
@@ -46,7 +46,7 @@ pub(in crate::config) fn rule(
     tamis_cut::build(given.name(), merged)
 }
 
-/// Every key's value. Its own keys are the parameters of the cuts, which only rules read.
+/// Every key's value. The section's own keys are the parameters of the cuts, which only rules read.
 impl Section for BTreeMap<String, Setting> {
     fn declared() -> Vec<Key> {
         let cuts = METHODS.iter().flat_map(|method| {
@@ -91,7 +91,7 @@ fn gate_name(parameter: &Parameter) -> String {
     format!("gate.{}", parameter.name)
 }
 
-/// The collections whose passages the cut `top_score` can judge by parameters of their own.
+/// The collections that the cut `top_score` can judge by parameters of their own.
 const COLLECTIONS: [&str; 3] = ["notes", "sessions", "wiki"];
 
 fn collection_name(collection: &str, parameter: &str) -> String {
@@ -114,7 +114,7 @@ fn collection_key(collection: &str, parameter: &Parameter) -> Key {
     }
 }
 
-/// The rule of each collection that has parameters of its own. Those that it leaves out come from `rule`, a `top_score`.
+/// Returns the rule of each collection that has parameters of its own. Its other parameters come from `rule`, a `top_score`.
 ///
 /// # Errors
 /// A lower bound above the upper one.
@@ -166,7 +166,7 @@ fn key(name: String, parameter: &Parameter) -> Key {
     }
 }
 
-/// The key of a parameter. Two of them concern more than their cut, and have their key beside what they concern.
+/// Returns the key of a parameter. Two parameters concern more than their cut, so their keys are in another table.
 fn name(method: &str, parameter: &str) -> String {
     match (method, parameter) {
         ("max_gap", "adaptive") => "search.adaptive".to_owned(),

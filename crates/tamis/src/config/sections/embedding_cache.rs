@@ -4,7 +4,7 @@ use crate::config::declare::Entry;
 use crate::config::error::{ConfigError, Source};
 use std::path::PathBuf;
 
-/// Most bytes that a project's file can give the cache.
+/// Largest cache, in bytes, that a project's file can ask for.
 const MOST_BYTES_OF_A_PROJECT: u64 = 1024 * MEGABYTE;
 
 const MEGABYTE: u64 = 1_000_000;
@@ -12,15 +12,15 @@ const MEGABYTE: u64 = 1_000_000;
 /// The cache of vectors that all indexes of a user share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingCacheConfig {
-    /// Its directory; `None` where there is no home.
+    /// Its directory; `None` without a home directory.
     pub directory: Option<PathBuf>,
-    /// Its maximum size; 0 turns it off.
+    /// Its maximum size in bytes; 0 turns it off.
     pub most_bytes: u64,
-    /// Whether old entries may be removed to make room. A project's own file cannot remove those of other projects.
+    /// True if old entries may be removed to make room. A project's own file cannot remove those of other projects.
     pub makes_room: bool,
 }
 
-/// The cache of so many megabytes, with less power for a project's file than for the user.
+/// Returns a cache of this size, with narrower limits for a project's file than for the user.
 pub(super) fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheConfig, ConfigError> {
     let of_project = matches!(entry.setting.source, Source::Project(_));
     let most_bytes = megabytes.saturating_mul(MEGABYTE);

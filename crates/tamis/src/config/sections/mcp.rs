@@ -29,7 +29,7 @@ section! {
     }
 }
 
-/// Refuses a list of which an entry is not right.
+/// Refuses a list with an invalid entry.
 fn each(
     is_right: fn(&str) -> bool,
     allowed: &'static str,

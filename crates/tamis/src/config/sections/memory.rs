@@ -1,5 +1,4 @@
-//! `[memory]`: searching memories, that is notes and conversations, where age counts and the same thing is often said
-//! twice.
+//! `[memory]`: searching memories, that is notes and conversations. Age counts among them, and they often say the same twice.
 
 use super::cuts::cut_or_off;
 use crate::config::declare::{auto_or_number, flag, list, number, section, word};
@@ -8,7 +7,7 @@ use tamis_cut::Rule;
 use tamis_rank::Decay;
 
 section! {
-    /// Settings that a search of memories has instead of those of other searches.
+    /// Settings of a search of memories that replace those of other searches.
     #[derive(Clone, Debug)]
     pub struct MemoryConfig {
         /// Collections that a search of memories reads when it names none.
@@ -30,7 +29,7 @@ section! {
 }
 
 impl MemoryConfig {
-    /// The weight of relevance against novelty in the order of what is kept, 0 to 1; `None`: the order is by relevance.
+    /// Returns the weight of relevance against novelty in the order of kept results, 0 to 1; `None`: order by relevance.
     pub fn diversity(&self) -> Option<f64> {
         self.diversify.then_some(self.diversity_lambda)
     }
@@ -59,13 +58,13 @@ section! {
 }
 
 words! {
-    /// The part of an answer that age moves among memories.
+    /// The part of an answer that age changes among memories.
     #[derive(Default)]
     pub enum DecayMoves {
-        /// The order of what is kept. The cut reads scores before decay, so that an answer from a year ago is still found.
+        /// The order of what is kept. The cut reads scores before decay, so an answer from a year ago is still found.
         #[default]
         Order = "order",
-        /// Also what is kept: the cut reads decayed scores, and drops what is old enough however well it answers.
+        /// Also the choice of what is kept: the cut reads decayed scores, and drops old passages however well they answer.
         Cut = "cut",
     }
 }

@@ -1,4 +1,4 @@
-//! The sections of the configuration, a file each. [`Config`](super::Config) lists them.
+//! The sections of the configuration, one per file. [`Config`](super::Config) lists them.
 
 pub(super) mod cuts;
 pub(super) mod embedding_cache;

@@ -1,4 +1,4 @@
-//! Checks the names of models that a key gives.
+//! Checks the model names in a key's value.
 
 use crate::config::declare::Entry;
 use crate::config::error::{ConfigError, Source};
@@ -28,7 +28,7 @@ pub(super) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError
     }
 }
 
-/// The name of a chat model, which is always at an endpoint; `None` for `off`. The same trust is needed as for others.
+/// Checks the name of a chat model, which is always at an endpoint, by the same rule of trust; `None` for `off`.
 pub(super) fn chat(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
     let provider = entry.settings.models.get(&name).map(|definition| &definition.provider);
     match (name.as_str(), provider) {
@@ -48,7 +48,7 @@ pub(super) fn chat(entry: &Entry<'_>, name: String) -> Result<Option<String>, Co
     }
 }
 
-/// The same for each name of a list.
+/// Checks each name of a list, as [`one`] does.
 pub(super) fn all(entry: &Entry<'_>, names: Vec<String>) -> Result<Vec<String>, ConfigError> {
     names.into_iter().map(|name| one(entry, name)).collect()
 }

@@ -26,7 +26,7 @@ pub(super) fn globs(entry: &Entry<'_>, globs: Vec<String>) -> Result<Vec<String>
     Ok(globs)
 }
 
-/// The directory of notes, empty for the root itself. Refuses one that is hidden or outside the root.
+/// Returns the directory of notes, empty for the root itself. Refuses one that is hidden or outside the root.
 fn directory(entry: &Entry<'_>, written: String) -> Result<String, ConfigError> {
     let directory = written.strip_suffix('/').unwrap_or(&written);
     let odd = |part: &str| {

@@ -21,12 +21,12 @@ words! {
     /// The searches in which age moves candidates.
     #[derive(Default)]
     pub enum RecencyUse {
-        /// Those with the cut that is defined on distances moved by age, `max_gap`.
+        /// Searches with `max_gap`, the cut that is defined on distances moved by age.
         #[default]
         Auto = "auto",
-        /// All.
+        /// All searches.
         On = "on",
-        /// None.
+        /// No search.
         Off = "off",
     }
 }
@@ -58,7 +58,7 @@ section! {
     pub struct RankFactors {
         /// By the passage's role in its project.
         pub roles: RolePrior;
-        /// By whether it defines the name in the query, or only uses it.
+        /// By its relation to a name in the query: definition or mere use.
         pub definitions: DefinitionPrior;
     }
 }

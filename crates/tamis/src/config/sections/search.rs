@@ -24,12 +24,12 @@ words! {
 }
 
 impl Mode {
-    /// Whether the lexical leg takes part.
+    /// Returns `true` if the lexical leg takes part.
     pub fn lexical(self) -> bool {
         self != Mode::Semantic
     }
 
-    /// Whether the semantic leg takes part.
+    /// Returns `true` if the semantic leg takes part.
     pub fn semantic(self) -> bool {
         self != Mode::Lexical
     }
@@ -43,7 +43,7 @@ section! {
         pub top_k: usize = "search.top_k", integer(1..=100, 10);
         /// The rule that decides where relevance ends: METHOD or METHOD:PARAM=VALUE,….
         pub cut: Box<dyn Rule> = "search.cut", cut("auto");
-        /// How strictly to cut, for cuts that have a strictness; auto: as the cut itself decides.
+        /// Strictness of cuts that have one; auto: the cut's own choice.
         pub want: Want = "search.want", choice(Want::NAMES, "auto").map(|word| word.parse().unwrap_or_default());
         /// Guarantee calibrated on judged queries, such as recall=0.9, that replaces the cut's own choice; off: none.
         pub guarantee: Option<Guarantee> = "search.guarantee", text("off").check(|entry, text| match text.as_str() {

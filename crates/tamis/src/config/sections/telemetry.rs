@@ -3,7 +3,7 @@
 use crate::config::declare::{flag, section};
 
 section! {
-    /// What is recorded of searches, in the index directory.
+    /// The recording of searches in the index directory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct TelemetryConfig {
         /// Record each search in the index directory, for feedback and guarantees. Nothing is sent anywhere.

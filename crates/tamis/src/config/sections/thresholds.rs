@@ -18,13 +18,13 @@ const VARIABLE: &str = "TAMIS_SEARCH_THRESHOLDS_";
 /// The key for every language without a threshold, which is a parameter of the cut `language`.
 pub(super) const DEFAULT: &str = "search.thresholds.default";
 
-/// Thresholds that hold unless somebody sets or measures others.
+/// The thresholds of languages that nobody has set or measured.
 const BUILT_IN: [(&str, f64); 3] = [("rust", 0.70), ("typescript", 0.65), ("python", 0.60)];
 
 /// The default of the cut's parameter, for languages without a key of their own.
 const BUILT_IN_DEFAULT: f64 = 0.65;
 
-/// The similarity that a passage needs by its language, as far as the configuration says it.
+/// The minimum similarity of a passage by its language, as far as it is configured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdConfig {
     /// Set by hand, by the name of the language, even where the value equals the built-in one.
@@ -33,9 +33,9 @@ pub struct ThresholdConfig {
     pub built_in: BTreeMap<String, f64>,
     /// For every language without one.
     pub default: f64,
-    /// Whether the default was set by hand.
+    /// True if the default was set by hand.
     pub default_is_manual: bool,
-    /// Measured and written down by `tamis calibrate`.
+    /// Measured and written by `tamis calibrate`.
     pub calibrated: Option<CalibratedConfig>,
 }
 
@@ -70,18 +70,18 @@ fn key(language: &str, default: f64) -> Key {
     }
 }
 
-/// The language in the name of a threshold's key.
+/// Returns the language in the name of a threshold's key.
 fn language_of(name: &str) -> Option<&str> {
     name.strip_prefix(TABLE).filter(|_| name != DEFAULT)
 }
 
-/// The key of the language that `name` names, or the nearest name of a key; `None` for a key of another table.
+/// Returns the key of the language that `name` names, or the nearest name of a key; `None` for a key of another table.
 pub(in crate::config) fn find(name: &str) -> Option<Result<Key, Option<String>>> {
     let language = language_of(name)?;
     Some(resolve(language).ok_or_else(|| nearest_language(language).map(|near| format!("{TABLE}{near}"))))
 }
 
-/// The key of the language that a variable names, or the nearest name of a variable; `None` for another variable.
+/// Returns the key of the language that a variable names, or the nearest name of a variable; `None` for another variable.
 pub(in crate::config) fn find_variable(name: &str) -> Option<Result<Key, Option<String>>> {
     let language = name.strip_prefix(VARIABLE).filter(|language| *language != "DEFAULT")?.to_lowercase();
     let variable = |near: &str| format!("{VARIABLE}{}", near.to_uppercase().replace([' ', '-'], "_"));
@@ -94,7 +94,7 @@ fn resolve(language: &str) -> Option<Key> {
     Some(key(language, default))
 }
 
-/// The keys of further languages that are set.
+/// Returns the keys that are set for languages without a built-in threshold.
 pub(in crate::config) fn further(values: &BTreeMap<String, Setting>) -> Vec<Key> {
     let known = ThresholdConfig::declared();
     let further = values.keys().filter(|name| !known.iter().any(|key| key.name == **name));

@@ -64,7 +64,7 @@ section! {
     pub struct DuplicatesConfig {
         /// Issues that each leg proposes as duplicates.
         pub candidates: usize = "triage.duplicates.candidates", integer(10..=500, 50);
-        /// Likeness to the nearest issue below which there is no duplicate.
+        /// Minimum likeness to the nearest issue for a duplicate.
         pub min_likeness: f64 = "triage.duplicates.min_likeness", number(0.0..=1.0, 0.52);
         /// Fewest issues returned once the nearest one is like enough, for a person to compare.
         pub min_results: usize = "triage.duplicates.min_results", integer(1..=100, 3);

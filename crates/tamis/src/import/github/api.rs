@@ -1,7 +1,7 @@
-//! Addresses of one API. The client takes no others.
+//! Addresses of one API. The client accepts no others.
 //!
-//! The token goes with every request, so an [`Address`] is made here alone, and only of the host that the user named.
-//! What the server itself says (a `Link`, a redirect) is an address like any other and held to the same rule.
+//! The token goes with every request, so an [`Address`] is only created here, and only for the host that the user named.
+//! Addresses from the server (a `Link`, a redirect) follow the same rule.
 
 use super::Repository;
 use crate::error::GithubError;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::net::IpAddr;
 use ureq::http::Uri;
 
-/// GitHub's own.
+/// The root of GitHub's own API.
 pub const GITHUB_API: &str = "https://api.github.com";
 
 /// The root of an API.
@@ -33,7 +33,7 @@ struct Host {
 }
 
 impl Api {
-    /// The API at an address, which begins with `https://`, or with `http://` on this machine.
+    /// Parses the root of an API, which begins with `https://`, or with `http://` on this machine.
     pub(super) fn at(url: &str) -> Result<Self, GithubError> {
         let wrong = |reason: &str| GithubError::ApiUrl { given: without_secrets(url), reason: reason.to_owned() };
         let uri: Uri = url.trim().parse().map_err(|_| wrong("it is no address"))?;
@@ -50,24 +50,24 @@ impl Api {
         Ok(Api { host, path: uri.path().trim_end_matches('/').to_owned() })
     }
 
-    /// Returns `true` if it is on this machine.
+    /// Returns `true` if the API is on this machine.
     pub(super) fn is_loopback(&self) -> bool {
         self.host.is_loopback()
     }
 
-    /// The name of the host where it is another than GitHub's own or this machine, which stands for it.
+    /// Returns the host's name unless it is GitHub's own or this machine, which stands for GitHub.
     pub(super) fn other_host(&self) -> Option<&str> {
         (self.host.name != "api.github.com" && !self.is_loopback()).then_some(self.host.name.as_str())
     }
 
-    /// The root of a repository.
+    /// Returns the root of a repository.
     pub(super) fn repository(&self, repository: &Repository) -> Address {
         Address(format!("{}{}/repos/{repository}", self.host, self.path))
     }
 
-    /// An address that the server named in its answer to a request of `from`. It has to be at the same host.
+    /// Returns an address that the server named in its answer to a request of `from`. It has to be at the same host.
     pub(super) fn named(&self, address: &str, from: &Address) -> Result<Address, GithubError> {
-        // A path alone is one of the same host; `//other/path` is not.
+        // A path alone stays on the same host; `//other/path` does not.
         if address.starts_with('/') && !address.starts_with("//") {
             return Ok(Address(format!("{}{address}", self.host)));
         }
@@ -122,30 +122,30 @@ impl fmt::Display for Host {
 }
 
 impl Address {
-    /// The address as the request line takes it.
+    /// Returns the address for the request line.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A path, with or without a query, below this one.
+    /// Returns the address of a path, with or without a query, below this one.
     pub(super) fn below(&self, path: &str) -> Address {
         Address(format!("{}/{path}", self.0))
     }
 
-    /// The same with nothing from `suffix` on, where it has that.
+    /// Returns the address without `suffix` and everything after it; `None` if it lacks `suffix`.
     pub(super) fn before(&self, suffix: &str) -> Option<Address> {
         self.0.split_once(suffix).map(|(before, _)| Address(before.to_owned()))
     }
 }
 
 impl fmt::Display for Address {
-    /// Without the query, fit for messages.
+    /// Prints the address without its query, which is fit for messages.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.0.split('?').next().unwrap_or_default())
     }
 }
 
-/// An address without user name, password, query and fragment, any of which may be a secret.
+/// Returns an address without user name, password, query and fragment, any of which may be a secret.
 fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     match url.split_once("://") {

@@ -11,26 +11,27 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How often a request is sent again after it failed.
+/// The maximum number of repetitions of a failed request.
 const REPETITIONS: u32 = 5;
 
-/// How often in a row a request may meet a limit: a server whose limit never ends is not asked for ever.
+/// The maximum number of limits that a request may meet in a row. Without it, a server whose limit never ends would be asked
+/// forever.
 const LIMITED: u32 = 8;
 
-/// The most redirects followed in a row.
+/// The maximum number of redirects followed in a row.
 const REDIRECTS: u32 = 3;
 
-/// How long Ctrl-C may wait during a long wait.
+/// The longest time until Ctrl-C takes effect during a wait.
 const SLICE: Duration = Duration::from_millis(200);
 
-/// The reason why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// Somebody wants to stop.
+    /// The caller wants to stop.
     Cancelled,
-    /// The limit asks for a longer wait than anyone wants.
+    /// The limit asks for a longer wait than the configuration allows.
     Limited(Timestamp),
-    /// It cannot be had.
+    /// The request failed.
     Failed(GithubError),
 }
 
@@ -40,20 +41,20 @@ impl From<GithubError> for Stop {
     }
 }
 
-/// What the server answered, as far as callers tell it apart.
+/// The server's answer, as far as callers distinguish it.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// A page of a list.
     Page(Page),
-    /// The page is as it was.
+    /// The page has not changed.
     Unchanged,
-    /// The list ends here, though there is more (422).
+    /// The server ends the list here, though there is more (422).
     TooFar,
-    /// What was asked for is not there: never was, is deleted, or is elsewhere (404, 410, 301).
+    /// The object is missing: it never existed, was deleted, or moved (404, 410, 301).
     Missing(Missing),
 }
 
-/// The reason why something is not there.
+/// The reason why an object is missing.
 #[derive(Debug)]
 pub(super) struct Missing {
     pub(super) status: u16,
@@ -66,35 +67,35 @@ pub(super) struct Page {
     pub(super) entries: Vec<Value>,
     pub(super) next: Option<Address>,
     pub(super) validators: Option<Validators>,
-    /// When the server answered.
+    /// The time of the server's answer.
     pub(super) date: Timestamp,
-    /// Where the page was, when the server redirected.
+    /// The page's new address, if the server redirected.
     pub(super) moved: Option<Address>,
 }
 
-/// What the requests of a run came to.
+/// The counts of a run's requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    /// Requests that were answered.
+    /// The number of answered requests.
     pub(super) requests: u64,
-    /// Those answered by "not changed", which the primary limit does not count.
+    /// The number of answers "not changed", which the primary limit does not count.
     pub(super) not_modified: u64,
-    /// How long was waited at limits and after failures.
+    /// The time spent waiting at limits and after failures.
     pub(super) waited: Duration,
-    /// The number of requests that are left of the hour.
+    /// The number of requests left in this hour.
     pub(super) remaining: Option<u64>,
 }
 
-/// Asks for one page after another.
+/// Requests one page after another.
 pub(super) struct Client<'a> {
     transport: Transport,
     api: Api,
     clock: &'a dyn Clock,
     observer: &'a dyn Observer,
     max_wait: Duration,
-    /// Before then the server wants no request.
+    /// The time before which the server wants no request.
     not_before: Option<Timestamp>,
-    /// What is being read, of how many, and how many are read: it is shown again after a wait.
+    /// The present stage with its total and its progress, shown again after a wait.
     shown: Option<(String, u64, u64)>,
     pub(super) tally: Tally,
 }
@@ -112,13 +113,13 @@ impl<'a> Client<'a> {
         Client { transport, api, clock, observer, max_wait, not_before: None, shown: None, tally: Tally::default() }
     }
 
-    /// What is read from now on, of so many; 0: not known.
+    /// Starts a stage of `total` steps; 0 if the number is unknown.
     pub(super) fn stage(&mut self, what: String, total: u64) {
         self.observer.stage(Stage::Fetch(what.clone()), total);
         self.shown = Some((what, total, 0));
     }
 
-    /// So many more are read.
+    /// Advances the stage by so many steps.
     pub(super) fn advance(&mut self, steps: u64) {
         self.observer.advance(steps);
         if let Some((_, _, done)) = &mut self.shown {
@@ -126,17 +127,17 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The root of a repository.
+    /// Returns the root of a repository.
     pub(super) fn repository(&self, repository: &Repository) -> Address {
         self.api.repository(repository)
     }
 
-    /// An address that was the answer to an earlier request, as it was kept.
+    /// Returns a stored address from the answer to an earlier request.
     pub(super) fn kept(&self, address: &str, from: &Address) -> Option<Address> {
         self.api.named(address, from).ok()
     }
 
-    /// A page of a list. Redirects are followed when `follow` says so, and are otherwise another way of not being there.
+    /// Requests a page of a list. Redirects are followed if `follow` says so; otherwise a redirected page counts as missing.
     pub(super) fn page(
         &mut self,
         asked: &Address,
@@ -161,7 +162,7 @@ impl<'a> Client<'a> {
         Err(GithubError::Redirects { address: asked.to_string(), limit: REDIRECTS }.into())
     }
 
-    /// One object, where it can be had at once.
+    /// Requests one object; `None` if it is not available at once.
     pub(super) fn object(&mut self, address: &Address) -> Result<Option<Value>, Stop> {
         let response = self.answer(address, None, |_| None)?;
         Ok((response.status == 200).then(|| serde_json::from_slice(&response.body).ok()).flatten())
@@ -169,7 +170,7 @@ impl<'a> Client<'a> {
 
     fn target(&self, response: &Response, from: &Address) -> Result<Address, GithubError> {
         let location = response.header("location").unwrap_or_default();
-        // Old servers give the new address in the body alone.
+        // Old servers give the new address only in the body.
         let named = || serde_json::from_slice::<Value>(&response.body).ok()?.get("url")?.as_str().map(str::to_owned);
         if location.is_empty() {
             return self.api.named(&named().unwrap_or_default(), from);
@@ -177,7 +178,7 @@ impl<'a> Client<'a> {
         self.api.named(location, from)
     }
 
-    /// What an answer means.
+    /// Interprets an answer.
     fn read(&mut self, response: &Response, address: &Address, moved: Option<Address>) -> Result<Answer, Stop> {
         let said = || self.transport.said(response);
         let refused =
@@ -230,13 +231,13 @@ impl<'a> Client<'a> {
         Answer::Missing(Missing { status: response.status, said: self.transport.said(response) })
     }
 
-    /// The variable of the token, if there is one.
+    /// Returns the variable of the token, if there is one.
     pub(super) fn token_variable(&self) -> Option<&str> {
         self.transport.token_variable()
     }
 
-    /// One answer that is no limit and no failure, whatever its status. `broken` says what is wrong with an answer that
-    /// looks good and is not.
+    /// Requests an answer that is neither a limit nor a failure, whatever its status. `broken` returns the fault of an answer
+    /// that only looks good.
     fn answer(
         &mut self,
         address: &Address,
@@ -291,7 +292,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Sends nothing for so long. Whether anybody waits so long is seen when there is something to send.
+    /// Sends no request for so long. The next request decides if the wait is too long.
     fn hold(&mut self, wait: Duration) -> Timestamp {
         let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
         let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
@@ -299,7 +300,7 @@ impl<'a> Client<'a> {
         until
     }
 
-    /// Waits until the server wants another request.
+    /// Waits until the server accepts another request.
     fn wait_for_turn(&mut self) -> Result<(), Stop> {
         if self.observer.cancelled() {
             return Err(Stop::Cancelled);
@@ -321,7 +322,7 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// Waits, and sees Ctrl-C meanwhile.
+    /// Waits, and notices Ctrl-C meanwhile.
     fn sleep(&mut self, wait: Duration) -> Result<(), Stop> {
         let mut left = wait;
         while !left.is_zero() {
@@ -337,7 +338,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Returns the reason why a body that should be JSON ends before it does. One that is not JSON at all is no passing failure.
+/// Returns the reason why a body of JSON ends early. A body that is not JSON at all is a lasting failure, so it gives none.
 fn ends_early(body: &[u8]) -> Option<String> {
     match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
         Err(error) if error.is_eof() => Some(format!("the answer ends after {} bytes", body.len())),

@@ -1,22 +1,22 @@
-//! Time, waiting and chance behind a trait, so that tests neither wait nor differ.
+//! Time, waiting and randomness behind a trait, so that tests neither wait nor vary.
 
 use jiff::Timestamp;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// Tells the time, waits, and draws numbers.
+/// Gives the time, waits, and draws numbers.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// Returns the present time.
     fn now(&self) -> Timestamp;
 
-    /// Waits so long.
+    /// Waits for this long.
     fn sleep(&self, duration: Duration);
 
-    /// A number in `0..1`, evenly distributed.
+    /// Returns a number in `0..1`, evenly distributed.
     fn random(&self) -> f64;
 }
 
-/// The system's.
+/// The system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -30,7 +30,7 @@ impl Clock for SystemClock {
     }
 
     fn random(&self) -> f64 {
-        // The keys of the standard library's hash maps are drawn at random, which is chance enough for jitter.
+        // The standard library draws the keys of its hash maps at random, which is random enough for jitter.
         let drawn = RandomState::new().hash_one(());
         (drawn >> 11) as f64 / (1_u64 << 53) as f64
     }

@@ -23,7 +23,7 @@ use std::time::Instant;
 use tamis_store::{StoreError, Writing};
 use tamis_text::Issue;
 
-/// Entries of a page, the most that GitHub gives.
+/// Entries per page, the most that GitHub allows.
 const PAGE: usize = 100;
 
 /// Pull requests whose reviews are committed together.
@@ -33,13 +33,13 @@ impl Imports<'_> {
     /// Imports the issues and pull requests of a repository on GitHub, with their comments and reviews, then publishes and
     /// embeds. Nothing at GitHub is ever changed.
     ///
-    /// The first import reads everything, each later one what has changed since. It can be stopped or killed at any time and
-    /// goes on from the last page. Deleted issues and comments stay in the index.
+    /// The first import reads everything, each later one only the changes since. It can be stopped or killed at any time and
+    /// continues from the last page. Deleted issues and comments stay in the index.
     ///
     /// # Errors
-    /// An address of the API that is not safe; a repository that is not there or may not be seen; a token that is not
-    /// accepted; a server that fails again and again, or points to another host; and as
-    /// [`Imports::issues`]. What was read before stays in the index and can be found.
+    /// The address of the API is not safe; the repository does not exist or is not visible; the token is not accepted; the server
+    /// keeps failing, or points to another host; and those of [`Imports::issues`]. Everything read before stays in the index and
+    /// can be found.
     pub fn github(
         &self,
         request: &GithubImport,
@@ -59,10 +59,10 @@ impl Imports<'_> {
                 Ok(())
             }
         };
-        // Also when nothing changed: an earlier import may have been killed before it came to this.
+        // This runs even if nothing changed: an earlier import may have been killed before this step.
         report.run = match self.index.complete(RunOptions::WHOLE, observer) {
             Ok(run) => run,
-            // What went wrong first is what people have to know.
+            // The first failure is the one to report.
             Err(error) => return Err(ended.err().unwrap_or(error)),
         };
         if report.run.interrupted {
@@ -73,7 +73,7 @@ impl Imports<'_> {
     }
 }
 
-/// The reason why a run ended before it was done.
+/// The reason why a run ended early.
 enum Ended {
     Stopped(Stopped),
     Failed(Error),
@@ -113,7 +113,7 @@ struct Run<'a> {
     known: Known,
     /// The hash of each issue before the run, by its path.
     stored: HashMap<String, [u8; 32]>,
-    /// The entries of the page before: pages by time overlap.
+    /// The entries of the previous page, since pages by time overlap.
     before: Vec<Value>,
     report: GithubReport,
 }
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
             Some(host) => format!("github:{host}/{}", request.repository),
             None => format!("github:{}", request.repository),
         };
-        // The names of repositories know no difference of upper and lower case.
+        // The names of repositories ignore case.
         let (mut known, mut stored) = (Known::new(), HashMap::new());
         let mut stored_origin = None;
         for document in index.store.documents(&namespace)? {
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
             GithubReport { repository: request.repository.to_string(), origin, namespace, ..GithubReport::default() };
         let kept = index.store.property(&property)?.filter(|kept| !kept.is_empty() && !request.full);
         let progress = match kept.map(|kept| Progress::go_on(&kept, scope)) {
-            // Somebody took the issues out: what is known of their lists says nothing.
+            // The issues were removed, so the progress of their lists is worthless.
             Some(Ok(progress)) if known.is_empty() && !progress.lists.is_empty() => Progress::new(scope),
             Some(Ok(progress)) => progress,
             Some(Err(reason)) => {
@@ -177,7 +177,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What the run came to, and the hash of each issue before it.
+    /// Returns the report of the run, and the hash of each issue before it.
     fn report(self) -> (GithubReport, HashMap<String, [u8; 32]>) {
         let tally = self.client.tally;
         let report = GithubReport {
@@ -200,13 +200,13 @@ impl<'a> Run<'a> {
         self.details()
     }
 
-    /// Reads a list from where the last run left it to its end.
+    /// Reads a list from the point where the last run stopped to its end.
     fn list(&mut self, list: List) -> Result<(), Ended> {
         self.client.stage(format!("{} of {}", list.name(), self.request.repository), 0);
         let since = self.progress.scope.since;
         let place = self.progress.lists.entry(list).or_default();
         place.begin(since);
-        // Until the list was read once, the server can leave out what is not asked for. Later a change of state matters.
+        // Until the list was read once, the server can filter by state. Later a change of state matters.
         let filtered = list == List::Issues && !place.whole && self.progress.scope.state != IssueStates::All;
         let states = if filtered { self.progress.scope.state } else { IssueStates::All };
         self.before.clear();
@@ -238,7 +238,7 @@ impl<'a> Run<'a> {
 
     fn address(&self, list: List, asked: &NextRequest, states: IssueStates) -> Address {
         let since = match asked {
-            // An address that was kept and is not at this host any more is no address: from the beginning.
+            // A stored address that is no longer at this host is useless: start from the beginning.
             NextRequest::Page(page) => match self.client.kept(page, &self.root) {
                 Some(page) => return page,
                 None => None,
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         self.root.below(&format!("{}?{query}", list.path()))
     }
 
-    /// Brings a page into the index, and then the place to go on from.
+    /// Imports a page, then stores the progress.
     fn take(&mut self, list: List, address: &Address, page: Page) -> Result<(), Ended> {
         if let Some(moved) = &page.moved {
             self.moved(list, moved)?;
@@ -295,20 +295,20 @@ impl<'a> Run<'a> {
         let mut import = IssueImport::read(&inputs, Some(&self.report.origin))?;
         import.namespace = Some(self.report.namespace.clone());
         import.skip_bad = true;
-        // What has been fetched is kept, also when somebody wants to stop.
+        // Fetched entries are kept even if the caller wants to stop.
         let summary = self.index.imports().issues(&import, &())?;
         self.report.add(summary);
         Ok(())
     }
 
-    /// Keeps how far the import is.
+    /// Stores the progress of the import.
     fn save(&self) -> Result<(), Error> {
         let kept = self.progress.kept().map_err(|error| answer(&self.property, &error))?;
         let _writing = self.wait_to_write()?;
         Ok(self.index.store.set_property(&self.property, &kept)?)
     }
 
-    /// The right to write. Another process that is writing is waited for as long as the server would be.
+    /// Waits for the right to write, as long as it would wait for the server.
     fn wait_to_write(&self) -> Result<Writing<'a>, Error> {
         let started = Instant::now();
         loop {
@@ -320,7 +320,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The server redirects the list: the repository was renamed or given to another owner. The origin stays.
+    /// Handles a redirect of the list: the repository was renamed or given to another owner. The origin stays.
     fn moved(&mut self, list: List, moved: &Address) -> Result<(), Ended> {
         let Some(root) = moved.before(&format!("/{}?", list.path())) else { return Ok(()) };
         if root == self.root {
@@ -346,18 +346,18 @@ impl<'a> Run<'a> {
         GithubError::Refused { address, status: missing.status, said: missing.said.clone(), hint }
     }
 
-    /// What the request allows of what is wanted.
+    /// Returns the wanted details that the request allows.
     fn asked(&self, wanted: Details) -> Details {
         Details { reviews: wanted.reviews && self.request.reviews, ..wanted }
     }
 
-    /// Asks for what the lists do not bring, the newest first, as far as the number of requests goes.
+    /// Requests the details that the lists lack, the newest first, within the budget of requests.
     fn details(&mut self) -> Result<(), Ended> {
         let budget = self.index.config.github.reviews;
         let wanted: Vec<(u64, Details)> =
             self.progress.details.iter().rev().map(|(number, wanted)| (*number, *wanted)).collect();
         let wanted = wanted.into_iter().map(|(number, wanted)| (number, self.asked(wanted)));
-        // Comments that would be lost otherwise are read in any case; reviews alone have a budget.
+        // Comments would be lost otherwise, so they are always read. Reviews alone have a budget.
         let (first, later): (Vec<_>, Vec<_>) = wanted
             .filter(|(_, wanted)| !wanted.is_empty())
             .partition(|(_, wanted)| wanted.comments || wanted.review_comments);
@@ -398,7 +398,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What is wanted of one issue, a list of entries for each kind. One that is gone has none.
+    /// Requests the wanted details of one issue, one list of entries for each kind. A deleted issue has none.
     fn of_one(&mut self, number: u64, wanted: Details) -> Result<Vec<(String, Vec<Value>)>, Stop> {
         let paths = [
             (wanted.comments, format!("issues/{number}/comments")),
@@ -420,7 +420,7 @@ impl<'a> Run<'a> {
                         self.report.gone += 1;
                         return Ok(Vec::new());
                     }
-                    // The server ends the list here, or says that nothing changed without having been asked.
+                    // The server ends the list here, or says "not changed" without being asked.
                     Answer::TooFar | Answer::Unchanged => {}
                 }
             }
@@ -434,7 +434,7 @@ fn answer(address: &str, error: &serde_json::Error) -> Error {
     GithubError::Answer { address: address.to_owned(), reason: error.to_string() }.into()
 }
 
-/// A moment as the API takes it, in whole seconds.
+/// Returns a moment in whole seconds, as the API takes it.
 fn seconds(moment: Timestamp) -> Timestamp {
     Timestamp::from_second(moment.as_second()).unwrap_or(moment)
 }

@@ -1,37 +1,37 @@
-//! Decides from an answer when to ask again: GitHub's two rate limits, and passing failures of the server.
+//! Derives the time of the next request from an answer: GitHub's two rate limits, and temporary failures of the server.
 //!
-//! The primary limit counts requests by the hour and names the moment when it begins anew. The secondary one looks at how
-//! requests come and says it with 403 or 429, a `Retry-After` or a message; without a time, GitHub asks for at least a
-//! minute, and longer each time. See "Rate limits for the REST API" in GitHub's documentation.
+//! The primary limit counts requests by the hour and names the time of its reset. The secondary limit depends on the pattern of
+//! requests and answers 403 or 429, with a `Retry-After` or a message. Without a time, GitHub asks for at least a minute, and
+//! longer each time. See "Rate limits for the REST API" in GitHub's documentation.
 
 use super::transport::Response;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use std::time::Duration;
 
-/// The shortest wait at the secondary limit when the server names none.
+/// The shortest wait at the secondary limit if the server names none.
 const SECONDARY: Duration = Duration::from_secs(60);
 
-/// The wait before the first repetition of a request that failed.
+/// The wait before the first repetition of a failed request.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// The longest wait before a repetition of a request that failed.
+/// The longest wait before a repetition of a failed request.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What to do with an answer.
+/// The verdict on an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is what the server has to say.
+    /// The answer is final.
     Answer,
-    /// The requests of this hour are used up; ask again after so long.
+    /// The requests of this hour are used up. Ask again after this time.
     Primary(Duration),
-    /// Requests come too fast; ask again after at least so long, where the server names a time.
+    /// Requests come too fast. Ask again after at least this time, if the server names one.
     Secondary(Option<Duration>),
-    /// The server failed, which may pass.
+    /// The server failed, perhaps temporarily.
     Failed,
 }
 
-/// Judges an answer that came at `now`.
+/// Judges an answer received at `now`.
 pub(super) fn judge(response: &Response, now: Timestamp) -> Verdict {
     match response.status {
         403 | 429 => {
@@ -51,19 +51,19 @@ pub(super) fn judge(response: &Response, now: Timestamp) -> Verdict {
     }
 }
 
-/// How long to wait before the next request after a good answer, when that was the last one of the hour.
+/// Returns the wait after a good answer that used the hour's last request.
 pub(super) fn used_up(response: &Response, now: Timestamp) -> Option<Duration> {
     (response.number("x-ratelimit-remaining") == Some(0)).then(|| until_reset(response, now)).flatten()
 }
 
-/// The time until the primary limit begins anew, by the server's own clock where it tells the time, and a second more.
+/// Returns the time until the primary limit resets, plus a second. It uses the server's own clock if the answer has a date.
 fn until_reset(response: &Response, now: Timestamp) -> Option<Duration> {
     let reset = response.number("x-ratelimit-reset")?;
     let now = date(response).unwrap_or(now).as_second();
     seconds(reset.saturating_sub(now).max(0).saturating_add(1))
 }
 
-/// When the server says it answered.
+/// Returns the time of the answer by the server's clock.
 pub(super) fn date(response: &Response) -> Option<Timestamp> {
     DateTimeParser::new().parse_timestamp(response.header("date")?).ok()
 }
@@ -72,8 +72,8 @@ fn seconds(seconds: i64) -> Option<Duration> {
     u64::try_from(seconds).ok().map(Duration::from_secs)
 }
 
-/// The wait at the secondary limit: what the server asks for, at least a minute where it names no time, twice as long each
-/// time that follows on another, and up to a quarter more by chance (`0..1`).
+/// Returns the wait at the secondary limit: the time that the server asks for, or at least a minute. It doubles with each limit
+/// in a row, and `chance` (`0..1`) adds up to a quarter.
 pub(super) fn secondary_wait(asked: Option<Duration>, before: u32, chance: f64) -> Duration {
     let doubled = |span: Duration| span.saturating_mul(2_u32.saturating_pow(before.min(16)));
     let span = match (asked, before) {
@@ -84,7 +84,8 @@ pub(super) fn secondary_wait(asked: Option<Duration>, before: u32, chance: f64) 
     span.mul_f64(1.0 + chance / 4.0)
 }
 
-/// The wait before a failed request is repeated: a span that doubles, drawn from its upper half by chance (`0..1`).
+/// Returns the wait before a failed request is repeated: a doubling span, of which `chance` (`0..1`) picks a point in the upper
+/// half.
 pub(super) fn failure_wait(before: u32, chance: f64) -> Duration {
     FIRST.saturating_mul(2_u32.saturating_pow(before.min(16))).min(LONGEST).mul_f64(0.5 + chance / 2.0)
 }

@@ -1,13 +1,13 @@
 //! The `Link` header (RFC 8288), as far as paging needs it.
 
-/// The target of the first link whose relation is `relation`.
+/// Returns the target of the first link with this `relation`.
 pub(super) fn target<'a>(header: &'a str, relation: &str) -> Option<&'a str> {
     let mut rest = header;
     while let Some(start) = rest.find('<') {
         let after = rest.get(start + 1..)?;
         let end = after.find('>')?;
         let (target, parameters) = (after.get(..end)?, after.get(end + 1..)?);
-        // Parameters last until the next link; a comma within quotes parts nothing.
+        // Parameters extend to the next link. A comma within quotes does not separate links.
         let mut quoted = false;
         let length = parameters
             .find(|character| {

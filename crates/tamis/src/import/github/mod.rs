@@ -1,12 +1,12 @@
 //! Live import of issues, pull requests, comments and reviews from GitHub.
 //!
-//! The client only reads: it knows the method GET and one host. It asks for one page at a time, waits where the server wants
-//! it to, and every page is in the index, with the place to go on from, before the next one is asked for. A run that was
-//! stopped or killed goes on there, and the next run after a finished one asks only for what has changed.
+//! The client only reads: it uses the method GET and one host. It requests one page at a time and waits when the server asks for
+//! it. Every page is in the index, with the place to continue from, before the next one is requested. A stopped or killed run
+//! continues there, and a run after a finished one requests only the changes.
 //!
-//! From the outside in: `run` does an import, `select` says which entries of a page are taken in, `place` is the way through
-//! one list and `progress` what is kept of it; `client` asks for pages, `limits` says when, `transport` is one request and
-//! `api` the addresses it may go to.
+//! From the outside in: `import` does an import, `select` picks the entries of a page, `resumption` is the cursor through one
+//! list, and `progress` is the stored state. `client` requests pages, `limits` decides when, `transport` sends one request, and
+//! `api` holds the addresses it may go to.
 
 mod api;
 mod client;

@@ -6,25 +6,24 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of what is kept. What another version wrote is not read: the import begins anew, which changes nothing in
-/// the index that is right.
+/// The version of the stored progress. Progress of another version is not read: the import starts over, which does no harm to the
+/// index.
 const VERSION: u32 = 1;
 
-/// A list of the API that holds entries of the whole repository, in the order in which the lists are read: an issue is
-/// there before its comments come.
+/// A list of the API with entries of the whole repository, in the order of reading. An issue is imported before its comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum List {
     /// Issues and pull requests.
     Issues,
-    /// Comments in the conversations of both.
+    /// Comments in the conversations of issues and pull requests.
     Comments,
-    /// Remarks on lines in reviews of pull requests.
+    /// Comments on lines in reviews of pull requests.
     ReviewComments,
 }
 
 impl List {
-    /// Its path below the repository.
+    /// Returns its path below the repository.
     pub(super) fn path(self) -> &'static str {
         match self {
             List::Issues => "issues",
@@ -33,7 +32,7 @@ impl List {
         }
     }
 
-    /// What it holds, for people.
+    /// Returns its name for people.
     pub(super) fn name(self) -> &'static str {
         match self {
             List::Issues => "issues",
@@ -43,26 +42,26 @@ impl List {
     }
 }
 
-/// What is taken in.
+/// The scope of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Scope {
     pub(super) state: IssueStates,
     pub(super) pulls: bool,
-    /// Only what was updated since.
+    /// Only issues updated since this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Timestamp>,
 }
 
-/// What is to be asked for of one issue alone.
+/// The details to request for a single issue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Details {
-    /// Comments from before the issue was in the index, which the list has passed.
+    /// Comments older than the issue's import, which the list has passed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) comments: bool,
-    /// Remarks of reviews, likewise.
+    /// Review comments, likewise.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) review_comments: bool,
-    /// Reviews, of which there is no list for the whole repository.
+    /// Reviews. GitHub has no list of them for the whole repository.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) reviews: bool,
 }
@@ -83,25 +82,25 @@ impl Details {
     }
 }
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
     version: u32,
     pub(super) scope: Scope,
     #[serde(default)]
     pub(super) lists: BTreeMap<List, Cursor>,
-    /// By the number of the issue.
+    /// The pending details by the number of the issue.
     #[serde(default)]
     pub(super) details: BTreeMap<u64, Details>,
 }
 
 impl Progress {
-    /// Nothing is read yet.
+    /// Creates the progress of an import that has read nothing yet.
     pub(super) fn new(scope: Scope) -> Self {
         Progress { version: VERSION, scope, lists: BTreeMap::new(), details: BTreeMap::new() }
     }
 
-    /// What was kept, where it can be gone on with for a scope; else why not.
+    /// Returns the stored progress if it can be continued for a scope; otherwise the reason.
     pub(super) fn go_on(kept: &str, scope: Scope) -> Result<Self, &'static str> {
         let progress: Option<Progress> = serde_json::from_str(kept).ok();
         let Some(mut progress) = progress.filter(|progress| progress.version == VERSION) else {
@@ -115,7 +114,7 @@ impl Progress {
             (Some(before), Some(now)) if now < before => return Err("the last import left out what is older"),
             _ => {}
         }
-        // A later date leaves out what lies between where the last import ended and it.
+        // A later date would leave out changes between the end of the last import and that date.
         let later =
             |since: &Timestamp| Some(since) > progress.lists.get(&List::Issues).and_then(|place| place.cursor.as_ref());
         if scope.since.as_ref().is_some_and(later) {
@@ -127,20 +126,20 @@ impl Progress {
         Ok(progress)
     }
 
-    /// As it is kept.
+    /// Returns the progress for storing.
     pub(super) fn kept(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
 
-    /// Notes what is to be asked for of an issue.
+    /// Adds details to request for an issue.
     pub(super) fn want(&mut self, number: u64, details: Details) {
         if !details.is_empty() {
             self.details.entry(number).or_default().add(details);
         }
     }
 
-    /// The moment up to which a list does not bring what belongs to an issue that is new now: there it was read before, or is
-    /// left out as older.
+    /// Returns the time before which a list no longer brings comments of a newly imported issue. They were read before, or left
+    /// out as older.
     pub(super) fn passed(&self, list: List) -> Option<Timestamp> {
         self.scope.since.max(self.lists.get(&list).and_then(|place| place.cursor))
     }

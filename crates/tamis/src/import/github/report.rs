@@ -8,78 +8,78 @@ use serde::Serialize;
 use std::collections::HashMap;
 use tamis_store::DocumentState;
 
-/// What an import from GitHub did.
+/// The result of an import from GitHub.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GithubReport {
-    /// The repository as it was asked for.
+    /// The requested repository.
     pub repository: String,
-    /// Where the documents say that they come from.
+    /// The origin of the documents.
     pub origin: String,
-    /// The namespace they are in.
+    /// The namespace of the documents.
     pub namespace: String,
-    /// The repository's name now, or its address, where it was renamed or moved.
+    /// The repository's present name or address, if it was renamed or moved.
     pub moved_to: Option<String>,
-    /// The reason why everything was read again, where that was not asked for and a run went before.
+    /// The reason why everything was read again, if that was not requested and an earlier run exists.
     pub anew: Option<String>,
-    /// Issues and pull requests that are new.
+    /// New issues and pull requests.
     pub added: u64,
-    /// Those that were there and are others now, be it by a comment.
+    /// Changed issues and pull requests; a new comment counts as a change.
     pub updated: u64,
-    /// Those that are as they were.
+    /// Unchanged issues and pull requests.
     pub unchanged: u64,
-    /// Comments, reviews and remarks of reviews that are new or others now.
+    /// New or changed comments, reviews and review comments.
     pub comments: u64,
-    /// Passages of what is new or another now.
+    /// Passages of new or changed issues and pull requests.
     pub passages: u64,
-    /// Issues and pull requests that the request leaves out.
+    /// Issues and pull requests that the request excludes.
     pub left_out: u64,
-    /// Comments of issues that are not in the index.
+    /// Comments of issues outside the index.
     pub without_issue: u64,
     /// Pull requests whose reviews were read.
     pub reviewed: u64,
-    /// Issues and pull requests of which something is still to be asked for, by the next import.
+    /// Issues and pull requests with details left for the next import.
     pub pending: u64,
-    /// Issues and pull requests that were there in the list and not when they were asked for: deleted or moved away.
+    /// Issues and pull requests that were in the list but missing later: deleted or moved away.
     pub gone: u64,
-    /// What the server sent that is no issue and no comment, and was left out.
+    /// Records from the server that are neither issues nor comments, and were left out.
     pub bad: Vec<UnreadableRecord>,
-    /// Requests that were answered.
+    /// Answered requests.
     pub requests: u64,
-    /// Those answered by "not changed".
+    /// Requests answered by "not changed".
     pub not_modified: u64,
-    /// Requests left before the limit begins anew, as the server said it last.
+    /// Requests left before the limit resets, by the server's latest answer.
     pub remaining_requests: Option<u64>,
     /// Seconds waited at limits and after failures.
     pub waited_seconds: f64,
-    /// How long it all took, in milliseconds.
+    /// Duration of the import, in milliseconds.
     pub elapsed_ms: f64,
-    /// The reason why the import ended before it was done; what was read is kept.
+    /// The reason why the import ended early. Everything read before is kept.
     pub stopped: Option<Stopped>,
-    /// What was published and embedded afterwards.
+    /// The publishing and embedding afterwards.
     pub run: RunReport,
 }
 
-/// The reason why an import ended before it was done.
+/// The reason why an import ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Stopped {
-    /// Somebody stopped it.
+    /// The caller stopped it.
     Interrupted,
-    /// The server wants no request before then, which is longer than `github.max_wait_minutes`.
+    /// The server wants a longer wait than `github.max_wait_minutes`.
     RateLimit {
-        /// When to go on.
+        /// The time to continue.
         until: Timestamp,
     },
 }
 
 impl GithubReport {
-    /// Returns `true` if it changed anything.
+    /// Returns `true` if the import changed anything.
     pub fn changed_anything(&self) -> bool {
         self.added + self.updated > 0
     }
 
-    /// Counts what became of the issues of the origin, of which `before` has the hash of each before the import. Pages bring an
-    /// issue more than once, and its comments apart from it; it is one issue all the same.
+    /// Counts the changes to the issues of the origin. `before` has the hash of each issue before the import. Pages bring an
+    /// issue more than once, and its comments separately, but it counts once.
     pub(super) fn compare(&mut self, before: &HashMap<String, [u8; 32]>, after: &[DocumentState]) {
         for document in after.iter().filter(|document| document.origin.as_ref() == Some(&self.origin)) {
             let counter = match before.get(&document.path) {
@@ -95,7 +95,7 @@ impl GithubReport {
         }
     }
 
-    /// Adds what one page came to, but for what becomes of issues.
+    /// Adds the counts of one page, except those of issues.
     pub(super) fn add(&mut self, summary: ImportSummary) {
         self.comments += summary.comments;
         self.without_issue += summary.without_issue.values().sum::<u64>();

@@ -1,4 +1,4 @@
-//! The name of a repository, parsed from what people type.
+//! The name of a repository, parsed from user input.
 
 use crate::error::GithubError;
 use std::fmt;
@@ -35,7 +35,7 @@ impl FromStr for Repository {
             .unwrap_or(bare);
         let bare = bare.trim_end_matches('/');
         let (owner, name) = bare.strip_suffix(".git").unwrap_or(bare).split_once('/').ok_or_else(wrong)?;
-        // These go into an address as they are: nothing that could leave the place they stand in.
+        // Both parts go into an address unescaped, so no character may have a meaning there.
         let allowed = |part: &str| {
             (1..=LONGEST).contains(&part.len())
                 && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))

@@ -1,4 +1,4 @@
-//! The request for an import from GitHub, and how GitHub is reached.
+//! The request for an import from GitHub, and the access to GitHub.
 
 use super::{Clock, GITHUB_API, Repository, SystemClock, Token};
 use jiff::Timestamp;
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which issues are taken in, by their state. One that is in the index is kept up to date whatever its state.
+/// The states of the issues to import. An issue already in the index is kept up to date whatever its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueStates {
-    /// All.
+    /// All issues.
     #[default]
     All,
-    /// Those that are open.
+    /// Open ones.
     Open,
-    /// Those that are closed, merged pull requests among them.
+    /// Closed ones, among them merged pull requests.
     Closed,
 }
 
 impl IssueStates {
-    /// Their names.
+    /// The names of the states.
     pub const NAMES: [&'static str; 3] = ["all", "open", "closed"];
 
     pub(super) fn as_str(self) -> &'static str {
@@ -54,23 +54,23 @@ impl FromStr for IssueStates {
 pub struct GithubImport {
     /// The repository.
     pub repository: Repository,
-    /// The namespace that its issues go to; `None`: the one that the index is used in
+    /// The namespace of its issues; `None`: the one that the index is used in
     /// ([`Index::own_namespace`](crate::Index::own_namespace)).
     pub namespace: Option<String>,
-    /// Only what was updated since.
+    /// Only issues updated since this time.
     pub since: Option<Timestamp>,
-    /// Only what is in one of these states, unless it is in the index.
+    /// Only issues in one of these states, and those already in the index.
     pub states: IssueStates,
-    /// True if pull requests are taken in.
+    /// True to import pull requests.
     pub pulls: bool,
-    /// True if reviews are asked for, a request for each pull request that changed, as far as `github.reviews` allows.
+    /// True to request reviews: one request for each changed pull request, at most `github.reviews`.
     pub reviews: bool,
-    /// Read everything again, whatever is known from before.
+    /// True to read everything again, whatever is known from before.
     pub full: bool,
 }
 
 impl GithubImport {
-    /// All of a repository.
+    /// Requests a whole repository.
     #[must_use]
     pub fn new(repository: Repository) -> Self {
         GithubImport {
@@ -85,18 +85,18 @@ impl GithubImport {
     }
 }
 
-/// How GitHub is reached.
+/// The access to GitHub.
 pub struct GithubAccess<'a> {
     /// The root of the API. Anything but `https://` is refused, except on this machine.
     pub api_url: String,
-    /// Says who asks; public repositories can be read without, more slowly.
+    /// The token of the caller. Public repositories can be read without one, more slowly.
     pub token: Option<Token>,
-    /// Time, waiting and chance.
+    /// The source of time, waiting and randomness.
     pub clock: &'a dyn Clock,
 }
 
 impl GithubAccess<'static> {
-    /// GitHub itself.
+    /// Returns the access to GitHub itself.
     #[must_use]
     pub fn new(token: Option<Token>) -> Self {
         GithubAccess { api_url: GITHUB_API.to_owned(), token, clock: &SystemClock }

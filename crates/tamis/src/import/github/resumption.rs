@@ -1,48 +1,46 @@
 //! A cursor through one list, which is sorted by the time of the last update.
 //!
-//! Pages by number miss entries: while one page is read, something on it is updated and moves to the list's end, and what
-//! was the next page's first entry moves to the page that was read already. So each page is asked for by the time at which
-//! the last one ended (`since`), and by its number only while all entries of a page are of one second. That also passes the
-//! number of pages at which GitHub ends a list. (Where a second has more entries than a page, one of them that moves while
-//! they are read can still push another off; reading everything again brings that.) A server that does not keep to `since` or to the order is followed by its
-//! links, page by page.
+//! Paging by number misses entries: if an entry is updated while its page is read, it moves to the list's end, and the next
+//! page's first entry moves to the page that was already read. So each page is requested by the time at which the last one ended
+//! (`since`). The page number is used only while all entries of a page have the same second. This also avoids the number of pages
+//! at which GitHub ends a list. (If a second has more entries than a page, one that moves during reading can still hide another;
+//! reading everything again finds it.) If a server ignores `since` or the order, the cursor follows its links, page by page.
 
 use super::transport::Validators;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How far before the last update that was read a list is read again: times are in whole seconds, and a second may not
-/// have been over.
+/// The overlap with the last update that was read. Times are in whole seconds, and the last second may not have been over.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 
-/// How far a list is read.
+/// The position in a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cursor {
-    /// All that was updated before is read.
+    /// Everything updated before this time is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) cursor: Option<Timestamp>,
-    /// The page to go on with, at a server that has to be followed by its links.
+    /// The next page at a server whose links have to be followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     next: Option<String>,
     /// The latest update seen on the pages of such a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     newest: Option<Timestamp>,
-    /// When the server answered the list's first request.
+    /// The time of the server's answer to the list's first request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     began: Option<Timestamp>,
-    /// True if the list was once read to its end.
+    /// True once the list was read to its end.
     #[serde(default)]
     pub(super) whole: bool,
-    /// The pages that the next run asks for first, if nothing changes until then, by address.
+    /// The pages that the next run requests first if nothing changes, by address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pages: BTreeMap<String, KnownPage>,
-    /// What this run asks for next.
+    /// The next step of this run.
     #[serde(skip)]
     step: Step,
 }
 
-/// A page that was read before.
+/// A page from an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct KnownPage {
     #[serde(flatten)]
@@ -51,31 +49,31 @@ struct KnownPage {
     next: Option<String>,
 }
 
-/// What is asked for next.
+/// The next step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Step {
-    /// From the cursor on, a little before it.
+    /// Start a little before the cursor.
     #[default]
     Again,
-    /// From a moment on.
+    /// Start at a time.
     Since(Timestamp),
-    /// A page that the server named, of the entries since a moment.
+    /// Request a page that the server named, of entries since a time.
     Page(String, Option<Timestamp>),
-    /// Nothing: the list is at its end.
+    /// Stop: the list is at its end.
     End,
 }
 
-/// What is to be asked for.
+/// The next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NextRequest {
-    /// The list's first page of entries since a moment.
+    /// The list's first page of entries since a time.
     Since(Option<Timestamp>),
     /// A page that the server named.
     Page(String),
 }
 
 impl Cursor {
-    /// Where a run begins: a little before the cursor, or at `since` where nothing was read yet.
+    /// Starts a run a little before the cursor, or at `since` if nothing was read yet.
     pub(super) fn begin(&mut self, since: Option<Timestamp>) {
         self.step = match self.next.clone() {
             Some(next) => Step::Page(next, self.again(since)),
@@ -83,12 +81,12 @@ impl Cursor {
         };
     }
 
-    /// The moment a run begins with.
+    /// Returns the time at which a run starts.
     fn again(&self, since: Option<Timestamp>) -> Option<Timestamp> {
         self.cursor.map(|cursor| cursor.saturating_sub(OVERLAP).unwrap_or(cursor)).max(since)
     }
 
-    /// What is to be asked for next; `None` at the end of the list.
+    /// Returns the next request; `None` at the end of the list.
     pub(super) fn asked(&self) -> Option<NextRequest> {
         match &self.step {
             Step::Again => Some(NextRequest::Since(None)),
@@ -98,12 +96,12 @@ impl Cursor {
         }
     }
 
-    /// What is known of a page that was read before.
+    /// Returns the validators of a page from an earlier run.
     pub(super) fn validators(&self, address: &str) -> Option<&Validators> {
         self.pages.get(address).map(|page| &page.validators)
     }
 
-    /// The page is as it was: whatever it holds is read.
+    /// Notes that a page is unchanged, so all of its entries are read.
     pub(super) fn unchanged(&mut self, address: &str) {
         let next = self.pages.get(address).and_then(|page| page.next.clone());
         let since = self.since();
@@ -111,8 +109,8 @@ impl Cursor {
         self.end_is_reached();
     }
 
-    /// A page was read and is in the index: the times of its entries in their order, and the page that the server names next.
-    /// `date` is when the server answered.
+    /// Notes that a page is read and imported, with the times of its entries in their order and the next page that the server
+    /// names. `date` is the time of the answer.
     pub(super) fn read(
         &mut self,
         address: &str,
@@ -127,7 +125,7 @@ impl Cursor {
         let sorted = times.is_sorted() && times.first().is_none_or(|first| Some(*first) >= since);
         let last = times.iter().max().copied();
         if self.next.is_some() || (!sorted && next.is_some()) {
-            // The server keeps its own order; nothing is known to be read before all is.
+            // The server has an order of its own, so nothing counts as read before everything is.
             self.newest = self.newest.max(last);
             self.next.clone_from(&next);
             self.step = next.clone().map_or(Step::End, |next| Step::Page(next, since));
@@ -148,7 +146,7 @@ impl Cursor {
         self.end_is_reached();
     }
 
-    /// The server shows no page so far from the beginning. Whether there is another way on.
+    /// Handles a server that shows no page so far from the beginning. Returns `true` if there is another way on.
     pub(super) fn too_far(&mut self) -> bool {
         let reached = self.cursor.max(self.newest);
         match (&self.step, reached) {
@@ -161,20 +159,20 @@ impl Cursor {
         }
     }
 
-    /// The latest update that was seen.
+    /// Returns the latest update seen.
     pub(super) fn reached(&self) -> Option<Timestamp> {
         self.cursor.max(self.newest)
     }
 
-    /// Leaves out what was updated before, where that is not read yet.
+    /// Skips entries updated before `since`, if they are not read yet.
     pub(super) fn skip_to(&mut self, since: Option<Timestamp>) {
         self.cursor = self.cursor.max(since);
         self.next = None;
         self.newest = None;
     }
 
-    /// The list was read with a filter of the server's, so that what left the filter while it was read was not seen: the next
-    /// run asks for all that changed since the first request.
+    /// Notes that the server filtered the list. Entries that left the filter during reading were missed, so the next run requests
+    /// all changes since the first request.
     pub(super) fn was_filtered(&mut self) {
         if self.began.is_some() {
             self.cursor = self.began;
@@ -226,14 +224,14 @@ mod tests {
     struct Server {
         entries: Vec<(u32, i64)>,
         page: usize,
-        /// True if it keeps to the order and to `since`.
+        /// True if it respects the order and `since`.
         sorts: bool,
-        /// Pages that it shows from a beginning.
+        /// The number of pages that it shows from a start.
         pages: usize,
     }
 
     impl Server {
-        /// The page at an address of the test's own: the moment and the number of the page.
+        /// Returns the page at one of the test's own addresses, which hold the time and the number of the page.
         fn page(&self, since: i64, number: usize) -> Option<(Vec<(u32, i64)>, bool)> {
             if number > self.pages {
                 return None;
@@ -249,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Reads a list to its end, or for so many requests; `between` is called after each.
+    /// Reads a list to its end, or for so many requests. `between` is called after each.
     fn read(
         place: &mut Cursor,
         server: &mut Server,
@@ -320,7 +318,7 @@ mod tests {
         let (mut place, mut seen) = (Cursor::default(), BTreeSet::new());
         read(&mut place, &mut server, &mut seen, 99, |_| ());
         assert_eq!(seen.len(), 40);
-        // More of one second than it shows: there is no way on.
+        // One second has more entries than the server shows, so there is no way on.
         let mut place = Cursor::default();
         place.begin(Some(at(100)));
         place.read("100/1", &[at(100); 4], Some("100/2".into()), None, at(0));
@@ -362,7 +360,7 @@ mod tests {
         assert_eq!(place.validators("second"), etag("b").as_ref());
         place.unchanged("second");
         assert_eq!((place.asked(), place.cursor), (None, Some(at(200))));
-        // Once something comes, the old pages are never asked for again.
+        // After a change the old pages are never requested again.
         place.begin(None);
         place.read("third", &[at(200), at(900)], None, etag("c"), at(950));
         assert_eq!(place.validators("second"), None);
@@ -389,7 +387,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever changes meanwhile and wherever a run is stopped, in the end all is seen as it is.
+        /// Whatever changes meanwhile and wherever a run is stopped, in the end every entry is seen in its latest state.
         #[test]
         fn nothing_is_missed(
             updates in prop::collection::vec(0i64..12, 0..30),
@@ -397,7 +395,7 @@ mod tests {
             touched in prop::collection::vec((0usize..30, any::<bool>()), 0..20),
             stop in 1usize..12,
         ) {
-            // Pages by number cannot be had without what they miss: no second has so many entries here.
+            // Paging by number misses entries by design, so no second has so many entries here.
             let most_of_a_second = (0..12).map(|second| updates.iter().filter(|update| **update == second).count()).max();
             let page = most_of_a_second.unwrap_or(0) + larger;
             let entries: Vec<(u32, i64)> = (0u32..).zip(updates.iter().map(|update| 100 + update)).collect();

@@ -1,4 +1,4 @@
-//! Selects the entries of a page to import, and the details to ask for.
+//! Selects the entries of a page to import, and the details to request.
 
 use super::progress::{Details, List, Progress};
 use super::{IssueStates, progress::Scope};
@@ -6,21 +6,21 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What the import knows of issues in the index: when each was updated, by number.
+/// The issues in the index by number, with the time of their last update in nanoseconds since 1970.
 pub(super) type Known = HashMap<u64, Option<i64>>;
 
-/// What a page of issues comes to.
+/// The selection from a page of issues.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
-    /// Entries to be imported.
+    /// The entries to import.
     pub(super) entries: Vec<Value>,
-    /// What is to be asked for of them.
+    /// The details to request for them.
     pub(super) wanted: Vec<(u64, Details)>,
-    /// The number of entries that the request leaves out.
+    /// The number of entries that the request excludes.
     pub(super) left_out: u64,
 }
 
-/// When an entry was updated.
+/// Returns the time of an entry's last update.
 pub(super) fn updated(entry: &Value) -> Option<Timestamp> {
     time(entry, "updated_at")
 }
@@ -29,20 +29,20 @@ fn time(entry: &Value, field: &str) -> Option<Timestamp> {
     entry.get(field)?.as_str()?.parse().ok()
 }
 
-/// The number of an entry of a page of issues, and when it was updated in nanoseconds since 1970.
+/// Returns the number of an entry on a page of issues, and its last update in nanoseconds since 1970.
 pub(super) fn identity(entry: &Value) -> Option<(u64, Option<i64>)> {
     let number = entry.get("number")?.as_u64()?;
     Some((number, updated(entry).and_then(|time| i64::try_from(time.as_nanosecond()).ok())))
 }
 
-/// Takes those in that the request asks for, and those that are in the index already: an issue that was open and is closed
-/// now must not stay open there.
+/// Selects the requested entries and those already in the index: an issue that has been closed meanwhile must not stay open
+/// there.
 pub(super) fn issues(entries: Vec<Value>, known: &Known, progress: &Progress) -> Selected {
     let mut selected = Selected::default();
     let passed = [List::Comments, List::ReviewComments].map(|list| progress.passed(list));
     for entry in entries {
         let Some((number, updated)) = identity(&entry) else {
-            // The reader of issues says what is wrong with it.
+            // The reader of issues reports the fault.
             selected.entries.push(entry);
             continue;
         };
@@ -53,7 +53,7 @@ pub(super) fn issues(entries: Vec<Value>, known: &Known, progress: &Progress) ->
         }
         let pull = is_pull(&entry);
         let changed = stored.is_none_or(|stored| *stored != updated || updated.is_none());
-        // Comments of an issue that comes late were passed by before it was here.
+        // The list has passed the comments of a late issue before it was imported.
         let created = time(&entry, "created_at");
         let [comments, review_comments] =
             passed.map(|passed| stored.is_none() && passed.is_some_and(|passed| created.is_none_or(|at| at <= passed)));

@@ -3,7 +3,7 @@
 use crate::error::GithubError;
 use std::fmt;
 
-/// The environment variables that hold a token, the first one set wins.
+/// The environment variables that can hold a token. The first one set wins.
 pub const TOKEN_VARIABLES: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
 
 /// A token for the API. It is never printed, not even by `Debug`, and never written anywhere.
@@ -16,11 +16,11 @@ pub struct Token {
 const SCHEME: &str = "Bearer ";
 
 impl Token {
-    /// The token in the environment: that of `GITHUB_TOKEN`, else that of `GH_TOKEN`, as `variable` knows them. An empty
-    /// variable is none.
+    /// Reads the token from the environment: `GITHUB_TOKEN`, or else `GH_TOKEN`, through `variable`. An empty variable counts as
+    /// unset.
     ///
     /// # Errors
-    /// It holds what no token can hold, such as a line break.
+    /// The token holds characters that no token has, such as a line break.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, GithubError> {
         for name in TOKEN_VARIABLES {
             if let Some(token) = variable(name).filter(|token| !token.trim().is_empty()) {
@@ -30,17 +30,17 @@ impl Token {
         Ok(None)
     }
 
-    /// A token, and where it came from, for messages.
+    /// Creates a token. `variable` names its source in messages.
     ///
     /// # Errors
-    /// It holds what no token can hold, such as a line break.
+    /// The token holds characters that no token has, such as a line break.
     pub fn new(token: &str, variable: &str) -> Result<Self, GithubError> {
         let token = token.trim();
         checked(token, variable)?;
         Ok(Token { authorization: format!("{SCHEME}{token}"), variable: variable.to_owned() })
     }
 
-    /// The value of the header.
+    /// Returns the value of the header.
     pub(super) fn authorization(&self) -> &str {
         &self.authorization
     }
@@ -49,13 +49,13 @@ impl Token {
         &self.variable
     }
 
-    /// A message without the token.
+    /// Returns a message without the token.
     pub(super) fn taken_out_of(&self, message: &str) -> String {
         message.replace(self.authorization.trim_start_matches(SCHEME), "…")
     }
 }
 
-/// Checks what a token may be made of, so that it cannot change the request.
+/// Checks the characters of a token, so that it cannot alter the request.
 fn checked(token: &str, variable: &str) -> Result<(), GithubError> {
     let allowed = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
     allowed.then_some(()).ok_or_else(|| GithubError::Token { variable: variable.to_owned() })

@@ -10,7 +10,7 @@ use ureq::http::HeaderMap;
 /// The largest answer read. A page has a hundred entries of at most 65,536 characters each.
 const LARGEST: u64 = 64 << 20;
 
-/// How much of the server's own message goes into an error, in characters.
+/// The longest part of the server's own message in an error, in characters.
 const MESSAGE: usize = 200;
 
 /// The version of the API that the client was written for.
@@ -31,7 +31,7 @@ pub(super) struct Response {
     pub(super) body: Vec<u8>,
 }
 
-/// What the server gave with a page, for it to say later whether the page has changed.
+/// The server's validators of a page, with which it can later say that the page has not changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Validators {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,17 +45,17 @@ impl Transport {
         let config = Agent::config_builder()
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
-            // The client looks at every redirect before it follows it.
+            // The client checks every redirect before it follows it.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .https_only(!api.is_loopback())
             .user_agent(concat!("tamis/", env!("CARGO_PKG_VERSION")));
-        // What is on this machine is not asked through a proxy, which would see the token.
+        // Requests to this machine bypass the proxy, which would see the token.
         let config = if api.is_loopback() { config.proxy(None) } else { config };
         Transport { agent: config.build().new_agent(), token }
     }
 
-    /// Asks. An error says why there is no whole answer.
+    /// Sends a request. The error is the reason for a missing or partial answer.
     pub(super) fn get(&self, address: &Address, validators: Option<&Validators>) -> Result<Response, String> {
         let mut request = self
             .agent
@@ -81,7 +81,7 @@ impl Transport {
         })
     }
 
-    /// Returns the reason why there is no answer.
+    /// Returns the reason for a missing answer.
     fn broken(&self, error: &ureq::Error) -> String {
         match error {
             ureq::Error::Timeout(phase) => format!("no answer in time ({phase})"),
@@ -94,8 +94,8 @@ impl Transport {
         }
     }
 
-    /// The server's own message in front of which something stands: on one line, shortened, and without the token should it
-    /// repeat that. Empty when it says nothing.
+    /// Returns the server's own message with a separator in front: on one line, shortened, and without the token in case the
+    /// server repeats it. Empty if there is none.
     pub(super) fn said(&self, response: &Response) -> String {
         let said = self.redacted(&response.message());
         if said.is_empty() { said } else { format!(": {said}") }
@@ -114,24 +114,24 @@ impl Transport {
         message
     }
 
-    /// The environment variable of the token, if there is one.
+    /// Returns the environment variable of the token, if there is one.
     pub(super) fn token_variable(&self) -> Option<&str> {
         self.token.as_ref().map(Token::variable)
     }
 }
 
 impl Response {
-    /// A header as text.
+    /// Returns a header as text.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
     }
 
-    /// A header as a whole number.
+    /// Returns a header as a whole number.
     pub(super) fn number(&self, name: &str) -> Option<i64> {
         self.header(name).and_then(|value| value.parse().ok())
     }
 
-    /// The message of an answer that is an error; empty where it has none.
+    /// Returns the message of an error answer; empty if it has none.
     pub(super) fn message(&self) -> String {
         #[derive(Deserialize)]
         struct Said {

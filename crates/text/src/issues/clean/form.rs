@@ -12,13 +12,13 @@ const COLON: usize = 8;
 /// A heading and the lines up to the next one.
 struct Section {
     row: usize,
-    /// One after the last line.
+    /// The position after the last line.
     end: usize,
     level: usize,
     question: bool,
-    /// Whether a form left text under it.
+    /// True if a form left text under it.
     asked: bool,
-    /// Whether a form marks a missing answer.
+    /// True if a form marks a missing answer.
     unanswered: bool,
 }
 
@@ -61,13 +61,13 @@ pub(super) fn clean(draft: &mut Draft) {
     }
 }
 
-/// Removes a line of a form, and returns whether it was one.
+/// Removes a line of a form. Returns `true` if it was one.
 fn take_out_of_form(draft: &mut Draft, row: usize, boxes: bool) -> bool {
     if draft.is_code(row) || draft.is_blank(row) {
         return false;
     }
     let text = draft.text(row).to_owned();
-    // A later step of a list can be the author's own where the first one is.
+    // A later step of a list can be the author's own if the first one is.
     let step = text.trim_start().starts_with(['2', '3', '4']);
     let goes_on = || row.checked_sub(1).is_some_and(|before| draft.lines.get(before) == Some(&Line::Out));
     if is_instruction(&text) && (!step || goes_on()) {
@@ -89,7 +89,7 @@ fn take_out_of_form(draft: &mut Draft, row: usize, boxes: bool) -> bool {
     }
 }
 
-/// Whether the box of a list item is ticked, and the text beside it.
+/// The text beside the box of a list item, and `true` if the box is ticked.
 fn checkbox(line: &str) -> Option<(bool, &str)> {
     let line = line.trim_start();
     let item = line.strip_prefix(['-', '*', '+'])?.trim_start();
@@ -99,7 +99,7 @@ fn checkbox(line: &str) -> Option<(bool, &str)> {
     Some((true, item.strip_prefix("[x]").or_else(|| item.strip_prefix("[X]"))?.trim()))
 }
 
-/// The headings outside of code: `## Text`, and `**Text**` or `Text:` where that is a question of a form.
+/// The headings outside of code: `## Text`, and `**Text**` or `Text:` if that is a question of a form.
 fn sections(draft: &Draft) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     for row in 0..draft.rows.len() {

@@ -21,7 +21,7 @@ const WRAPPED: usize = 5;
 /// Number of lines above a line that are searched for its beginning.
 pub(super) const ABOVE: usize = 4;
 
-/// Removes the footers of mails with the line that sets them off, also where an answer quotes them.
+/// Removes the footers of mails with the line that sets them off, even if an answer quotes them.
 pub(super) fn clean(draft: &mut Draft) {
     for row in 0..draft.rows.len() {
         if draft.is_code(row) || !is_footer(unquoted(draft.text(row))) {
@@ -78,7 +78,7 @@ pub(super) fn attribution(draft: &Draft, row: usize) -> Option<usize> {
     if begins(row) { Some(row) } else { wrapped }
 }
 
-/// Whether a line attributes the words that follow.
+/// Returns `true` if a line attributes the words that follow.
 pub(super) fn says_who_wrote(text: &str) -> bool {
     let ends = ["wrote:", "a écrit :", "a écrit :", "escribió:"].iter().any(|end| text.ends_with(end));
     ends || (text.ends_with(':') && text.contains(" schrieb "))

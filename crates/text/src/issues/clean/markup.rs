@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::lines::Lines;
 
 pub(super) struct Markup {
-    /// Whether each line belongs to a block of code outside quotations.
+    /// By line: true if it belongs to a block of code outside quotations.
     pub(super) code: Vec<bool>,
     /// The closed HTML comments outside code, in bytes.
     pub(super) comments: Vec<Range<usize>>,

@@ -33,12 +33,12 @@ pub(super) enum Line {
 }
 
 impl Clean {
-    /// Whether the text is empty.
+    /// Returns `true` if the text is empty.
     pub(super) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// Whether the lines `first..=last` hold nothing of the author's own.
+    /// Returns `true` if the lines `first..=last` hold nothing of the author's own.
     pub(super) fn is_form(&self, lines: &Lines<'_>, first: usize, last: usize) -> bool {
         let mut said = (first..=last).filter(|row| !lines.is_blank(*row)).peekable();
         said.peek().is_some() && said.all(|row| self.lines.get(row) == Some(&Line::Form))
@@ -49,7 +49,7 @@ impl Clean {
 struct Draft {
     rows: Vec<String>,
     lines: Vec<Line>,
-    /// Whether each line belongs to code.
+    /// By line: true if it belongs to code.
     code: Vec<bool>,
 }
 
@@ -103,8 +103,8 @@ pub(super) fn body(text: &str) -> Clean {
     draft.finish()
 }
 
-/// A comment without instructions, without text that a mail program added, and without quotations of `thread`. One in which
-/// nothing else remains is left whole.
+/// A comment without instructions, without text that a mail program added, and without quotations of `thread`. If
+/// nothing else remains, the comment stays whole.
 pub(super) fn comment(text: &str, thread: &Thread) -> Clean {
     let mut draft = Draft::new(text);
     mail::clean(&mut draft);

@@ -24,7 +24,7 @@ impl Thread {
         self.said.extend(rows_of_words(text));
     }
 
-    /// Whether a quotation repeats earlier text. One that is too short to tell does not.
+    /// Returns `true` if a quotation repeats earlier text. A quotation too short to tell does not.
     fn has(&self, quotation: &str) -> bool {
         let rows = rows_of_words(quotation);
         let known = rows.iter().filter(|row| self.said.contains(row)).count();
@@ -49,9 +49,8 @@ fn rows_of_words(text: &str) -> Vec<u64> {
     words.windows(ROW).map(hash).collect()
 }
 
-/// Removes quotations of earlier comments with the line that attributes them, and marks of quotation
-/// with nothing behind them. Quotations of anything else
-/// stay: their words are nowhere else.
+/// Removes quotations of earlier comments with the line that attributes them, and marks of quotation with nothing
+/// behind them. Other quotations stay: their words occur nowhere else.
 pub(super) fn clean(draft: &mut Draft, thread: &Thread) {
     let mut row = 0;
     while row < draft.rows.len() {
@@ -80,7 +79,7 @@ pub(super) fn clean(draft: &mut Draft, thread: &Thread) {
     }
 }
 
-/// Mail is quoted line by line: what follows without the mark is the answer, whatever Markdown makes of it.
+/// Mail is quoted line by line: a line without the mark is the answer, whatever Markdown makes of it.
 fn is_quoted(draft: &Draft, row: usize) -> bool {
     let line = draft.text(row);
     let text = line.trim_start_matches(' ');

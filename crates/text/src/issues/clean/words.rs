@@ -213,29 +213,29 @@ const SHORT: &[&str] = &[
     "new feature",
 ];
 
-/// Whether a heading is the question of a form.
+/// Returns `true` if a heading is the question of a form.
 pub(super) fn is_question(heading: &str) -> bool {
     QUESTIONS.contains(&bare(heading).as_str())
 }
 
-/// Whether a heading asks for boxes to be ticked.
+/// Returns `true` if a heading asks for boxes to be ticked.
 pub(super) fn asks_for_boxes(heading: &str) -> bool {
     BOXES.contains(&bare(heading).as_str())
 }
 
-/// Whether a line is an instruction of a template, word by word.
+/// Returns `true` if a line is an instruction of a template, word by word.
 pub(super) fn is_instruction(line: &str) -> bool {
     let line = straight(line);
     let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     INSTRUCTIONS.contains(&words.as_str())
 }
 
-/// Whether a form leaves such a line in place of an answer.
+/// Returns `true` if a form leaves such a line in place of an answer.
 pub(super) fn is_no_response(line: &str) -> bool {
     matches!(straight(line).trim(), "_no response_" | "*no response*")
 }
 
-/// Whether the text beside a box is a form's.
+/// Returns `true` if the text beside a box is a form's.
 pub(super) fn is_statement(text: &str) -> bool {
     let text = straight(text);
     let text = text.trim_start_matches(['*', '_', '`', ' ']);
@@ -251,7 +251,7 @@ fn straight(text: &str) -> String {
     text.to_lowercase().replace('’', "'")
 }
 
-/// Without what decorates it: marks and pictographs at the ends, a number before it.
+/// A heading without decoration: marks and pictographs at the ends, a number before it.
 fn bare(heading: &str) -> String {
     let decorates = |character: char| !character.is_alphanumeric() && !matches!(character, '(' | ')');
     let heading = straight(heading);

@@ -29,7 +29,7 @@ pub(super) fn number(address: &str) -> Option<u64> {
     parts.next()?.parse().ok().filter(|number| *number > 0)
 }
 
-/// Whether an address is that of a pull request or merge request.
+/// Returns `true` if an address is that of a pull request or merge request.
 pub(super) fn is_pull(address: &str) -> bool {
     address.split('/').any(|part| KINDS.get(1..).is_some_and(|pulls| pulls.contains(&part)))
 }

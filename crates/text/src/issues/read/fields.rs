@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::issues::bots::is_bot;
 use crate::issues::{IssueState, Verdict};
 
-/// The reason for which a record, or a comment of it, is unreadable.
+/// The reason a record, or a comment of it, is unreadable.
 pub(super) type Reason = String;
 
 /// Characters of a wrong value that an error shows.
@@ -18,7 +18,7 @@ const SHOWN: usize = 40;
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'v>(pub(super) &'v Map<String, Value>);
 
-/// Somebody who wrote something.
+/// The author of a text.
 #[derive(Default)]
 pub(super) struct Person {
     pub(super) name: Option<String>,
@@ -31,7 +31,7 @@ impl<'v> Fields<'v> {
         value.as_object().map(Self).ok_or_else(|| format!("is {}, not an object", shown(value)))
     }
 
-    /// Whether there is a field of this name, whatever its value.
+    /// Returns `true` if a field has this name, whatever its value.
     pub(super) fn has(self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -45,7 +45,7 @@ impl<'v> Fields<'v> {
         self.typed(names, "text", Value::as_str)
     }
 
-    /// A text, empty where it is absent.
+    /// A text, empty if it is absent.
     pub(super) fn own_text(self, names: &[&str]) -> Result<String, Reason> {
         Ok(self.text(names)?.unwrap_or_default().to_owned())
     }
@@ -77,12 +77,12 @@ impl<'v> Fields<'v> {
         self.typed(names, "a whole number from 1", |value| value.as_u64().filter(|number| *number > 0))
     }
 
-    /// The number that must be there.
+    /// The required number.
     pub(super) fn number(self, names: &[&str]) -> Result<u64, Reason> {
         self.count(names)?.ok_or_else(|| missing(names))
     }
 
-    /// The title that must be there.
+    /// The required title.
     pub(super) fn title(self) -> Result<String, Reason> {
         Ok(self.text(&["title"])?.ok_or_else(|| missing(&["title"]))?.to_owned())
     }
@@ -117,7 +117,7 @@ impl<'v> Fields<'v> {
             .ok_or_else(|| format!("`{name}` is {}, not one of {}", shown(value), Verdict::NAMES.join(", ")))
     }
 
-    /// Somebody, by name or as an account.
+    /// A person, by name or as an account.
     pub(super) fn person(self, names: &[&str]) -> Result<Person, Reason> {
         let Some((name, value)) = self.value(names) else {
             return Ok(Person::default());
@@ -175,7 +175,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// RFC 3339; where no offset is given, UTC.
+/// RFC 3339; UTC if no offset is given.
 pub(super) fn time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     text.parse().ok().or_else(|| {

@@ -19,7 +19,7 @@ const KEYS_SHOWN: usize = 6;
 pub(super) struct Gathering {
     format: Option<IssueFormat>,
     repository: Option<String>,
-    /// Each issue without its comments, and those.
+    /// Each issue without its comments, and the comments.
     issues: BTreeMap<u64, (Issue, Comments)>,
     alone: BTreeMap<u64, Vec<Alone>>,
     bad: Vec<BadRecord>,
@@ -123,7 +123,7 @@ impl Gathering {
         self.note(if place.is_empty() { "record 1" } else { place }, format!("is {}, not an object", shown(value)));
     }
 
-    /// A record, or the reason for which it is unreadable.
+    /// Adds a record, or the reason it is unreadable.
     pub(super) fn found(&mut self, place: &str, read: Result<Found, Reason>) {
         let found = match read.and_then(|found| self.of_this_repository(found)) {
             Ok(found) => found,
@@ -185,7 +185,7 @@ impl Gathering {
         self.bad.push(BadRecord { position: place.to_owned(), reason: reason.into() });
     }
 
-    /// Sets the format where the records do not tell it.
+    /// Sets the format if the records do not tell it.
     pub(super) fn is(&mut self, format: IssueFormat) {
         self.format = Some(format);
     }

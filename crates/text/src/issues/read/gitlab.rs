@@ -7,7 +7,7 @@ use super::fields::{Fields, Reason, shown};
 use super::record::Found;
 use crate::issues::{CommentKind, Issue, IssueComment, IssueKind, IssueState};
 
-/// An issue or a merge request, with its notes where they come along.
+/// An issue or a merge request, with its notes if they come along.
 pub(super) fn issue(fields: Fields<'_>) -> Result<Found, Reason> {
     let number = fields.number(&["iid"])?;
     let url = fields.some_text(&["web_url"])?;

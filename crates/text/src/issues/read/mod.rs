@@ -48,9 +48,9 @@ named! {
 /// The content of one input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IssueArchive {
-    /// Its format; the first one where it has several.
+    /// Its format; the first one if it has several.
     pub format: IssueFormat,
-    /// Their repository, as `OWNER/REPO`, where an address names it.
+    /// Their repository, as `OWNER/REPO`, if an address names it.
     pub repository: Option<String>,
     /// The issues by their numbers, each once, with their comments.
     pub issues: Vec<Issue>,
@@ -69,7 +69,7 @@ pub struct BadRecord {
     pub reason: String,
 }
 
-/// The reason for which an input holds no issues at all.
+/// The reason an input holds no issues at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueFormatError {
     /// The input is empty.
@@ -106,9 +106,9 @@ const SHOWN: usize = 40;
 
 /// Reads issues, pull requests, comments and reviews in any of the formats of [`IssueFormat`].
 ///
-/// The content tells the format, not a name. An unreadable record is in [`IssueArchive::bad`], and all others are
-/// read. [`Issue::merge`] joins two records of one number into one issue. Comments that come on pages
-/// of their own join their issues. A byte order mark, UTF-16 and any line ends are fine. Takes time linear in the input.
+/// The format is recognized by content, not by name. An unreadable record is in [`IssueArchive::bad`], and all others
+/// are read. [`Issue::merge`] joins two records of one number into one issue. Comments that come on pages of their own
+/// join their issues. A byte order mark, UTF-16 and any line ends are fine. Takes time linear in the input.
 ///
 /// ```
 /// let pages = br#"[{"number":1,"title":"Crash","state":"closed","user":{"login":"ada"},
@@ -142,8 +142,8 @@ pub fn read_issues(bytes: &[u8]) -> Result<IssueArchive, IssueFormatError> {
     all.finish()
 }
 
-/// Whether each line is a value of its own. One of the first few may be broken, since the lines of a value that spans
-/// several lines are all broken by themselves.
+/// Returns `true` if each line is a value of its own. One of the first few may be broken, since the lines of a value
+/// that spans several lines are all broken by themselves.
 fn is_line_by_line(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.next();

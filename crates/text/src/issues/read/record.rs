@@ -9,7 +9,7 @@ pub(super) struct Found {
     pub(super) issue: Option<Issue>,
     /// Comments, each with the number of its issue.
     pub(super) comments: Vec<(u64, IssueComment)>,
-    /// The kind of issue that the comments are on, where numbers alone do not tell.
+    /// The kind of issue that the comments are on, if numbers alone do not tell.
     pub(super) comments_on: Option<IssueKind>,
     pub(super) repository: Option<String>,
     /// Unreadable parts: the place and the reason.
@@ -21,7 +21,7 @@ impl Found {
         Self { issue: Some(issue), ..Self::default() }
     }
 
-    /// The value, or nothing and a note of the reason.
+    /// The value, or `None` and a note of the reason.
     pub(super) fn check<T>(&mut self, place: impl Fn() -> String, read: Result<T, Reason>) -> Option<T> {
         read.map_err(|reason| self.bad.push((place(), reason))).ok()
     }
@@ -32,7 +32,7 @@ impl Found {
     }
 }
 
-/// Whether a review is empty: it only grouped its remarks, or was never sent.
+/// Returns `true` if a review is empty: it only grouped its remarks, or was never sent.
 pub(super) fn is_nothing(comment: &IssueComment) -> bool {
     comment.body.trim().is_empty() && matches!(comment.verdict, Some(Verdict::Commented | Verdict::Pending))
 }

@@ -8,7 +8,7 @@ use super::record::Found;
 use crate::issues::bots::is_bot;
 use crate::issues::{Issue, IssueKind};
 
-/// The columns that hold the number, and what they number.
+/// The columns that hold the number, and the kind that they number.
 const NUMBERS: [(&str, IssueKind); 3] =
     [("issue id", IssueKind::Issue), ("mr iid", IssueKind::PullRequest), ("mr id", IssueKind::PullRequest)];
 

@@ -73,7 +73,7 @@ impl Writer {
         self.push(text);
     }
 
-    /// Reads a line of a table, and returns whether it was one.
+    /// Reads a line of a table. Returns `true` if it was one.
     fn table(&mut self, line: &str) -> bool {
         if let Some(rest) = line.strip_prefix("|}") {
             self.flush();

@@ -161,7 +161,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The parameters of a template without a name, or with a number for one. Where all have names, the last of them: it is
+    /// The parameters of a template that have no name or a number for one. If all have names, the last of them: it is
     /// text with an equals sign in it.
     fn positional(&self, open: usize, close: usize) -> Vec<Part> {
         let parts = self.parts(open, close, usize::MAX);
@@ -225,7 +225,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a link has a line of its own.
+    /// Returns `true` if a link has a line of its own.
     fn is_alone(&self, open: usize, close: usize) -> bool {
         let (Some(first), Some(last)) = (self.tokens.get(open), self.tokens.get(close)) else {
             return false;
@@ -239,7 +239,7 @@ impl Writer<'_> {
 /// Bytes of a template searched for its name.
 const NAME_LENGTH: usize = 200;
 
-/// Whether a prefix can be a language code, which makes a link to the same page in that language.
+/// Returns `true` if a prefix can be a language code, which makes a link to the same page in that language.
 fn is_language(prefix: &str) -> bool {
     let main = prefix.split('-').next().unwrap_or(prefix);
     (2..=3).contains(&main.len()) && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')

@@ -163,7 +163,7 @@ mod tests {
             assert!(readable.text.contains("here"), "{open}: {}", readable.text);
             assert!(readable.text.ends_with("## Later\nStill there."), "{open}: {}", readable.text);
         }
-        // Nor does one that is closed by something far behind it.
+        // Nor does one that is closed far after it.
         let far = "{{x\n\n== A ==\nKept.\n\nA stray }} and a <ref>x\n\n== B ==\nKept too.\n\n<ref>zebra</ref>";
         let text = text(far);
         assert!(text.contains("Kept.") && text.contains("Kept too.") && !text.contains("zebra"), "{text}");
@@ -265,7 +265,7 @@ mod tests {
 
         #[test]
         fn plain_words_are_never_lost(before in source(false), after in source(true)) {
-            // A word between two blank lines and headings is in no mark that could take it away.
+            // A word between two blank lines and headings is in no mark that could remove it.
             let marked = format!("{before}\n\n== A ==\n\nlighthouse\n\n== B ==\n\n{after}");
             prop_assert!(text(&marked).contains("lighthouse"), "{}", marked);
         }

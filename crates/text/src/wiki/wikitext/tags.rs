@@ -7,11 +7,11 @@ pub(super) enum Tag {
     Dropped,
     /// Its content is kept verbatim, within its line.
     Literal,
-    /// Its content is kept verbatim, in a block of its own where it has several lines.
+    /// Its content is kept verbatim, in a block of its own if it has several lines.
     Code,
     /// Its content is kept verbatim except for entities, in a block of its own.
     Preformatted,
-    /// It is replaced by this.
+    /// It is replaced by this text.
     Replaced(&'static str),
 }
 
@@ -112,7 +112,7 @@ const BLOCKS: &[&str] = &[
     "tabber",
 ];
 
-/// The treatment of the tag `name`, in lower case; none for a word in angle brackets that wikis do not know.
+/// The treatment of the tag `name`, in lower case; `None` for a word in angle brackets that wikis do not know.
 pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
     let find = |names: &[&'static str]| names.iter().copied().find(|known| *known == name);
     if let Some(name) = find(DROPPED) {
@@ -142,7 +142,7 @@ pub(super) fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
     }
 }
 
-/// Whether `__WORD__` is a switch of the wiki rather than a name.
+/// Returns `true` if `__WORD__` is a switch of the wiki rather than a name.
 pub(super) fn is_switch(word: &str) -> bool {
     matches!(
         word,

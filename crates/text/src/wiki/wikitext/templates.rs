@@ -5,7 +5,7 @@
 pub(super) enum Shape {
     /// The parameter of this number, from 1.
     One(usize),
-    /// The first so many parameters without a name, with this between them.
+    /// The first so many parameters without a name, with this separator.
     Joined(usize, &'static str),
     /// This text.
     Text(&'static str),
@@ -78,7 +78,7 @@ const FIRST: &[&str] = &[
     "message box",
 ];
 
-/// The shape of the template `name`, in lower case; none for one that is dropped.
+/// The shape of the template `name`, in lower case; `None` for one that is dropped.
 pub(super) fn shape(name: &str) -> Option<Shape> {
     if FIRST.contains(&name) {
         return Some(Shape::One(1));

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::tags::{Tag, is_switch, tag};
 
-/// A mark: something that is not text.
+/// A mark: anything that is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
-    /// Its place, in bytes.
+    /// Its position, in bytes.
     pub(super) range: Range<usize>,
     pub(super) kind: Kind,
 }
@@ -16,7 +16,7 @@ pub(super) struct Token {
 /// The kind of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It is replaced by this.
+    /// It is replaced by this text.
     Replaced(&'static str),
     /// `{{`, and the token that closes it.
     OpenTemplate(Option<usize>),
@@ -24,8 +24,7 @@ pub(super) enum Kind {
     OpenLink(Option<usize>),
     /// `}}` or `]]`.
     Close,
-    /// Text that is kept verbatim: its position, whether it is a block of its own, its language, and whether entities
-    /// count in it.
+    /// Verbatim text: its position, its language, and two flags: it is a block of its own, and entities count in it.
     Verbatim { body: Range<usize>, block: bool, language: Option<Range<usize>>, entities: bool },
 }
 
@@ -50,7 +49,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token> {
     scanner.tokens
 }
 
-/// A mark that waits for the one that closes it.
+/// A mark that waits for its closing one.
 struct Open {
     token: usize,
     template: bool,
@@ -168,7 +167,7 @@ impl Scanner<'_> {
         self.push(if labelled { address + 2 } else { 1 }, Kind::Replaced(""));
     }
 
-    /// Closes the last open mark of this kind, and gives up those that opened after it.
+    /// Closes the last open mark of this kind, and drops those that opened after it.
     fn close(&mut self, length: usize, template: bool) {
         let token = self.tokens.len();
         let count = if template { self.open_templates } else { self.open_links };
@@ -221,7 +220,7 @@ impl Scanner<'_> {
             self.at += 1;
             return;
         };
-        // The word must end there: no `<preface>`, which is a word in angles.
+        // The word must end there: `<preface>` is a word in angle brackets.
         let attributes = &named[length..];
         let end = attributes.iter().take(TAG_LENGTH).position(|byte| matches!(byte, b'>' | b'<'));
         let Some(end) = end.filter(|end| attributes[*end] == b'>') else {
@@ -246,7 +245,7 @@ impl Scanner<'_> {
         let body = self.at + whole;
         let end = self.closing_tag(name, body).filter(|end| {
             let mut inside = &self.source[body..*end];
-            // Both are looked for at once, so that the same text is not looked through for every tag in it.
+            // Both are searched at once, so that the same text is not searched for every tag in it.
             while let Some(next) = inside.find(['<', '\n']) {
                 let after = &inside[next + 1..];
                 let again = after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -327,7 +326,7 @@ impl Scanner<'_> {
     }
 }
 
-/// `ref name="x" />`: a tag that holds nothing.
+/// `ref name="x" />`: an empty tag.
 fn is_empty_tag(after: &str) -> bool {
     let end = after.bytes().take(TAG_LENGTH).position(|byte| matches!(byte, b'>' | b'<'));
     end.is_some_and(|end| after[..end].ends_with('/'))

@@ -16,7 +16,7 @@ const FLUSH: usize = 256;
 /// Lanes of 8 bits in a register.
 const LANES: usize = 16;
 
-/// Whether the processor has the dot product instruction.
+/// Returns `true` if the processor has the dot product instruction.
 pub(super) fn has_dot_product() -> bool {
     instructions::has_dot_product()
 }
@@ -116,7 +116,7 @@ pub(super) unsafe fn dots_by_dot_product(rows: &[i8], query: &Int8Query, dots: &
         for (row, query) in row_blocks.iter().zip(query_blocks) {
             for (quarter, sum) in sums.iter_mut().enumerate() {
                 let (row, query) = (load_i8(&row[quarter * LANES..]), load_i8(&query[quarter * LANES..]));
-                // SAFETY: the caller has seen that the processor has the instruction.
+                // SAFETY: the caller has checked that the processor has the instruction.
                 *sum = unsafe { dot_product(*sum, row, query) };
             }
         }

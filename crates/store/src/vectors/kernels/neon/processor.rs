@@ -3,7 +3,7 @@
 pub(super) use std::arch::aarch64::*;
 use std::arch::asm;
 
-/// Whether the processor has [`dot_product`].
+/// Returns `true` if the processor has [`dot_product`].
 pub(super) fn has_dot_product() -> bool {
     std::arch::is_aarch64_feature_detected!("dotprod")
 }
@@ -14,7 +14,7 @@ pub(super) fn has_dot_product() -> bool {
 /// The processor [has the instruction](has_dot_product).
 #[target_feature(enable = "neon,dotprod")]
 pub(super) unsafe fn dot_product(mut sum: int32x4_t, one: int8x16_t, other: int8x16_t) -> int32x4_t {
-    // SAFETY: arithmetic on registers alone, with an instruction that the caller has looked for.
+    // SAFETY: arithmetic on registers alone, with an instruction that the caller has checked for.
     unsafe {
         asm!(
             "sdot {sum:v}.4s, {one:v}.16b, {other:v}.16b",
@@ -29,7 +29,7 @@ pub(super) unsafe fn dot_product(mut sum: int32x4_t, one: int8x16_t, other: int8
 
 /// Begins to load the cache line of the first value.
 pub(super) fn prefetch(line: &[i8]) {
-    // SAFETY: a hint that can not fault and changes nothing.
+    // SAFETY: a hint that cannot fault and changes nothing.
     unsafe {
         asm!("prfm pldl1keep, [{line}]", line = in(reg) line.as_ptr(), options(readonly, nostack, preserves_flags));
     }

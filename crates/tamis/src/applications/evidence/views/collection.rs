@@ -1,4 +1,4 @@
-//! The views that there are: those that are built in, and the user's own.
+//! All views: the built-in ones and the user's own.
 
 use super::header::is_name;
 use super::template::Template;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 /// The directory of the user's own views, in the user's configuration directory.
 const DIRECTORY: &str = "views";
 
-/// What the name of a view's file ends in.
+/// The ending of a view's file name.
 const SUFFIX: &str = ".sql.j2";
 
-/// The longest file that is read.
+/// The largest file read, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
 macro_rules! built_in {
@@ -21,7 +21,7 @@ macro_rules! built_in {
     };
 }
 
-/// The views that are built in: name and file.
+/// The built-in views: name and file.
 pub(super) const BUILT_IN: &[(&str, &str)] = &built_in![
     "v_contradictions"
     "v_claim_evidence_summary"
@@ -42,17 +42,16 @@ pub(super) const BUILT_IN: &[(&str, &str)] = &built_in![
     "v_reference_candidates"
 ];
 
-/// A view by name, fit for use or not.
+/// A view by name, usable or not.
 pub(super) struct Found {
     pub name: String,
-    /// Where it was read; `None`: it is built in.
+    /// The user's file; `None` for a built-in view.
     pub file: Option<PathBuf>,
-    /// What is wrong with it otherwise.
+    /// The template, or the reason why the view is unusable.
     pub template: Result<Template, String>,
 }
 
-/// All views: those that are built in, then the user's own by name. One of the user's that is not fit for use keeps no other
-/// from being used.
+/// All views: the built-in ones, then the user's own by name. An unusable one does not affect the others.
 pub(super) fn all(user_directory: Option<&Path>) -> Vec<Found> {
     let built_in = BUILT_IN.iter().map(|(name, source)| Found {
         name: (*name).to_owned(),

@@ -1,11 +1,11 @@
-//! What a view says of itself: the block that its file opens with.
+//! The header of a view: the block at the top of its file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tamis_store::SqlValue;
 
-/// Most parameters of a view that may be left out: each doubles the texts that its template can have.
+/// The most optional parameters of a view: each doubles the number of texts that its template can produce.
 const MOST_OPTIONAL: usize = 8;
 
 /// A column of a view.
@@ -14,7 +14,7 @@ const MOST_OPTIONAL: usize = 8;
 pub struct ViewColumn {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// The meaning of its values.
     pub meaning: String,
 }
 
@@ -23,18 +23,18 @@ pub struct ViewColumn {
 pub struct ViewParameter {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// The type of its values.
     #[serde(rename = "type")]
     pub kind: ParameterType,
-    /// Its value where none is given; null: none.
+    /// The value used if none is given; null: none.
     pub default: Option<SqlValue>,
-    /// Whether the view cannot do without a value.
+    /// True if a value must be given.
     pub required: bool,
-    /// What it does.
+    /// The effect of the parameter.
     pub meaning: String,
 }
 
-/// What the values of a parameter are.
+/// The type of a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterType {
@@ -44,11 +44,11 @@ pub enum ParameterType {
     Integer,
     /// A number.
     Number,
-    /// A date or a time as people write them.
+    /// A date or a time in any common form.
     Time,
 }
 
-/// The block that a view's file opens with.
+/// The block at the top of a view's file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Header {
     pub answers: String,
@@ -78,13 +78,13 @@ struct RawParameter {
 }
 
 impl Header {
-    /// Reads the block at the beginning of `source`. The error is one line.
+    /// Reads the block at the top of `source`. The error is one line.
     pub fn read(source: &str) -> Result<Header, String> {
         let block = source.strip_prefix("{#").and_then(|rest| rest.split_once("#}"));
         let Some((block, _)) = block else {
             return Err("must open with {# answers = \"…\" … #}, which says what the view answers".to_owned());
         };
-        // The block begins on the first line of the file, so that lines are those of the file.
+        // The block begins on the first line of the file, so line numbers agree.
         let raw: Raw = toml::from_str(block).map_err(|error| {
             let line = error.span().map_or(1, |span| 1 + block[..span.start.min(block.len())].matches('\n').count());
             format!("line {line}: {}", error.message())
@@ -117,7 +117,7 @@ impl Header {
     }
 }
 
-/// Whether a text can be the name of a view or of a parameter.
+/// True if a text is a valid name for a view or a parameter.
 pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.len() <= 64

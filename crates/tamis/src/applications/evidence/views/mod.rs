@@ -1,9 +1,9 @@
-//! Questions to the evidence graph that have a name: SQL in templates, some built in, others the user's own.
+//! Named queries on the evidence graph: SQL templates, some built in, others the user's own.
 //!
-//! In the order of a view's way: `collection` (where views come from) → `header` (what a file says of itself) → `template`
-//! (its text under what is given) → `names` (the parameters of that text) → `values` (what is given, by type) → `run`. A
-//! parameter is bound to the statement and never part of its text: a template knows of each only whether it is given, and one
-//! that prints anything is refused.
+//! In processing order: `collection` (finds views) → `header` (parses the top of a file) → `template` (renders the SQL
+//! for the parameters given) → `names` (the parameters in that SQL) → `values` (converts values by type) → `query`. A
+//! value is bound to the statement and never becomes part of its text: a template only knows whether a parameter is
+//! given, and a template that prints anything is rejected.
 
 mod collection;
 mod header;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// The names of the parameters of a statement, as they stand after a colon outside of strings, names in quotes and comments.
+/// The names of the parameters of a statement: names after a colon, outside of strings, quoted names and comments.
 ///
 /// # Errors
 /// A parameter of another form (`?`, `@name`, `$name`).

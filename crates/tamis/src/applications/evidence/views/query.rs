@@ -1,4 +1,4 @@
-//! A view asked: its statement with the values bound to it.
+//! Runs a view: its statement with the given values bound.
 
 use super::collection::{Found, all};
 use super::header::{ViewColumn, ViewParameter};
@@ -16,30 +16,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tamis_store::{SqlQuery, SqlValue};
 
-/// The parameter that [`ViewRequest::task`] is.
+/// The parameter set by [`ViewRequest::task`].
 const TASK: &str = "task_id";
 
-/// A view as it is listed.
+/// A view in a listing.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ViewDescription {
     /// Its name.
     pub name: String,
-    /// What it answers.
+    /// The question it answers.
     pub answers: String,
     /// Its columns.
     pub columns: Vec<ViewColumn>,
-    /// What it can be asked by.
+    /// The parameters it accepts.
     pub parameters: Vec<ViewParameter>,
-    /// The user's file that it was read from; null for one that is built in.
+    /// The user's file; null for a built-in view.
     pub file: Option<PathBuf>,
-    /// What keeps one of the user's own from being used; null: nothing.
+    /// The reason why the user's view is unusable; null if it is usable.
     pub error: Option<String>,
 }
 
-/// A view and what it is asked by. [`ViewRequest::new`] asks for everything under the usual limits.
+/// A view and its parameters. [`ViewRequest::new`] runs it on everything under the usual limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewRequest {
-    /// The namespace whose graph is asked. `None`: the index's own.
+    /// The namespace of the graph. `None`: the index's own.
     pub namespace: Option<String>,
     /// The namespaces that the caller may read. `None`: all.
     pub allowed_namespaces: Option<Vec<String>>,
@@ -47,20 +47,20 @@ pub struct ViewRequest {
     pub view: String,
     /// Its parameter `task_id`.
     pub task: Option<String>,
-    /// Its parameters by name; null is as if it were not given.
+    /// Parameters by name; null counts as not given.
     pub parameters: BTreeMap<String, SqlValue>,
-    /// Most rows given, 1 to 200.
+    /// The most rows returned, 1 to 200.
     pub limit: usize,
-    /// How long it may take.
+    /// The time limit.
     pub timeout: std::time::Duration,
-    /// Most bytes of the answer, as in [`SqlQuery::max_bytes`].
+    /// The most bytes in the answer, as in [`SqlQuery::max_bytes`].
     pub max_bytes: usize,
-    /// The time that counts as now. `None`: the clock's.
+    /// The time taken as now. `None`: the clock's.
     pub now: Option<Timestamp>,
 }
 
 impl ViewRequest {
-    /// A view with its defaults.
+    /// Creates a request for a view with its defaults.
     pub fn new(view: impl Into<String>) -> Self {
         let SqlQuery { limit, timeout, max_bytes, .. } = SqlQuery::new("");
         ViewRequest {
@@ -77,28 +77,28 @@ impl ViewRequest {
     }
 }
 
-/// Every view: those that are built in, then the user's own in the directory `views` of the user's configuration directory.
-/// One that is not fit for use says why.
+/// Lists every view: the built-in ones, then the user's own in the directory `views` of the user's configuration
+/// directory. An unusable view gives its reason.
 pub fn views(user_directory: Option<&Path>) -> Vec<ViewDescription> {
     all(user_directory).into_iter().map(described).collect()
 }
 
 impl EvidenceGraph<'_> {
-    /// Every [view](views).
+    /// Lists every [view](views).
     pub fn views(&self) -> Vec<ViewDescription> {
         views(self.index.config.user_directory())
     }
 
-    /// Asks a view of one namespace's graph, through [`EvidenceGraph::query_sql`] and under its limits.
+    /// Runs a view on one namespace's graph, through [`EvidenceGraph::query_sql`] and under its limits.
     ///
     /// # Errors
-    /// A view or a parameter that is not there, with the nearest name; a value of another type; a view that is not fit for
-    /// use; and all of [`EvidenceGraph::query_sql`].
+    /// A missing view or parameter, with the nearest name; a value of the wrong type; an unusable view; and all errors
+    /// of [`EvidenceGraph::query_sql`].
     pub fn query_view(&self, request: &ViewRequest) -> Result<SqlAnswer, Error> {
         self.query_view_until(request, &|| false)
     }
 
-    /// [`EvidenceGraph::query_view`] that ends early, with an error, when `cancelled` says so.
+    /// Runs [`EvidenceGraph::query_view`] until `cancelled` returns `true`, which is an error.
     ///
     /// # Errors
     /// As [`EvidenceGraph::query_view`].
@@ -135,10 +135,11 @@ fn described(Found { name, file, template }: Found) -> ViewDescription {
     }
 }
 
-/// The statement of a view with its values.
+/// Builds the statement of a view with its values.
 ///
 /// # Errors
-/// A view or a parameter that is not there, with the nearest name; a value of another type, or none where one is needed.
+/// A missing view or parameter, with the nearest name; a value of the wrong type, or a required value that is not
+/// given.
 pub(super) fn statement(
     user_directory: Option<&Path>,
     request: &ViewRequest,
@@ -181,7 +182,7 @@ pub(super) fn statement(
         };
         let value = value_of(parameter, value, now)
             .map_err(|allowed| Error::argument("parameter", format!("{}={}", parameter.name, shown(value)), allowed))?;
-        // A value that only decides on the text has no place in it.
+        // A value that only affects the text is not bound.
         if needed.contains(parameter.name.as_str()) {
             parameters.insert(parameter.name.clone(), value);
         }

@@ -1,8 +1,8 @@
-//! A view's text under the parameters that are given.
+//! Renders a view's SQL for the parameters that are given.
 //!
-//! A template cannot carry a value into the text: all that it is told of a parameter is whether it is given, and the formatter,
-//! through which all goes that a template prints, refuses everything. Since a template is a function of a few booleans, all its
-//! texts are made when it is loaded, so that one that would print is found out before it is ever asked.
+//! A template cannot put a value into the SQL. It only knows whether a parameter is given, and everything that it
+//! prints goes through a formatter that rejects it. Since a template is a function of a few booleans, all its texts are
+//! rendered on loading, so a template that prints is rejected before it is used.
 
 use super::header::{Header, ViewParameter};
 use super::names::parameters_of;
@@ -10,20 +10,20 @@ use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A view that is fit for use.
+/// A usable view.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Template {
-    /// What the file is called in messages.
+    /// The file's name in messages.
     pub name: String,
     pub header: Header,
     source: String,
 }
 
 impl Template {
-    /// Reads a view and makes every text that it can have.
+    /// Reads a view and renders every text that it can produce.
     ///
     /// # Errors
-    /// What is wrong, in one line, with the place.
+    /// The problem, in one line, with its position.
     pub fn load(name: &str, source: &str) -> Result<Template, String> {
         let header = Header::read(source).map_err(|error| format!("{name}: {error}"))?;
         let mut template = Template { name: name.to_owned(), header, source: source.to_owned() };
@@ -47,15 +47,15 @@ impl Template {
         Ok(template)
     }
 
-    /// The parameters that may be left out: those that have no default.
+    /// The optional parameters: those without a default.
     fn optional(&self) -> impl Iterator<Item = &ViewParameter> {
         self.header.parameters.iter().filter(|parameter| parameter.default.is_none())
     }
 
-    /// The statement where these parameters are given, besides those with a default.
+    /// Renders the statement for these given parameters, besides those with a default.
     ///
     /// # Errors
-    /// The template is not well formed, names what is no parameter, or prints something.
+    /// The template is malformed, names an unknown parameter, or prints something.
     pub fn text(&self, given: &BTreeSet<&str>) -> Result<String, String> {
         let mut environment = Environment::empty();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);

@@ -1,11 +1,12 @@
-//! What is given for a view's parameters, by their types.
+//! Converts the values given for a view's parameters.
 
 use super::header::{ParameterType, ViewParameter};
 use crate::dates::moment;
 use jiff::{Timestamp, tz::TimeZone};
 use tamis_store::SqlValue;
 
-/// The value as the statement gets it; the error says what is allowed. A number may be given as text, as a command line has it.
+/// Converts a value for the statement; the error names the values allowed. A number may be given as text, as on a
+/// command line.
 pub(super) fn value_of(parameter: &ViewParameter, given: &SqlValue, now: Timestamp) -> Result<SqlValue, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     match (parameter.kind, given) {

@@ -1,15 +1,18 @@
-//! Views of who cites whom.
+//! Views of citations.
 
 use super::{Graph, text};
 use tamis_store::SqlValue;
 
-/// Works a 2024, b 2020, c 2010, d without a year, and a page x of none from 2022. Pages a1 and a2 are of a, b1 is of b.
+/// Works a 2024, b 2020, c 2010, d without a year, and a page x from 2022 without a work. Pages a1 and a2 belong to a,
+/// b1 to b.
 ///
-/// Citations as given: a1 → b, a → b (the same once pages stand for works), a → c, b1 → c, c → a (a circle), x → c, x → b,
-/// x → d, a1 → a2 (a work does not cite itself).
-/// As sources: a → b, a → c, b → c, c → a, x → b, x → c, x → d.
+/// Citations as given: a1 → b, a → b (the same once pages count as their works), a → c, b1 → c, c → a (a circle), x →
+/// c, x → b, x → d, a1 → a2 (a work does not cite itself).
 ///
-/// The task t has a claim that was taken from a1; u one that x refutes; v one to which b1 is neutral, which makes it no source.
+/// Citations between sources: a → b, a → c, b → c, c → a, x → b, x → c, x → d.
+///
+/// The task t has a claim taken from a1; u has one that x refutes; v has one to which b1 is neutral, so b1 is not its
+/// source.
 fn graph() -> Graph {
     let graph = Graph::empty();
     graph.work("a", Some(2024)).work("b", Some(2020)).work("c", Some(2010)).work("d", None);
@@ -144,7 +147,7 @@ fn candidates_are_cited_by_ours_and_not_ours() {
     // For t only a is ours.
     let of_t = graph.asked("v_reference_candidates", &["candidate_id", "cited_by"], &[("task_id", text("t"))]);
     assert_eq!(of_t, ["b 1", "c 1"]);
-    // What is taken from for the task is no candidate any more.
+    // A source of the task is no longer a candidate.
     graph.stand(&["b1"], "supports", "one");
     let of_t = graph.asked("v_reference_candidates", &["candidate_id", "cited_by"], &[("task_id", text("t"))]);
     assert_eq!(of_t, ["c 2"]);

@@ -14,7 +14,7 @@ use tamis_store::SqlValue;
 /// | g | t | | | | |
 /// | h | u | p1 | p2 | | |
 ///
-/// p1 and p2 are pages of the work w, p3 and p4 of none; p1 has a second fragment p1b, which supports e.
+/// p1 and p2 are pages of the work w, p3 and p4 have none; p1 has a second fragment p1b, which supports e.
 fn graph() -> Graph {
     let graph = Graph::empty();
     graph.work("w", Some(2020)).page("p1", Some("w"), None).page("p2", Some("w"), None).page("p3", None, None);
@@ -37,7 +37,7 @@ fn graph() -> Graph {
 fn contradictions_are_scored_by_the_smaller_side() {
     let graph = graph();
     let columns = ["claim_id", "supports", "refutes", "neutral", "n", "controversy"];
-    // c and h are both disputed by half: more evidence first. d has only refutations, e only support.
+    // c and h are both half disputed: more evidence first. d has only refutations, e only support.
     let rows = graph.asked("v_contradictions", &columns, &[]);
     assert_eq!(rows, ["c 2 2 0 4 0.5", "h 1 1 0 2 0.5", "a 2 1 0 3 0.3333", "b 1 1 2 4 0.25"]);
     let of_t = graph.asked("v_contradictions", &["claim_id"], &[("task_id", text("t"))]);

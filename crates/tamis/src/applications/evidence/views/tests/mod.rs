@@ -24,11 +24,11 @@ CREATE TABLE claims(id, task_id, text, type, confidence, status, created_at);
 CREATE TABLE edges(source_type, source_id, target_type, target_id, relation, nli_edge_confidence, note, created_at);
 ";
 
-/// A graph in the making.
+/// A graph under construction.
 struct Graph(Connection);
 
 impl Graph {
-    /// Without anything in it.
+    /// Creates an empty graph.
     fn empty() -> Self {
         let connection = Connection::open_in_memory().expect("a database");
         connection.execute_batch(TABLES).expect("tables");
@@ -51,7 +51,7 @@ impl Graph {
         self
     }
 
-    /// A page `id`, of a work where one is named, with a fragment of the same name.
+    /// Adds a page `id`, of a work if one is named, with a fragment of the same name.
     fn page(&self, id: &str, work: Option<&str>, published_at: Option<&str>) -> &Self {
         let url = format!("https://example.org/{id}");
         self.put("pages", "id, url, domain, work_id, published_at", &[&id, &url, &"example.org", &work, &published_at]);
@@ -63,7 +63,7 @@ impl Graph {
         self
     }
 
-    /// Fragments, each of which is this to the claim.
+    /// Adds edges of this relation from the fragments to the claim.
     fn stand(&self, fragments: &[&str], relation: &str, claim: &str) -> &Self {
         for fragment in fragments {
             self.edge(fragment, relation, claim, None);
@@ -77,7 +77,7 @@ impl Graph {
         self
     }
 
-    /// The first cites the second, each written `page:ID` or `work:ID`.
+    /// Adds a citation of the second by the first, each written `page:ID` or `work:ID`.
     fn cites(&self, citing: &str, cited: &str) -> &Self {
         let (source_type, source) = citing.split_once(':').expect("a type");
         let (target_type, target) = cited.split_once(':').expect("a type");
@@ -86,7 +86,7 @@ impl Graph {
         self
     }
 
-    /// These columns of a view, a row a line.
+    /// Returns these columns of a view, a row a line.
     fn asked(&self, view: &str, columns: &[&str], given: &[(&str, SqlValue)]) -> Vec<String> {
         let mut request = ViewRequest::new(view);
         request.parameters = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();

@@ -49,8 +49,8 @@ fn authority_is_support_and_citations() {
 fn impact_is_the_formula() {
     let graph = graph();
     let columns = ["source_id", "claims_generated", "mean_confidence", "supports", "impact"];
-    // a: one and two of 0.9 and 0.5, three edges of support: 2 + 0.5 · 0.7 · 2 + 0.3 · 3 = 3.6.
-    // x: four, whose confidence nobody gave: 1 + 0.5 · 0.5. b: 0.3.
+    // a: one and two of 0.9 and 0.5, three edges of support: 2 + 0.5 · 0.7 · 2 + 0.3 · 3 = 3.6. x: four, without a
+    // confidence: 1 + 0.5 · 0.5. b: 0.3.
     assert_eq!(graph.asked("v_source_impact", &columns, &[]), ["a 2 0.7 3 3.6", "x 1 - 0 1.25", "b 0 - 1 0.3"]);
     // Of t: a supports one: 2 + 0.7 + 0.3.
     assert_eq!(graph.asked("v_source_impact", &columns, &[("task_id", text("t"))]), ["a 2 0.7 1 3"]);

@@ -1,4 +1,4 @@
-//! Views by year. The year is 2026, of which 2024 and later are recent by default.
+//! Views by year. The year is 2026; 2024 and later count as recent by default.
 
 use super::{Graph, text};
 use tamis_store::SqlValue;
@@ -77,7 +77,7 @@ fn freshness_is_the_mean_age_of_what_has_a_year() {
     );
     let then = [("task_id", text("u")), ("now", text("2024-06-01")), ("recent_years", SqlValue::Integer(1))];
     let rows = graph.asked("v_evidence_freshness", &["claim_id", "mean_age", "recent_supports"], &then);
-    // Seen from 2024 what came later is of a negative age, and recent.
+    // Seen from 2024, later evidence has a negative age and is recent.
     assert_eq!(rows, ["disputed -1 2", "even 0.5 1", "refuted 14 0"]);
 }
 
@@ -86,7 +86,7 @@ fn a_consensus_emerges_where_recent_support_outweighs_the_earlier_and_what_refut
     let graph = graph();
     graph.stand(&["none"], "supports", "new");
     let columns = ["claim_id", "recent_supports", "earlier_supports", "undated_supports", "recent_refutes", "trend"];
-    // even has as much as before, disputed as much against it, old none of late.
+    // even has as much support as before, disputed as much against it, old none recently.
     assert_eq!(graph.asked("v_emerging_consensus", &columns, &[]), ["new 2 1 1 0 1"]);
     let wider = graph.asked("v_emerging_consensus", &["claim_id", "trend"], &[("recent_years", SqlValue::Integer(4))]);
     assert_eq!(wider, ["even 2", "new 1"], "2023 and later");
@@ -97,7 +97,7 @@ fn a_consensus_emerges_where_recent_support_outweighs_the_earlier_and_what_refut
 fn outdated_is_what_has_no_recent_support() {
     let graph = graph();
     let columns = ["claim_id", "newest_support", "years_since", "supports", "undated_supports", "newest_refutation"];
-    // Only refuted: no support that could be old. Undated: nobody knows.
+    // Only refuted: without support that could be old. Undated: unknown.
     assert_eq!(graph.asked("v_outdated_evidence", &columns, &[]), ["old 2010 16 1 0 2026"]);
     let from =
         |years: i64| graph.asked("v_outdated_evidence", &["claim_id"], &[("min_years", SqlValue::Integer(years))]);
