@@ -42,8 +42,7 @@ impl Agreement {
             }
         }
         let rows: Vec<f64> = table.iter().map(|row| row.iter().sum::<u64>() as f64).collect();
-        let columns: Vec<f64> =
-            (0..categories).map(|at| table.iter().map(|row| row[at]).sum::<u64>() as f64).collect();
+        let columns: Vec<f64> = (0..categories).map(|at| table.iter().map(|row| row[at]).sum::<u64>() as f64).collect();
         let items = rows.iter().sum::<f64>();
         let mut sums = Sums::default();
         if items > 0.0 {

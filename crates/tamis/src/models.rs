@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tamis_embed::{Chat, ChatConfig, EmbedError, Embedder, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
+use tamis_embed::{
+    Chat, ChatConfig, EmbedError, Embedder, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel,
+};
 
 /// The models of a configuration.
 pub struct Models {

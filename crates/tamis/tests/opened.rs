@@ -111,7 +111,8 @@ fn level(index: &Index) -> f64 {
 
 /// Opens the last result shown of several queries.
 fn open_last(index: &Index) {
-    for query in ["bread in the oven", "a bow for the violin", "prune apple trees", "bees in spring", "a lens of glass"] {
+    for query in ["bread in the oven", "a bow for the violin", "prune apple trees", "bees in spring", "a lens of glass"]
+    {
         // The scores must be those of `auto`, so that they are comparable.
         let answer = ask(index, somebody(), query, 6);
         let last = answer.results.last().expect("six are kept");

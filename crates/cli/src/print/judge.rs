@@ -89,7 +89,11 @@ pub fn planned(out: &mut dyn Page, plan: &JudgePlan) -> io::Result<()> {
     }
     table.write(out)?;
     if plan.messages.len() > LISTED {
-        writeln!(out, "{}", format!(" … {} more (--json has all)", count((plan.messages.len() - LISTED) as u64)).dimmed())?;
+        writeln!(
+            out,
+            "{}",
+            format!(" … {} more (--json has all)", count((plan.messages.len() - LISTED) as u64)).dimmed()
+        )?;
     }
     writeln!(out, "\n{}\n{}", "The first message".bold(), visible(&first.prompt).trim_end())
 }
@@ -210,7 +214,7 @@ mod tests {
 
     #[test]
     fn each_grade_has_its_reason() {
-        insta::assert_snapshot!(plain(|out| graded(out, &report())), @r#"
+        insta::assert_snapshot!(plain(|out| graded(out, &report())), @r###"
         where are locks␛[2J taken [query 7k2m9qrt]
          grade            passage        reason
              3  relevant  src/lock.rs:8  It takes the lock.
@@ -220,7 +224,7 @@ mod tests {
         3 candidates of 1 query: 1 relevant (grade 2 or above), 2 not
         1 candidate without a grade, since the reply could not be used (--retry-failed asks again)
         openai:m@localhost:1: 4 calls, 1,890 tokens; 1 graded before
-        "#);
+        "###);
     }
 
     #[test]

@@ -197,7 +197,8 @@ fn results_that_are_opened_afterwards_are_counted() {
     assert!(out.contains("opened afterwards: 1 result of 1 search"), "{out}");
     // One key turns it off.
     let mut off = tree.tamis(&["search", "--json", "two tides a day"]);
-    assert_eq!(run(off.env("TAMIS_TELEMETRY_OPENED", "off")).0, 0);
+    off.env("TAMIS_TELEMETRY_OPENED", "off");
+    assert_eq!(run(off).0, 0);
     assert_eq!(run(tree.tamis(&["get", "docs/tides.md"])).0, 0);
     assert_eq!(opened(&tree)["passages"], 1);
 }

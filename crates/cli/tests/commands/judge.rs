@@ -81,7 +81,8 @@ fn from_a_plan_to_judgements_and_back() {
 
     let graded = |arguments: &[&str]| {
         let mut command = tree.tamis(&[&queries[..], arguments].concat());
-        run(command.env("GRADER_KEY", "sesame"))
+        command.env("GRADER_KEY", "sesame");
+        run(command)
     };
     let (code, out, err) = graded(&["--max-calls", "2"]);
     assert_eq!(code, 0, "{err}");
@@ -90,7 +91,10 @@ fn from_a_plan_to_judgements_and_back() {
     assert!(!out.contains('\u{1b}'), "{out:?}");
     let (code, out, _) = graded(&["--json"]);
     let report: Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!((code, &report["graded"], &report["reused"], &report["stopped"]), (0, &1.into(), &2.into(), &Value::Null));
+    assert_eq!(
+        (code, &report["graded"], &report["reused"], &report["stopped"]),
+        (0, &1.into(), &2.into(), &Value::Null)
+    );
     assert_eq!(report["grades"][0]["grade"], 3, "{report}");
     assert_eq!(calls.load(Ordering::SeqCst), 3);
 
@@ -112,7 +116,8 @@ fn past_queries_are_graded_where_their_texts_are_kept() {
     assert_eq!(run(tree.tamis(&["trust"])).0, 0);
     let judge = |tree: &Tree| {
         let mut command = tree.tamis(&["judge", "--json"]);
-        run(command.env("GRADER_KEY", "sesame"))
+        command.env("GRADER_KEY", "sesame");
+        run(command)
     };
     assert_eq!(run(tree.tamis(&["search", "heat the oven"])).0, 0);
     let (code, _, err) = judge(&tree);
@@ -143,7 +148,8 @@ fn the_agreement_with_people_is_printed_with_its_counts() {
     std::fs::write(outside.join("queries.jsonl"), "{\"_id\": \"q\", \"text\": \"what is hot\"}\n").expect("written");
     std::fs::write(outside.join("qrels/test.tsv"), "q\td0\t1\nq\td1\t0\nq\td2\t0\nq\td3\t0\n").expect("written");
     let mut command = tree.tamis(&["judge", "--check", &outside.to_string_lossy()]);
-    let (code, out, err) = run(command.env("GRADER_KEY", "sesame"));
+    command.env("GRADER_KEY", "sesame");
+    let (code, out, err) = run(command);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("4 graded pairs of 4 that people judged") && out.contains("Cohen's kappa 0.50"), "{out}");
 }

@@ -140,7 +140,8 @@ fn a_session_or_token_says_who_opens_what() {
     assert_eq!(opened(), 1);
     drop(server);
 
-    let (first, second) = (token(root, &["first", "--namespace", "open"]), token(root, &["second", "--namespace", "open"]));
+    let (first, second) =
+        (token(root, &["first", "--namespace", "open"]), token(root, &["second", "--namespace", "open"]));
     let server = Server::start(root, &["--no-refresh"]);
     server.call(Some(&first), "search", query);
     server.call(Some(&second), "get", json!({ "id": "open:note.md" }));

@@ -49,8 +49,12 @@ pub trait UsageLog: Send + Sync {
 
     /// Returns the number of results opened from `since_ms` up to before `until_ms` (`None`: unbounded), of the searches of
     /// one namespace (`None`: all).
-    fn opened_count(&self, since_ms: Option<i64>, until_ms: Option<i64>, namespace: Option<&str>)
-    -> Result<OpenedCount>;
+    fn opened_count(
+        &self,
+        since_ms: Option<i64>,
+        until_ms: Option<i64>,
+        namespace: Option<&str>,
+    ) -> Result<OpenedCount>;
 
     /// Returns what a model said of a pair of query and passage, by the hash of what was sent.
     fn grade(&self, model: &str, pair: &[u8; 32]) -> Result<Option<RecordedGrade>>;

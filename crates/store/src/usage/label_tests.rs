@@ -105,12 +105,18 @@ fn a_person_wins_over_a_model_whoever_came_last() {
     assert_eq!(log.judge_by_grades("aaaa", &graded, 3).unwrap(), Some(0), "the same again adds nothing");
     assert_eq!(log.judge_by_grades("zzzz", &graded, 3).unwrap(), None);
     let said: Vec<_> = log.judgements("aaaa").unwrap();
-    assert_eq!(said.iter().map(|one| (one.passage.as_str(), one.relevant)).collect::<Vec<_>>(), [("p0", false), ("p1", false)]);
+    assert_eq!(
+        said.iter().map(|one| (one.passage.as_str(), one.relevant)).collect::<Vec<_>>(),
+        [("p0", false), ("p1", false)]
+    );
     assert_eq!(said[0].grade, None);
     assert_eq!(said[1].grade, Some(ModelGrade { model: "m".into(), grade: 1, reason: "only related".into() }));
     assert!(said[1].in_pool);
     let listed = log.graded(9).unwrap();
-    assert_eq!(listed.iter().map(|one| (one.passage.as_str(), one.grade.grade)).collect::<Vec<_>>(), [("p1", 1), ("p0", 3)]);
+    assert_eq!(
+        listed.iter().map(|one| (one.passage.as_str(), one.grade.grade)).collect::<Vec<_>>(),
+        [("p1", 1), ("p0", 3)]
+    );
     assert_eq!(listed[0].query_id, "aaaa");
 }
 

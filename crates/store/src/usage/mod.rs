@@ -247,7 +247,8 @@ impl UsageLog for EmbeddedUsageLog {
         reason: &str,
         at_ms: i64,
     ) -> Result<RecordedGrade> {
-        let number = self.writing(PATIENT, |connection| grades::record(connection, model, pair, grade, reason, at_ms))?;
+        let number =
+            self.writing(PATIENT, |connection| grades::record(connection, model, pair, grade, reason, at_ms))?;
         Ok(RecordedGrade { number, grade, reason: reason.to_owned() })
     }
 

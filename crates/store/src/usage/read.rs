@@ -161,13 +161,7 @@ fn judgements(connection: &Connection, search: i64) -> rusqlite::Result<Vec<Judg
             Some(model) => Some(ModelGrade { model, grade: row.get(5)?, reason: row.get(6)? }),
             None => None,
         };
-        Ok(Judgement {
-            passage: row.get(0)?,
-            relevant: row.get(1)?,
-            in_pool: row.get(2)?,
-            at_ms: row.get(3)?,
-            grade,
-        })
+        Ok(Judgement { passage: row.get(0)?, relevant: row.get(1)?, in_pool: row.get(2)?, at_ms: row.get(3)?, grade })
     })
 }
 
@@ -182,7 +176,8 @@ fn read_search(row: &Row<'_>, scoring: schema::ScoringColumn) -> rusqlite::Resul
         .ok_or_else(|| damaged(18, "the evidence does not match the candidates".into()))?;
     let caller: Option<[u8; 16]> = row.get(21)?;
     let shown: Option<String> = row.get(22)?;
-    let shown = shown.map(|shown| serde_json::from_str(&shown).map_err(|error| damaged(22, error.into()))).transpose()?;
+    let shown =
+        shown.map(|shown| serde_json::from_str(&shown).map_err(|error| damaged(22, error.into()))).transpose()?;
     let search = RecordedSearch {
         id: row.get(1)?,
         at_ms: row.get(2)?,

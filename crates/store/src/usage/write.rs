@@ -128,10 +128,8 @@ pub(super) fn purge_telemetry(connection: &mut Connection, judged: bool) -> rusq
     };
     transaction.execute("DELETE FROM openings", [])?;
     // What a model said stays with the judgements made from it.
-    transaction.execute(
-        "DELETE FROM grades WHERE number NOT IN (SELECT grade FROM judgements WHERE grade IS NOT NULL)",
-        [],
-    )?;
+    transaction
+        .execute("DELETE FROM grades WHERE number NOT IN (SELECT grade FROM judgements WHERE grade IS NOT NULL)", [])?;
     transaction.commit()?;
     // Deleted rows must leave the disk too, not only the tables. A concurrent reader may delay that to the next purge.
     let _ = connection.execute_batch("VACUUM");

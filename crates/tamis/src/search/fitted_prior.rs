@@ -1,8 +1,6 @@
 //! The relevance prior of an index, from its past queries and from those that people judged.
 
-use super::judged_queries::{
-    IMPORTED_JUDGEMENTS, JudgedQuery, LABELLED_QUERIES, labelled_queries, normalized_scores,
-};
+use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, LABELLED_QUERIES, labelled_queries, normalized_scores};
 use super::relevance_prior::RelevancePrior;
 use super::searcher::Searcher;
 use crate::config::Mode;

@@ -62,7 +62,8 @@ impl Searcher<'_> {
 
 /// Returns the judged queries that are comparable with `search`, and the number of searches that are not.
 fn calibration_queries(judged: &[JudgedSearch], search: &RecordedSearch) -> (Vec<CalibrationQuery>, usize) {
-    let (queries, others) = judged_queries(judged, |judgement| judgement.grade.is_none(), |other| comparable(search, other));
+    let (queries, others) =
+        judged_queries(judged, |judgement| judgement.grade.is_none(), |other| comparable(search, other));
     (queries.iter().map(calibration_query).collect(), others)
 }
 

@@ -63,7 +63,8 @@ pub(super) fn labelled_queries<'a>(
     // A judgement speaks for its query also where it was made under other settings.
     let said: HashSet<[u8; 32]> = judged.iter().map(|judged| judged.search.query_hash).collect();
     let mut by_query: BTreeMap<[u8; 32], Vec<&OpenedSearch>> = BTreeMap::new();
-    for opened in opened.iter().filter(|opened| comparable(&opened.search) && !said.contains(&opened.search.query_hash)) {
+    for opened in opened.iter().filter(|opened| comparable(&opened.search) && !said.contains(&opened.search.query_hash))
+    {
         by_query.entry(opened.search.query_hash).or_default().push(opened);
     }
     let mut used: Vec<JudgedQuery> =
@@ -186,7 +187,10 @@ mod tests {
     fn searches_of_one_query_count_as_one_and_opened_once_is_opened() {
         let log = [opened(1, &[0, 1, 2], &["p2"]), opened(1, &[0, 1, 2], &["p0"])];
         let queries = labelled_queries(&[], &log, |_| true);
-        assert_eq!((queries.len(), known(&queries[0])), (1, vec![Some(true), Some(false), Some(true), None, None, None]));
+        assert_eq!(
+            (queries.len(), known(&queries[0])),
+            (1, vec![Some(true), Some(false), Some(true), None, None, None])
+        );
     }
 
     #[test]

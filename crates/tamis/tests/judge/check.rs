@@ -13,8 +13,10 @@ fn request() -> JudgeRequest {
 /// A collection of six judged pairs: the model agrees on four.
 fn collection(grades: [i32; 6]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let texts = ["The oven is hot", "An oven of stone", "Bread and butter", "Ships wait", "The tide comes", "An oven door"];
-    let corpus = texts.iter().zip(1..).map(|(text, at)| format!("{{\"_id\":\"d{at}\",\"title\":\"\",\"text\":\"{text}\"}}\n"));
+    let texts =
+        ["The oven is hot", "An oven of stone", "Bread and butter", "Ships wait", "The tide comes", "An oven door"];
+    let corpus =
+        texts.iter().zip(1..).map(|(text, at)| format!("{{\"_id\":\"d{at}\",\"title\":\"\",\"text\":\"{text}\"}}\n"));
     fs::write(directory.path().join("corpus.jsonl"), corpus.collect::<String>()).expect("written");
     let queries = "{\"_id\":\"q1\",\"text\":\"how hot is it\"}\n{\"_id\":\"q2\",\"text\":\"of what is it made\"}\n";
     fs::write(directory.path().join("queries.jsonl"), queries).expect("written");
@@ -41,7 +43,9 @@ fn agreement_comes_with_its_counts_and_makes_no_judgement() {
     assert!(grades.quadratic_kappa.expect("spread") > grades.kappa.expect("spread"));
     assert_eq!(report.notes, ["judged pairs left out, since a text is missing: 1"]);
     assert!(report.checked.iter().all(|pair| !pair.reason.is_empty()));
-    assert!(index.judge().graded(9).expect("listed").is_empty() && index.feedback().searches(9).expect("read").is_empty());
+    assert!(
+        index.judge().graded(9).expect("listed").is_empty() && index.feedback().searches(9).expect("read").is_empty()
+    );
     let again = index.judge().check(collection.path(), "test", &request(), &()).expect("checked");
     assert_eq!((again.reused, again.spent.calls, endpoint.requests().len()), (6, 0, 6));
 }

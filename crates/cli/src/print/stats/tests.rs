@@ -4,8 +4,8 @@ use super::super::{plain as printed, plain_in};
 use super::*;
 use std::collections::BTreeMap;
 use tamis::telemetry::{
-    Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, OpenedCount, Replay, Share, Similarities,
-    SlowQuery,
+    Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, OpenedCount, Replay, Share,
+    Similarities, SlowQuery,
 };
 
 fn share(name: &str, queries: u64, empty: u64, mean_kept: f64) -> Share {

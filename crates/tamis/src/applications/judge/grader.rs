@@ -30,13 +30,7 @@ pub(super) enum Outcome {
 }
 
 impl<'a> Grader<'a> {
-    pub fn new(
-        chat: &'a Chat,
-        name: &'a str,
-        log: &'a dyn UsageLog,
-        budget: JudgeBudget,
-        retry_failed: bool,
-    ) -> Self {
+    pub fn new(chat: &'a Chat, name: &'a str, log: &'a dyn UsageLog, budget: JudgeBudget, retry_failed: bool) -> Self {
         Grader { chat, name, log, budget, retry_failed, spent: JudgeSpent::default() }
     }
 
@@ -81,7 +75,8 @@ impl<'a> Grader<'a> {
     }
 
     fn unusable(&self, error: &EmbedError) -> Error {
-        let kept = if self.spent.calls > 0 { "; the grades so far are kept, and the next run goes on from there" } else { "" };
+        let kept =
+            if self.spent.calls > 0 { "; the grades so far are kept, and the next run goes on from there" } else { "" };
         Error::Model { model: self.name.to_owned(), reason: format!("{error}{kept}") }
     }
 }

@@ -84,8 +84,11 @@ mod tests {
     #[test]
     fn the_published_scale_and_steps_are_there() {
         let prompt = prompt("q", "p");
-        for part in ["an integer scale of 0 to 3", "3 = represents that the passage is dedicated", "trustworthy the passage is (T)"]
-        {
+        for part in [
+            "an integer scale of 0 to 3",
+            "3 = represents that the passage is dedicated",
+            "trustworthy the passage is (T)",
+        ] {
             assert!(prompt.contains(part), "{part}");
         }
     }

@@ -23,7 +23,8 @@ pub fn queries_from_file(path: &Path) -> Result<Vec<String>, Error> {
         let line = line.trim();
         let query = if line.starts_with('{') {
             let read: Line = serde_json::from_str(line).map_err(|error| {
-                let reason = format!("line {number}: {error}; give an object with \"query\" or \"text\", or a plain query");
+                let reason =
+                    format!("line {number}: {error}; give an object with \"query\" or \"text\", or a plain query");
                 Error::path(path, reason)
             })?;
             read.text.trim().to_owned()
@@ -61,6 +62,8 @@ mod tests {
     fn a_line_that_is_no_query_is_named() {
         assert!(read("a\n{\"id\": 1}\n").expect_err("no text").contains("line 2: missing field"));
         assert!(read("\n \n").expect_err("empty").contains("holds no query"));
-        assert!(queries_from_file(Path::new("missing.txt")).expect_err("no file").to_string().contains("missing.txt: "));
+        assert!(
+            queries_from_file(Path::new("missing.txt")).expect_err("no file").to_string().contains("missing.txt: ")
+        );
     }
 }

@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_reason_is_one_bounded_line_that_no_terminal_obeys() {
-        let (_, reason) = read(&reply(&format!("\u{1b}[31m{}\n##final score: 1", "word ".repeat(400)))).expect("a grade");
+        let (_, reason) =
+            read(&reply(&format!("\u{1b}[31m{}\n##final score: 1", "word ".repeat(400)))).expect("a grade");
         assert!(reason.starts_with("[31mword word") && reason.chars().count() <= MAX_REASON + 1, "{reason}");
     }
 
