@@ -3,6 +3,7 @@
 mod support;
 
 use support::{Tree, notes_tree, refresh, search, store};
+use tamis::cut::Want;
 use tamis::feedback::{Label, Opened};
 use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
@@ -109,39 +110,39 @@ fn level(index: &Index) -> f64 {
     answer.cut.diagnostics["level"].as_f64().expect("a level")
 }
 
-/// Opens the last result shown of several queries.
-fn open_last(index: &Index) {
-    for query in ["bread in the oven", "a bow for the violin", "prune apple trees", "bees in spring", "a lens of glass"]
-    {
-        // The scores must be those of `auto`, so that they are comparable.
-        let answer = ask(index, somebody(), query, 6);
-        let last = answer.results.last().expect("six are kept");
-        assert_eq!(index.feedback().opened(Opened::Passage(&last.id), &somebody(), "test get"), 1);
-    }
+/// Asks several queries of `auto`, which show much, and opens the last result of each.
+fn open_last(index: &Index) -> Vec<Answer> {
+    let queries =
+        ["bread in the oven", "a bow for the violin", "prune apple trees", "bees in spring", "a lens of glass"];
+    let answers = queries.map(|query| {
+        let request = SearchRequest { caller: Some(somebody()), want: Some(Want::All), ..SearchRequest::new(query) };
+        let answer = search(index, request);
+        assert!(answer.results.len() > 2, "{query}: {}", answer.results.len());
+        let last = answer.results.last().expect("some are kept");
+        index.feedback().opened(Opened::Passage(&last.id), &somebody(), "test get");
+        answer
+    });
+    answers.to_vec()
 }
 
 #[test]
 fn opened_results_move_the_cut_less_than_judged_ones() {
-    let moved = |judge: bool| {
+    // The past is the same for all three, so that only the labels differ.
+    let learned = |settings: &[(&str, &str)], judge: bool| {
         let tree = notes_tree();
-        let index = indexed(&tree, &[("search.gate", "false")]);
-        open_last(&index);
-        let by_opened = level(&index);
-        let ignoring = tree.open(&[("search.gate", "false"), ("telemetry.opened", "off")]);
-        let before = level(&ignoring);
-        if judge {
-            for search in store(&index).usage().expect("a log").opened(99).expect("read") {
-                let passage = search.opened[0].clone();
-                let above = search.search.shown.expect("shown").len() - 1;
-                let ranks: Vec<String> = (1..=above).map(|rank| rank.to_string()).collect();
-                let ranks: Vec<&str> = ranks.iter().map(String::as_str).collect();
-                index.feedback().judge(&search.search.id, &ranks, Label::NotRelevant).expect("judged");
-                index.feedback().judge(&search.search.id, &[&passage], Label::Relevant).expect("judged");
+        let index = indexed(&tree, &[&[("search.gate", "false")], settings].concat());
+        for answer in open_last(&index) {
+            let query_id = answer.query_id.as_deref().expect("recorded");
+            let ids: Vec<&str> = answer.results.iter().map(|hit| hit.id.as_str()).collect();
+            if judge && let Some((last, above)) = ids.split_last() {
+                index.feedback().judge(query_id, above, Label::NotRelevant).expect("judged");
+                index.feedback().judge(query_id, &[last], Label::Relevant).expect("judged");
             }
         }
-        (before, by_opened, level(&index))
+        level(&index)
     };
-    let (before, by_opened, by_judged) = moved(true);
+    let (before, by_opened, by_judged) =
+        (learned(&[("telemetry.opened", "off")], false), learned(&[], false), learned(&[], true));
     assert!(by_opened < before - 0.001, "opened far down: relevance ends later, {by_opened} {before}");
     assert!(by_judged < by_opened - 0.001, "what is said weighs more than what is opened, {by_judged} {by_opened}");
 }

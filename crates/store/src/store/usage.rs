@@ -34,7 +34,7 @@ pub trait UsageLog: Send + Sync {
 
     /// Records judgements that were made from grades: each passage's public identifier, whether the grade counts as relevant,
     /// and the number of the [`RecordedGrade`]. A person's judgement of the same passage wins over them. A judgement that
-    /// is there already is not recorded again. Returns how many are new; `None` when there is no such search.
+    /// repeats the last one is not recorded again. Returns how many are new; `None` when there is no such search.
     fn judge_by_grades(&self, id: &str, judged: &[(&str, bool, i64)], at_ms: i64) -> Result<Option<u64>>;
 
     /// Records that a caller opened passages, at its latest search that showed one of them, and returns how many are newly

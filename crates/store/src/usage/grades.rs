@@ -48,8 +48,8 @@ pub(super) fn judge(
             &transaction,
             "INSERT INTO judgements(search, passage, relevant, in_pool, at_ms, grade) SELECT ?1, ?2, ?3, \
              EXISTS (SELECT 1 FROM searches s, json_each(s.candidate_ids) c WHERE s.number = ?1 AND c.value = ?2), \
-             ?5, ?4 WHERE NOT EXISTS (SELECT 1 FROM judgements WHERE search = ?1 AND passage = ?2 AND relevant = ?3 \
-             AND grade = ?4)",
+             ?5, ?4 WHERE (?3, ?4) IS NOT (SELECT relevant, grade FROM judgements WHERE search = ?1 AND passage = ?2 \
+             AND grade IS NOT NULL ORDER BY number DESC LIMIT 1)",
             params![search, passage, relevant, grade, at_ms],
         )?;
     }
@@ -67,7 +67,8 @@ pub(super) fn list(connection: &Connection, limit: usize) -> rusqlite::Result<Ve
     }
     let sql = "SELECT s.id, s.query_text, j.passage, j.relevant, g.model, g.grade, g.reason, j.at_ms \
                FROM judgements j JOIN grades g ON g.number = j.grade JOIN searches s ON s.number = j.search \
-               ORDER BY j.number DESC LIMIT ?1";
+               WHERE j.number = (SELECT max(number) FROM judgements WHERE search = j.search AND passage = j.passage \
+               AND grade IS NOT NULL) ORDER BY j.number DESC LIMIT ?1";
     all(connection, sql, [at_most(limit)], |row| {
         Ok(GradedPassage {
             query_id: row.get(0)?,

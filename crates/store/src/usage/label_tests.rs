@@ -104,6 +104,9 @@ fn a_person_wins_over_a_model_whoever_came_last() {
     assert_eq!(log.judge_by_grades("aaaa", &graded, 2).unwrap(), Some(2));
     assert_eq!(log.judge_by_grades("aaaa", &graded, 3).unwrap(), Some(0), "the same again adds nothing");
     assert_eq!(log.judge_by_grades("zzzz", &graded, 3).unwrap(), None);
+    let lax = [("p1", true, no.number)];
+    assert_eq!(log.judge_by_grades("aaaa", &lax, 4).unwrap(), Some(1), "the grade counts otherwise");
+    assert_eq!(log.judge_by_grades("aaaa", &graded, 5).unwrap(), Some(1), "and back");
     let said: Vec<_> = log.judgements("aaaa").unwrap();
     assert_eq!(
         said.iter().map(|one| (one.passage.as_str(), one.relevant)).collect::<Vec<_>>(),
@@ -113,6 +116,7 @@ fn a_person_wins_over_a_model_whoever_came_last() {
     assert_eq!(said[1].grade, Some(ModelGrade { model: "m".into(), grade: 1, reason: "only related".into() }));
     assert!(said[1].in_pool);
     let listed = log.graded(9).unwrap();
+    assert!(!listed[0].relevant, "only the last is listed");
     assert_eq!(
         listed.iter().map(|one| (one.passage.as_str(), one.grade.grade)).collect::<Vec<_>>(),
         [("p1", 1), ("p0", 3)]

@@ -1,6 +1,6 @@
 //! The relevance prior of an index, from its past queries and from those that people judged.
 
-use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, LABELLED_QUERIES, labelled_queries, normalized_scores};
+use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, OPENED_QUERIES, labelled_queries, normalized_scores};
 use super::relevance_prior::RelevancePrior;
 use super::searcher::Searcher;
 use crate::config::Mode;
@@ -66,7 +66,7 @@ impl Searcher<'_> {
         }
         let judged = log.judged().unwrap_or_default();
         let reads_openings = self.index.config.telemetry.opened;
-        let opened = if reads_openings { log.opened(LABELLED_QUERIES).unwrap_or_default() } else { Vec::new() };
+        let opened = if reads_openings { log.opened(2 * OPENED_QUERIES).unwrap_or_default() } else { Vec::new() };
         let queries = labelled_queries(&judged, &opened, |search| {
             let RecordedSearch { mode, model, scoring, namespace, .. } = search;
             *mode == key.mode && *model == key.model && *scoring == key.scoring && *namespace == key.namespace

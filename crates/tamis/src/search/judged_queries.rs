@@ -14,6 +14,10 @@ pub(crate) const MODEL_JUDGEMENTS: &str = "judge";
 /// The number of latest labelled queries to learn from.
 pub(super) const LABELLED_QUERIES: usize = 200;
 
+/// The most queries with opened results only. The fit reads every query again after each new label, and results are opened far
+/// more often than judged.
+pub(super) const OPENED_QUERIES: usize = 50;
+
 /// The weight of a query with opened results only; a judged query has 1. An opened result need not be relevant, and a result
 /// that was passed over may be: its snippet may have been enough. So three opened queries weigh slightly less than one
 /// judged query.
@@ -51,8 +55,8 @@ pub(super) fn judged_queries(
     (queries, others)
 }
 
-/// Returns the last [`LABELLED_QUERIES`] queries to learn from: judged queries first, and queries with opened results as far as
-/// there is room. If a query was judged, its opened results do not count.
+/// Returns the last [`LABELLED_QUERIES`] queries to learn from: judged queries first, and as far as there is room up to
+/// [`OPENED_QUERIES`] queries with opened results. If a query was judged, its opened results do not count.
 pub(super) fn labelled_queries<'a>(
     judged: &'a [JudgedSearch],
     opened: &'a [OpenedSearch],
@@ -70,7 +74,7 @@ pub(super) fn labelled_queries<'a>(
     let mut used: Vec<JudgedQuery> =
         by_query.into_values().filter_map(|searches| JudgedQuery::opened(&searches)).collect();
     used.sort_by_key(|query| query.search.at_ms);
-    let room = LABELLED_QUERIES - queries.len();
+    let room = OPENED_QUERIES.min(LABELLED_QUERIES - queries.len());
     used.drain(..used.len().saturating_sub(room));
     queries.append(&mut used);
     queries.sort_by_key(|query| query.search.at_ms);
@@ -205,11 +209,12 @@ mod tests {
 
     #[test]
     fn judged_queries_come_before_opened_ones_where_there_are_too_many() {
-        let judged: Vec<JudgedSearch> = (0..150).map(|query| said(query, &[("p0", true, false)])).collect();
-        let log: Vec<OpenedSearch> = (150..=255).map(|query| opened(query, &[0], &["p0"])).collect();
+        let judged: Vec<JudgedSearch> = (0..160).map(|query| said(query, &[("p0", true, false)])).collect();
+        let log: Vec<OpenedSearch> = (160..=255).map(|query| opened(query, &[0], &["p0"])).collect();
         let queries = labelled_queries(&judged, &log, |_| true);
         assert_eq!(queries.len(), LABELLED_QUERIES);
-        assert_eq!(queries.iter().filter(|query| query.weight == 1.0).count(), 150);
+        assert_eq!(queries.iter().filter(|query| query.weight == 1.0).count(), 160);
+        assert_eq!(labelled_queries(&[], &log, |_| true).len(), OPENED_QUERIES);
         assert_eq!(queries.last().map(|query| query.search.at_ms), Some(255), "the latest");
     }
 

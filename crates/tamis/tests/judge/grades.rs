@@ -182,6 +182,8 @@ fn a_grade_counts_as_relevant_from_where_the_request_says() {
     let report = index.judge().run(&lax, &()).expect("graded");
     assert_eq!((report.relevant, report.spent.calls), (4, 0), "the grades stay, and what counts changes");
     assert_eq!(index.feedback().searches(1).expect("read")[0].relevant, 4, "the last word counts");
+    index.judge().run(&given(&["oven"]), &()).expect("graded");
+    assert_eq!(index.feedback().searches(1).expect("read")[0].relevant, 0, "and back");
     for wrong in [JudgeRequest { relevant_from: Some(4), ..lax.clone() }, JudgeRequest { depth: Some(0), ..lax }] {
         assert!(index.judge().run(&wrong, &()).is_err());
     }
