@@ -3,7 +3,6 @@
 mod support;
 
 use support::{Tree, notes_tree, refresh, search, store};
-use tamis::cut::Want;
 use tamis::feedback::{Label, Opened};
 use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
@@ -104,22 +103,51 @@ fn an_opening_that_cannot_be_recorded_fails_nothing() {
     assert!(index.feedback().recording_problem().expect("a problem").contains("usage.db"));
 }
 
+/// Three pages on each of several subjects, in other words.
+fn pages() -> Tree {
+    let tree = Tree::new(&[]);
+    for (subject, other) in [
+        ("oven", "bread is baked on a stone"),
+        ("violin", "the bow needs rosin"),
+        ("orchard", "apple trees are pruned in winter"),
+        ("beehive", "the queen and her brood are looked for in spring"),
+        ("lighthouse", "a lens of glass prisms turns once in ten seconds"),
+        ("harbour", "ships wait for the pilot"),
+        ("telescope", "a mirror gathers the light of stars"),
+    ] {
+        let texts = [
+            format!("How the {subject} works and why {other} with every {subject}."),
+            format!("Buying a second hand {subject} costs money; ask whether {other} before you pay."),
+            format!("My grandfather had an old {subject} in the village, and as he said, {other}, mostly on Sundays."),
+        ];
+        for (at, text) in texts.iter().enumerate() {
+            tree.write(&format!("{subject}{at}.md"), format!("# Page {at}\n\n{text}\n").as_bytes());
+        }
+    }
+    tree
+}
+
 /// The level at which `auto` takes relevance to end, for a query that nobody asks otherwise.
 fn level(index: &Index) -> f64 {
-    let answer = search(index, SearchRequest::new("ships wait for the tide"));
+    let answer = search(index, SearchRequest::new("ships wait in the harbour"));
     answer.cut.diagnostics["level"].as_f64().expect("a level")
 }
 
-/// Asks several queries of `auto`, which show much, and opens the last result of each.
+/// Asks several queries and opens the last of three results of each.
 fn open_last(index: &Index) -> Vec<Answer> {
-    let queries =
-        ["bread in the oven", "a bow for the violin", "prune apple trees", "bees in spring", "a lens of glass"];
+    let queries = [
+        "bread in the oven",
+        "a bow for the violin",
+        "prune the orchard",
+        "the queen of a beehive",
+        "the lens of a lighthouse",
+    ];
     let answers = queries.map(|query| {
-        let request = SearchRequest { caller: Some(somebody()), want: Some(Want::All), ..SearchRequest::new(query) };
+        let cut = index.config().cut("fixed:k=3").expect("a cut");
+        let request = SearchRequest { caller: Some(somebody()), cut: Some(cut), ..SearchRequest::new(query) };
         let answer = search(index, request);
-        assert!(answer.results.len() > 2, "{query}: {}", answer.results.len());
-        let last = answer.results.last().expect("some are kept");
-        index.feedback().opened(Opened::Passage(&last.id), &somebody(), "test get");
+        assert_eq!(answer.results.len(), 3, "{query}");
+        index.feedback().opened(Opened::Passage(&answer.results[2].id), &somebody(), "test get");
         answer
     });
     answers.to_vec()
@@ -129,7 +157,7 @@ fn open_last(index: &Index) -> Vec<Answer> {
 fn opened_results_move_the_cut_less_than_judged_ones() {
     // The past is the same for all three, so that only the labels differ.
     let learned = |settings: &[(&str, &str)], judge: bool| {
-        let tree = notes_tree();
+        let tree = pages();
         let index = indexed(&tree, &[&[("search.gate", "false")], settings].concat());
         for answer in open_last(&index) {
             let query_id = answer.query_id.as_deref().expect("recorded");
@@ -149,7 +177,7 @@ fn opened_results_move_the_cut_less_than_judged_ones() {
 
 #[test]
 fn learning_that_is_off_freezes_the_cut_and_says_so() {
-    let tree = notes_tree();
+    let tree = pages();
     let frozen = indexed(&tree, &[("search.learn", "off"), ("search.gate", "false")]);
     let learning = tree.open(&[("search.gate", "false")]);
     let fresh = level(&frozen);
