@@ -35,12 +35,12 @@ impl Output {
         Output { color, quiet: global.quiet, verbose: global.verbose, pages: !global.no_pager }
     }
 
-    /// Standard output for people. A pager shows what is longer than the screen.
+    /// Standard output for people. A pager shows text longer than the screen.
     pub fn paged(&self) -> Sheet {
         Sheet { pages: self.pages, ..self.styled() }
     }
 
-    /// Standard output for people, never through a pager: for commands that do something and then say what they did.
+    /// Standard output for people, never through a pager: for commands that do something and then report it.
     pub fn styled(&self) -> Sheet {
         Sheet { text: Vec::new(), color: self.color, screen: screen(), fits: true, pages: false }
     }

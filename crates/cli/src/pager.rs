@@ -24,14 +24,14 @@ fn command(variable: impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
 /// cannot be started.
 ///
 /// # Errors
-/// The pager ended in a way that the system cannot tell.
+/// The pager's exit status cannot be determined.
 pub fn show(text: &[u8]) -> io::Result<bool> {
     let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     command(variable).map_or(Ok(false), |words| run(&words, text))
 }
 
 fn run(words: &[String], text: &[u8]) -> io::Result<bool> {
-    // The program is run as it is named: no shell reads the variable.
+    // The program is run directly: no shell reads the variable.
     let mut pager = Command::new(&words[0]);
     pager.args(&words[1..]).stdin(Stdio::piped());
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {

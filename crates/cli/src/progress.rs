@@ -167,7 +167,7 @@ fn rate(per_second: f64) -> String {
     }
 }
 
-/// The time left; empty before there is a rate to tell it by, and within the last second.
+/// The time left; empty before a rate is known, and within the last second.
 fn left(time: Duration, per_second: f64) -> String {
     let known = per_second.is_finite() && per_second > 0.0 && time >= Duration::from_secs(1);
     if known { format!("{:#} left", HumanDuration(time)) } else { String::new() }

@@ -5,7 +5,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use tamis_cut::{Auto, Background, Pool, Profile, Relevance, Rule, Want};
+use tamis_cut::{Auto, Background, Pool, Relevance, Rule, Want};
 
 const BACKGROUND: Background = Background { mean: 0.34, deviation: 0.06, count: 10_000 };
 
@@ -38,10 +38,9 @@ fn decide(criterion: &mut Criterion, group: &str, auto: &Auto, relevance: Releva
 }
 
 fn auto(criterion: &mut Criterion) {
-    let learnt =
-        |mean_coverage_drop| Relevance::of(&Profile { queries: 1000, mean_coverage_drop, usual_evidence: None });
+    let learnt = |level| Relevance { level, spread: 0.1, ..Relevance::default() };
     decide(criterion, "auto, nothing known", &Auto::default(), Relevance::default());
-    decide(criterion, "auto, many answers", &Auto::default(), learnt(0.05));
+    decide(criterion, "auto, many answers", &Auto::default(), learnt(0.45));
     decide(criterion, "auto, all wanted", &Auto { want: Want::All, ..Auto::default() }, Relevance::default());
     decide(criterion, "auto, recall", &Auto { target_recall: 0.9, ..Auto::default() }, Relevance::default());
 }

@@ -9,7 +9,7 @@ use crate::value::Value;
 
 /// The number of candidates to keep, with the reason and the figures behind it.
 ///
-/// The kept ones are always the first [`keep`](Self::keep) of the pool. [`Pool::position`] maps them back to the list as
+/// The kept ones are the first [`keep`](Self::keep) of the pool, or of [`order`](Self::order) where a method has one. [`Pool::position`] maps them back to the list as
 /// given when the pool dropped values that are not finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -35,6 +35,10 @@ pub struct Cut {
     /// The probability that each candidate is relevant, in the pool's order, where the method computes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probabilities: Vec<f64>,
+    /// The order in which to keep, as positions in the pool, where the method changed it; `keep` then counts from its
+    /// beginning, and `probabilities` follow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Vec<usize>>,
     /// True if the [`Gate`](crate::Gate) decided, before the rule was asked.
     #[serde(skip)]
     pub gated: bool,
@@ -54,6 +58,7 @@ impl Cut {
             dropped_non_finite: pool.dropped_non_finite(),
             diagnostics: BTreeMap::new(),
             probabilities: Vec::new(),
+            order: None,
             gated: false,
         }
     }

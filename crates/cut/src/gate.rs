@@ -16,7 +16,7 @@ use crate::value::Value;
 /// unknown, which never speaks against the query.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Share of the query's IDF mass that the best lexical candidate matches, 0 to 1; 0 when there is no lexical match.
+    /// Share of the query's IDF mass that the best lexical candidate matches, 0 to 1; 0 without a lexical match.
     pub coverage: Option<f64>,
     /// Best similarity to the query of any passage, −1 to 1.
     pub best_similarity: Option<f64>,
@@ -24,14 +24,13 @@ pub struct Evidence {
     pub background: Option<Background>,
     /// The similarity that a passage on the query's subject has under this model; `None` where it was not measured.
     pub reference: Option<f64>,
-    /// The usual sum of coverage and share of the reference in this collection: the median over past queries
-    /// ([`Profile::usual_evidence`](crate::Profile)). `None` where too few were asked.
-    pub usual: Option<f64>,
+    /// Share of the words that an answer must have (identifiers, quoted phrases, numbers of the query) that the best candidate
+    /// has, 0 to 1; `None` where the query has no such words.
+    pub required: Option<f64>,
 }
 
 impl Evidence {
     /// The sum of the coverage and the best similarity as a share of the reference; `None` unless both legs took part.
-    /// [`Evidence::usual`] is the median of this figure over past queries.
     pub fn sum(&self) -> Option<f64> {
         Some(finite(self.coverage)? + self.share()?.max(0.0))
     }
@@ -54,12 +53,21 @@ fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
-/// The share of a collection's usual evidence that moves the requirement, and the usual evidence that leaves it alone. Long
-/// questions in everyday words match little of what answers them, and short ones in the words of the text match all of it.
-/// Half of that difference belongs to the collection, the other half to the query. Measured on public collections; see
-/// `docs/research/auto.md`.
-const USUAL_SHARE: f64 = 0.5;
-const USUAL_PIVOT: f64 = 1.6;
+/// Number of passages from which `min_evidence` counts in full, and how much less is needed for each factor of e below it.
+/// Coverage and similarity of the best passage are maxima: of few passages they are lower, for answered queries too.
+const LARGE_CORPUS: f64 = 1000.0;
+const LESS_BY_SIZE: f64 = 0.1;
+
+/// The least that a small corpus needs.
+const SMALL_CORPUS_NEEDS: f64 = 0.7;
+
+/// How much less evidence is needed where the best candidate has all words that must be there, and how much more where it
+/// has none.
+const LESS_WITH_REQUIRED: f64 = 0.2;
+const MORE_WITHOUT_REQUIRED: f64 = 0.3;
+
+/// The log odds of an answer for evidence that is twice what is needed, where a judge has a say too.
+const EVIDENCE_ODDS: f64 = 6.0;
 
 /// Decides whether anything is relevant.
 ///
@@ -71,7 +79,12 @@ const USUAL_PIVOT: f64 = 1.6;
 /// A leg that ran alone is compared with its own bound. A model without a reference gets the mean of the background plus
 /// 4.5 of its standard deviations. Without a background the gate stays open, since a wrong "nothing" hides answers.
 ///
-/// In a collection with past queries, `min_evidence` moves half-way with their usual evidence.
+/// A corpus of fewer than 1,000 passages needs less: 0.1 for each factor of e, at least 0.7. Words that an answer must have
+/// ([`Evidence::required`]) lower the requirement where the best candidate has them all, and raise it where it lacks them;
+/// then words alone do not open the gate. Past queries never move it. The constants were measured on public collections; see
+/// `docs/research/auto.md`.
+///
+/// [`Judgements`](crate::Judgements) of the first candidates, where the pool has them, decide together with the evidence.
 ///
 /// ```
 /// use tamis_cut::{Evidence, Gate};
@@ -81,7 +94,7 @@ const USUAL_PIVOT: f64 = 1.6;
 ///     best_similarity: Some(0.21),
 ///     background: None,
 ///     reference: Some(0.5),
-///     usual: None,
+///     required: None,
 /// };
 /// assert!(Gate::default().judge(&off_topic).empty);
 /// let on_topic = Evidence { best_similarity: Some(0.62), ..off_topic };
@@ -123,6 +136,23 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Weighs the verdict with the opinion of a judge, where the pool has one. A gate that is off stays open.
+    fn weigh(&mut self, pool: &Pool) {
+        let figure = |name: &str| self.diagnostics.get(name).and_then(Value::as_number);
+        let Some(judgements) = pool.judgements() else { return };
+        let (Some(found), Some(needed)) = (figure("evidence"), figure("needed").filter(|&needed| needed > 0.0)) else {
+            return;
+        };
+        let scores = pool.normalized_scores().unwrap_or_default();
+        let judged = judgements.for_an_answer(&pool.relevance().copied().unwrap_or_default().probabilities(&scores));
+        self.diagnostics.insert("judge".to_string(), Value::Number(judged));
+        self.empty = EVIDENCE_ODDS * (found / needed - 1.0) + judged < 0.0;
+        self.reason = match self.empty {
+            true => format!("{NOTHING_CLOSE}, by reading the best matches"),
+            false => "the best match is close enough".to_string(),
+        };
+    }
+
     /// The cut that keeps nothing for this reason, with method `gate`.
     pub fn into_cut(self, pool: &Pool) -> Cut {
         Cut { diagnostics: self.diagnostics, gated: true, ..Cut::new("gate", pool, 0, self.reason) }
@@ -177,7 +207,8 @@ impl Gate {
         if pool.is_empty() {
             return rule.cut(pool);
         }
-        let verdict = self.judge(evidence);
+        let mut verdict = self.judge(evidence);
+        verdict.weigh(pool);
         if verdict.empty {
             return verdict.into_cut(pool);
         }
@@ -187,21 +218,36 @@ impl Gate {
         cut
     }
 
+    /// The sum that both legs need together: less in a small corpus, and moved by the words that must be there.
+    fn needed(&self, evidence: &Evidence) -> f64 {
+        // A gate that requires nothing is off.
+        if self.min_evidence <= 0.0 {
+            return 0.0;
+        }
+        let passages = evidence.background.map_or(LARGE_CORPUS, |background| background.count as f64);
+        let small = (LARGE_CORPUS / passages.max(1.0)).ln().max(0.0);
+        let least = SMALL_CORPUS_NEEDS.min(self.min_evidence);
+        let required = match finite(evidence.required).map(|share| share.clamp(0.0, 1.0)) {
+            Some(1.0) => -LESS_WITH_REQUIRED,
+            Some(share) => MORE_WITHOUT_REQUIRED * (1.0 - share),
+            None => 0.0,
+        };
+        ((self.min_evidence - LESS_BY_SIZE * small).max(least) + required).max(0.0)
+    }
+
     /// Judges the evidence. O(1), and never panics.
     pub fn judge(&self, evidence: &Evidence) -> Verdict {
         let coverage = finite(evidence.coverage);
         let similarity = finite(evidence.best_similarity);
         let share = evidence.share();
+        let required = finite(evidence.required);
         let (found, needed) = match (coverage, share) {
             // One passage has all of the query's words. A low similarity does not speak against it, since a model sees no
             // likeness in words or scripts that it does not know.
-            (Some(coverage), Some(_)) if coverage >= FULL_COVERAGE => (Some(coverage), self.min_coverage),
-            (Some(_), Some(_)) => {
-                // A gate that requires nothing is off.
-                let usual = finite(evidence.usual).filter(|_| self.min_evidence > 0.0);
-                let moved = usual.map_or(0.0, |usual| USUAL_SHARE * (usual - USUAL_PIVOT));
-                (evidence.sum(), (self.min_evidence + moved).max(0.0))
+            (Some(coverage), Some(_)) if coverage >= FULL_COVERAGE && required.is_none_or(|share| share >= 1.0) => {
+                (Some(coverage), self.min_coverage)
             }
+            (Some(_), Some(_)) => (evidence.sum(), self.needed(evidence)),
             (Some(coverage), None) if similarity.is_none() => (Some(coverage), self.min_coverage),
             (None, Some(share)) => (Some(share), self.min_similarity),
             _ => (None, self.min_evidence),
@@ -224,7 +270,7 @@ impl Gate {
             ("reference", similarity.and(evidence.reference())),
             ("evidence", found),
             ("needed", found.map(|_| needed)),
-            ("usual", evidence.usual),
+            ("required", required),
         ];
         for (name, figure) in figures {
             if let Some(number) = finite(figure) {
@@ -238,6 +284,15 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn evidence(coverage: f64, similarity: f64) -> Evidence {
+        Evidence {
+            coverage: Some(coverage),
+            best_similarity: Some(similarity),
+            reference: Some(0.5),
+            ..Evidence::default()
+        }
+    }
 
     const BACKGROUND: Option<Background> = Some(Background { mean: 0.05, deviation: 0.1, count: 1000 });
 
@@ -262,22 +317,47 @@ mod tests {
         ];
         for (name, coverage, best_similarity, background, reference, empty) in cases {
             let verdict =
-                Gate::default().judge(&Evidence { coverage, best_similarity, background, reference, usual: None });
+                Gate::default().judge(&Evidence { coverage, best_similarity, background, reference, required: None });
             assert_eq!(verdict.empty, empty, "{name}: {}", verdict.reason);
         }
     }
 
     #[test]
-    fn what_a_collections_queries_usually_have_moves_what_is_needed_half_way() {
-        let evidence =
-            Evidence { coverage: Some(0.5), best_similarity: Some(0.4), reference: Some(0.5), ..Evidence::default() };
-        assert_eq!(evidence.sum(), Some(1.3));
-        for (usual, empty) in [(None, false), (Some(1.5), false), (Some(1.8), false), (Some(2.2), true)] {
-            assert_eq!(Gate::default().judge(&Evidence { usual, ..evidence }).empty, empty, "{usual:?}");
-        }
-        let off = Gate { min_evidence: 0.0, ..Gate::default() };
-        assert!(!off.judge(&Evidence { usual: Some(2.5), coverage: Some(0.0), ..evidence }).empty);
-        assert_eq!(Evidence { coverage: None, ..evidence }.sum(), None);
+    fn small_corpora_need_less() {
+        let of = |count: usize| {
+            let background = Some(Background { mean: 0.05, deviation: 0.1, count });
+            let verdict = Gate::default().judge(&Evidence { background, ..evidence(0.4, 0.25) });
+            verdict.diagnostics["needed"].as_number().expect("a figure")
+        };
+        assert!((of(40) - 0.828).abs() < 0.001 && (of(200) - 0.989).abs() < 0.001, "{} {}", of(40), of(200));
+        assert_eq!((of(5), of(1000), of(1_000_000)), (0.7, 1.15, 1.15));
+    }
+
+    #[test]
+    fn words_that_must_be_there_open_the_gate_and_keep_it_shut() {
+        let judge = |required, coverage, similarity| {
+            Gate::default().judge(&Evidence { required, ..evidence(coverage, similarity) }).empty
+        };
+        // 0.4 + 0.3 / 0.5 = 1.0: too little, but for the words that must be there.
+        assert_eq!(
+            [None, Some(0.0), Some(0.5), Some(1.0)].map(|required| judge(required, 0.4, 0.3)),
+            [true, true, true, false]
+        );
+        assert_eq!([None, Some(0.0), Some(1.0)].map(|required| judge(required, 1.0, 0.1)), [false, true, false]);
+    }
+
+    #[test]
+    fn a_judge_decides_with_the_evidence() {
+        let pool = |opinions: [f64; 3]| {
+            let pool = Pool::scores([0.9, 0.5, 0.45]).unwrap().with_background(BACKGROUND.unwrap()).unwrap();
+            pool.with_judgements(crate::Judgements::new(opinions.map(Some)))
+        };
+        let cut = |opinions, similarity| {
+            Gate::default().cut(&evidence(0.5, similarity), &crate::Auto::default(), &pool(opinions))
+        };
+        assert!(cut([0.05, 0.05, 0.05], 0.35).gated, "close in words, and read as wrong");
+        assert!(!cut([0.95, 0.05, 0.05], 0.3).gated, "not quite close, and read as right");
+        assert!(cut([0.5, 0.5, 0.5], 0.3).gated, "a judge without an opinion changes nothing");
     }
 
     #[test]
@@ -308,7 +388,7 @@ mod tests {
                 best_similarity: Some(0.9),
                 background,
                 reference: Some(f64::NAN),
-                usual: Some(f64::NAN),
+                required: Some(f64::NAN),
             };
             let verdict = Gate::default().judge(&evidence);
             assert!(!verdict.empty, "{}", verdict.reason);

@@ -1,4 +1,4 @@
-//! Where relevance ends: scores in, a [`Cut`] out.
+//! Decides where relevance ends: scores in, a [`Cut`] out.
 //!
 //! A search engine ranks. It seldom says how many of the ranked candidates answer the query, so its callers show ten, or
 //! compare with a threshold that fits one query and not the next. This crate holds the known rules for that decision, each

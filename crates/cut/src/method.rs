@@ -32,7 +32,7 @@ impl fmt::Display for Scale {
     }
 }
 
-/// A method's description: all there is to know without running it.
+/// A method's description, complete without running it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Method {

@@ -80,6 +80,17 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns true if its source defines it on a list of passages. Other methods count entries, what a person takes for one
+    /// result: a file, an issue, a session. The owner of the list then gives one value for each entry.
+    fn counts_passages(&self) -> bool {
+        false
+    }
+
+    /// Returns the most tokens of text that it may hand over, as configured; `None` without such a budget.
+    fn token_budget(&self) -> Option<usize> {
+        None
+    }
+
     /// Returns true if its source defines it on distances adjusted for age. Other methods get such distances only on request.
     fn reads_aged_distances(&self) -> bool {
         false

@@ -238,10 +238,10 @@ proptest! {
     fn the_gate_judges_any_evidence(
         coverage in prop::option::of(any_value()), best in prop::option::of(any_value()),
         reference in prop::option::of(any_value()), mean in any_value(), deviation in any_value(),
-        count in any::<usize>(), known in any::<bool>(), min_evidence in any_value(), min_coverage in any_value(),
+        count in any::<usize>(), known in any::<bool>(), required in prop::option::of(any_value()), min_evidence in any_value(), min_coverage in any_value(),
     ) {
         let background = known.then_some(Background { mean, deviation, count });
-        let evidence = Evidence { coverage, best_similarity: best, background, reference, usual: None };
+        let evidence = Evidence { coverage, best_similarity: best, background, reference, required };
         let verdict = Gate { min_evidence, min_coverage, ..Gate::default() }.judge(&evidence);
         prop_assert!(!verdict.reason.is_empty());
         prop_assert!(verdict.diagnostics.values().all(|value| value.as_number().is_some_and(f64::is_finite)));
@@ -250,7 +250,7 @@ proptest! {
     #[test]
     fn more_evidence_never_closes_the_gate(coverage in 0.0..1.0f64, best in -1.0..1.0f64, more in 0.0..1.0f64) {
         let background = Some(Background { mean: 0.1, deviation: 0.08, count: 5_000 });
-        let evidence = Evidence { coverage: Some(coverage), best_similarity: Some(best), background, reference: Some(0.6), usual: None };
+        let evidence = Evidence { coverage: Some(coverage), best_similarity: Some(best), background, reference: Some(0.6), required: None };
         if !Gate::default().judge(&evidence).empty {
             let better = Evidence { best_similarity: Some(best + more), ..evidence };
             prop_assert!(!Gate::default().judge(&better).empty);

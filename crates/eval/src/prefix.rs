@@ -66,7 +66,7 @@ pub fn best_prefix(found: &[usize], relevant: usize) -> (usize, f64) {
 
 /// F1 of the first `keep` documents as a share of the best F1 over all prefixes, the empty one among them; in 0..=1.
 ///
-/// Where no prefix has an F1 above 0, because nothing relevant was found or exists, the share is 1 exactly when nothing is
+/// If no prefix has an F1 above 0, because nothing relevant was found or exists, the share is 1 exactly when nothing is
 /// kept.
 pub fn share_of_best_f1(found: &[usize], keep: usize, relevant: usize) -> f64 {
     let (_, best) = best_prefix(found, relevant);

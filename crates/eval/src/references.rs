@@ -15,7 +15,7 @@ pub const ORACLE: &str = "oracle";
 
 /// Largest fixed number to try.
 const LARGEST: usize = 100;
-/// Number kept where there is no other query to fit on: the customary length of a page of results.
+/// Number kept without another query to fit on: the customary length of a page of results.
 const WITHOUT_TRAINING: usize = 10;
 
 /// Name of the reference method that keeps `k`.

@@ -22,6 +22,7 @@
 //! - [`Adjustment`] moves raw scores by language and age, before fusion.
 //! - [`RolePrior`] and [`DefinitionPrior`] rank down text that tends to hide the answer: tests, copies, uses of a name.
 //! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
+//! - [`entries`] groups passages into what a person counts as one result, and [`near_copies`] finds texts that repeat others.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
 //! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
@@ -31,7 +32,9 @@ mod age;
 mod decay;
 mod definition;
 mod diversity;
+mod entries;
 mod fusion;
+mod near_copies;
 mod phrasings;
 mod role;
 
@@ -39,6 +42,8 @@ pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch, Recency};
 pub use decay::Decay;
 pub use definition::{DefinitionPrior, QueryNames};
 pub use diversity::{diversified, jaccard};
+pub use entries::{Entry, entries, entry_value};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
+pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use role::RolePrior;

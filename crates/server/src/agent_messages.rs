@@ -6,7 +6,7 @@
 use tamis::Error;
 use tamis::store::StoreError;
 
-/// The message of an error, with what an agent can do about it.
+/// The message of an error, with a remedy for an agent.
 pub(crate) fn for_error(error: &Error) -> String {
     let said = error.to_string();
     let advice = match error {

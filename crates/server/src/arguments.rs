@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Number, Value};
 
-/// Lowest similarity of a name that is suggested in place of an unknown one.
+/// Lowest similarity of a name that is suggested instead of an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;
 
 /// The arguments in the form of a tool's schema. A null counts as left out, and `5.0` as the whole number 5.

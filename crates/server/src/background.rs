@@ -26,7 +26,7 @@ const RETRY_WHEN_BUSY: Duration = Duration::from_secs(5);
 /// Wait before the next attempt after a failure.
 const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(60);
 
-/// Quiet time after the last call before work goes on: an agent that has asked once often asks again.
+/// Quiet time after the last call before work continues: an agent that has asked once often asks again.
 const QUIET_AFTER_CALL: Duration = Duration::from_millis(100);
 
 /// Longest pause before a step, so that the index becomes fresh even under constant calls.

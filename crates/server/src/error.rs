@@ -1,9 +1,9 @@
-//! Errors of a server that cannot start or go on.
+//! Errors of a server that cannot start or continue.
 
 use std::net::SocketAddr;
 use thiserror::Error;
 
-/// A server could not start or go on.
+/// The server could not start or continue.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeError {

@@ -1,4 +1,4 @@
-//! Passages that a search found, as the answer of a tool.
+//! What a search found, as the answer of a tool.
 
 use crate::page::{Entry, Listing, PageInfo};
 use crate::text::{clean, fenced, line, name, rounded, short};
@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use tamis::search::FurtherPassage;
 use tamis::{Answer, CutReport, Hit};
 
 /// The result of a search.
@@ -15,9 +16,9 @@ pub(crate) struct Found {
     pub query: String,
     /// Identifier of the search, for `feedback`; absent when searches are not recorded.
     pub query_id: Option<String>,
-    /// The relevant passages, best first.
+    /// The relevant files, issues, sessions and so on, best first, each by its best passage.
     pub results: Vec<Passage>,
-    /// Number of relevant passages, and the reason for it.
+    /// Number of relevant results, and the reason for it.
     pub cut: Cut,
     /// Number of passages searched.
     pub searched: u64,
@@ -51,7 +52,49 @@ impl Cut {
     }
 }
 
-/// A passage.
+/// Another relevant passage of a result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Further {
+    /// Identifier, for `get` and `related`.
+    id: String,
+    /// First line, from 1.
+    start_line: u32,
+    /// Last line, included.
+    end_line: u32,
+    /// Symbol, or else heading.
+    name: Option<String>,
+    /// Score that determined the rank.
+    score: f64,
+    /// The line that matches best.
+    snippet: String,
+}
+
+/// Other passages of a result that are given; the rest is counted.
+const FURTHER: usize = 2;
+
+/// Most characters of a name and of a line of another passage.
+const FURTHER_NAME: usize = 60;
+const FURTHER_LINE: usize = 120;
+
+/// Near-copies of a result that are given.
+const COPIES: usize = 3;
+
+impl Further {
+    fn of(passage: FurtherPassage) -> Self {
+        let shown = |text: &str, most: usize| short(&name(text), most).into_owned();
+        let heading = passage.title.as_deref().and_then(|title| title.rsplit(" > ").next());
+        Further {
+            name: passage.symbol.as_deref().or(heading).map(|text| shown(text, FURTHER_NAME)),
+            id: passage.id,
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            score: rounded(passage.score),
+            snippet: shown(passage.snippet.trim(), FURTHER_LINE),
+        }
+    }
+}
+
+/// A result: an entry by its best passage, or a passage where passages were asked for.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Passage {
     /// Position in the answer, from 1.
@@ -91,6 +134,18 @@ pub(crate) struct Passage {
     pub bm25: Option<f64>,
     /// The lines that match best.
     pub snippet: String,
+    /// Other relevant passages of the same file, issue or session, best first; the best few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passages: Vec<Further>,
+    /// Number of relevant passages beyond these; `passages` set to true lists all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_passages: usize,
+    /// Paths of other documents that say nearly the same, and so are no results of their own; the best few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<String>,
+    /// Number of such documents beyond these.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_copies: usize,
     /// True if the snippet was shortened to fit `max_chars`; `get` reads all of it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
@@ -121,9 +176,35 @@ impl Passage {
             similarity: hit.similarity.map(rounded),
             bm25: hit.bm25.map(rounded),
             snippet: clean(&hit.snippet),
+            more_passages: hit.passages.len().saturating_sub(FURTHER),
+            passages: hit.passages.into_iter().take(FURTHER).map(Further::of).collect(),
+            more_copies: hit.copies.len().saturating_sub(COPIES),
+            copies: hit.copies.iter().take(COPIES).map(|copy| clean(&copy.path)).collect(),
             shortened: false,
             shows_namespace,
         }
+    }
+
+    /// The other passages and the near-copies, a line each.
+    fn others(&self) -> String {
+        let mut text = String::new();
+        for Further { id, start_line, end_line, name, snippet, .. } in &self.passages {
+            let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+            let _ = write!(text, "\n+ [{id}] {start_line}-{end_line}{name}: {snippet}");
+        }
+        match self.more_passages {
+            0 => {}
+            1 => text.push_str("\n+ 1 more passage"),
+            more => text.push_str(&format!("\n+ {more} more passages")),
+        }
+        if !self.copies.is_empty() {
+            let copies: Vec<String> = self.copies.iter().map(|path| name(path)).collect();
+            let _ = write!(text, "\nalso in {}", copies.join(", "));
+            if self.more_copies > 0 {
+                let _ = write!(text, " and {} more", self.more_copies);
+            }
+        }
+        text
     }
 
     /// The kind, with the author and the date where they matter: outside code and documentation, or when an author is known.
@@ -144,6 +225,10 @@ impl Passage {
     }
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Attributes in bounded number and length, since labels can be many and long.
 fn bounded(attributes: BTreeMap<String, Vec<String>>) -> BTreeMap<String, Vec<String>> {
     const MOST: usize = 12;
@@ -159,7 +244,7 @@ impl Entry for Passage {
         let called = self.symbol.as_ref().or(self.title.as_ref()).map(|name| format!(" {name}")).unwrap_or_default();
         // Names were written by others too.
         let place = format!("{namespace}{}:{}-{}{called}", name(&self.path), self.start_line, self.end_line);
-        let quoted = format!("{place} ({})\n\n{}", self.origin(), self.snippet);
+        let quoted = format!("{place} ({})\n\n{}{}", self.origin(), self.snippet, self.others());
         format!("{}. [{}]\n{}\n", self.rank, self.id, fenced(&quoted))
     }
 
@@ -169,6 +254,9 @@ impl Entry for Passage {
 
     fn mark_shortened(&mut self) {
         self.shortened = true;
+        // The best passage is worth more than what stands beside it.
+        self.more_passages += std::mem::take(&mut self.passages).len();
+        self.more_copies += std::mem::take(&mut self.copies).len();
     }
 }
 
@@ -191,14 +279,15 @@ impl Found {
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }
+        let cut = Cut::of(&answer.cut, answer.shown());
         warnings.extend(answer.warnings);
         if answer.index.passages == 0 {
             warnings.push("no indexed passage passes the filters; remove some of them".to_owned());
         }
         Found {
             query: name(&answer.query),
+            cut,
             query_id: answer.query_id,
-            cut: Cut::of(&answer.cut, answer.results.len()),
             searched: answer.index.passages,
             results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
             page: PageInfo { warnings, ..PageInfo::default() },

@@ -15,6 +15,9 @@ pub(crate) fn note_opened<'a>(call: &Call<'_>, opened: impl Into<Opened<'a>>, en
 pub(crate) fn note_shown(call: &Call<'_>, reply: &Reply<Found>, all: usize) {
     let Found { query_id, results, .. } = &reply.answer;
     let Some(query_id) = query_id.as_deref().filter(|_| results.len() < all) else { return };
-    let passages: Vec<&str> = results.iter().map(|passage| passage.id.as_str()).collect();
+    let ids = results.iter().flat_map(|result| {
+        std::iter::once(result.id.as_str()).chain(result.passages.iter().map(|further| further.id.as_str()))
+    });
+    let passages: Vec<&str> = ids.collect();
     call.index.feedback().shown_in_part(query_id, &passages);
 }

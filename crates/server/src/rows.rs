@@ -136,7 +136,7 @@ fn shown(value: SqlValue) -> SqlValue {
     }
 }
 
-/// Shortens the longest values of a row until it fits or none of them is long. Returns how many it shortened.
+/// Shortens the longest values of a row until it fits or none of them is long. Returns the number of values shortened.
 fn shorten(row: &mut [SqlValue], room: usize) -> usize {
     let mut longest = room;
     let mut shortened = vec![false; row.len()];

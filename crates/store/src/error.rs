@@ -1,4 +1,4 @@
-//! Errors of a store, each with the path and the way out.
+//! Errors of a store, each with the path and the remedy.
 
 use std::path::{Path, PathBuf};
 
@@ -177,7 +177,7 @@ pub enum StoreError {
     Sql {
         /// The mistake.
         error: String,
-        /// The way out.
+        /// The remedy.
         hint: Option<String>,
     },
     /// A value that the store cannot hold.

@@ -281,9 +281,9 @@ pub struct DocumentState {
 pub struct StoredPassage {
     /// Its number in the store.
     pub passage: PassageId,
-    /// The public identifier: 12 hexadecimal digits, or more where those were taken. Indexing again gives the same one. For a
-    /// symbol it is a hash of namespace, language, path, kind, qualified name and the signature's fingerprint; for any other
-    /// passage a hash of namespace, path, kind and heading, or of the text where there is no heading.
+    /// The public identifier: 12 hexadecimal digits, or more if those were taken. Indexing again gives the same one.
+    /// For a symbol it is a hash of namespace, language, path, kind, qualified name and the signature's fingerprint;
+    /// for any other passage a hash of namespace, path, kind and heading, or of the text if it has no heading.
     pub id: String,
     /// Its document.
     pub document: DocumentId,

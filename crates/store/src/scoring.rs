@@ -59,6 +59,9 @@ pub struct ScoringKey {
     pub settings: BTreeMap<String, String>,
 }
 
+/// The setting of searches that count entries.
+const ENTRIES: &str = "entries";
+
 impl ScoringKey {
     /// Makes a key without settings.
     pub fn new(kind: ScoringKind, fusion: impl fmt::Display) -> ScoringKey {
@@ -70,6 +73,24 @@ impl ScoringKey {
     pub fn with(mut self, name: impl Into<String>, value: impl fmt::Display) -> ScoringKey {
         self.settings.insert(name.into(), value.to_string());
         self
+    }
+
+    /// The key of a search whose cut read one value for each entry, that of its best passage.
+    #[must_use]
+    pub fn counting_entries(self) -> ScoringKey {
+        self.with(ENTRIES, "best")
+    }
+
+    /// The key of the same search if its cut read one value for each passage.
+    #[must_use]
+    pub fn counting_passages(mut self) -> ScoringKey {
+        self.settings.remove(ENTRIES);
+        self
+    }
+
+    /// Returns true if the cut read one value for each entry.
+    pub fn counts_entries(&self) -> bool {
+        self.settings.contains_key(ENTRIES)
     }
 
     /// Reads the sentence that logs up to version 2 stored: `convex 0.5, roles 1 1 1, memories, 3 phrasings, pool 100`,

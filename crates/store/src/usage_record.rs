@@ -49,7 +49,8 @@ pub struct RecordedSearch {
     pub coverage_drop: Option<f64>,
     /// Absolute evidence of both legs; `None` if one did not take part.
     pub evidence: Option<f64>,
-    /// The pool, best first.
+    /// The pool, best first. Where the cut counted entries, the best passage of each comes first, in the order of the entries,
+    /// and the other passages follow.
     pub candidates: Vec<RecordedCandidate>,
     /// Who asked, where what the same caller opens afterwards may be credited to this search.
     pub caller: Option<CallerKey>,
@@ -91,6 +92,28 @@ impl CallerKey {
     }
 }
 
+impl RecordedSearch {
+    /// The candidates that the cut counted: all of them, or the best passage of each entry.
+    ///
+    /// ```
+    /// use tamis_store::{RecordedCandidate, RecordedSearch};
+    ///
+    /// let candidate = |entry| RecordedCandidate { entry: Some(entry), ..RecordedCandidate::default() };
+    /// let mut search = RecordedSearch { candidates: [0, 1, 0].map(candidate).into(), ..RecordedSearch::default() };
+    /// assert_eq!(search.counted().len(), 3);
+    /// search.scoring = search.scoring.counting_entries();
+    /// assert_eq!(search.counted().len(), 2);
+    /// ```
+    pub fn counted(&self) -> &[RecordedCandidate] {
+        let is_best = |(place, candidate): &(u32, &RecordedCandidate)| candidate.entry == Some(*place);
+        let counted = match self.scoring.counts_entries() {
+            true => (0..).zip(&self.candidates).take_while(is_best).count(),
+            false => self.candidates.len(),
+        };
+        &self.candidates[..counted]
+    }
+}
+
 /// A candidate of a recorded search, with its evidence at that time, in single precision.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RecordedCandidate {
@@ -102,10 +125,13 @@ pub struct RecordedCandidate {
     pub bm25: Option<f32>,
     /// Share of the query's IDF mass that matches, 0 to 1.
     pub coverage: Option<f32>,
-    /// The value that the cut read at this rank; never increases along the pool.
+    /// The value that the cut read at this rank, which never increases along the counted candidates; of another passage of an
+    /// entry its own value.
     pub score: Option<f32>,
     /// Probability of relevance, if the cut gave one.
     pub probability: Option<f32>,
+    /// Place, among the candidates, of the best passage of its entry; `None` in records from before there were entries.
+    pub entry: Option<u32>,
 }
 
 /// A judgement of a passage for a search.

@@ -6,7 +6,7 @@ use std::process::Command;
 use tamis::hook::{HOOKS, HookReport, HookState, install, remove};
 use tempfile::TempDir;
 
-/// Runs git in a directory, away from what the machine configures.
+/// Runs git in a directory, isolated from the machine's configuration.
 fn git(directory: &Path, arguments: &[&str]) {
     let mut command = Command::new("git");
     command.current_dir(directory).args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);

@@ -53,7 +53,7 @@ impl Database {
             true => git.arg("-C").arg(directory).args(["pull", "--quiet", "--ff-only"]),
             false => git.args(["clone", "--quiet", "--depth", "1", ADDRESS]).arg(directory),
         };
-        // A slow connection counts as none, and nobody is there to answer a question.
+        // A slow connection counts as a failed one, and nobody is present to answer a question.
         git.env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_HTTP_LOW_SPEED_LIMIT", "1000")
             .env("GIT_HTTP_LOW_SPEED_TIME", "20");

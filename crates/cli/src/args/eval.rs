@@ -48,8 +48,8 @@ pub struct EvalArguments {
     /// Pass every query on to the cut, even where nothing stands out
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub no_gate: bool,
-    /// Decide every query as if it were the first, without what earlier queries tell about the collection
-    #[arg(long, conflicts_with_all = ["run", "compare"])]
+    /// Every query is decided alone, so this changes nothing
+    #[arg(long, hide = true, conflicts_with_all = ["run", "compare"])]
     pub cold: bool,
 
     /// Use the judgements in qrels/NAME.tsv

@@ -8,7 +8,7 @@ const COMMON: [&str; 12] = [
     "search", "index", "status", "get", "related", "remember", "recall", "forget", "mcp", "install", "config", "doctor",
 ];
 
-/// All others, by what they are for.
+/// All others, by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Evidence", &["evidence"]),
     ("Imports", &["import", "troubleshoot", "duplicates"]),

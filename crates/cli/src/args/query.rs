@@ -13,7 +13,7 @@ pub struct QueryArguments {
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
 
-    /// Show at most N results [default: 10, search.top_k]
+    /// Show at most N results, each a file, an issue or the like [default: 10, search.top_k]
     #[arg(short = 'n', long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     pub limit: Option<usize>,
     /// Gather candidates by words, by meaning, or by both

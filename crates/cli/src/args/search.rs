@@ -16,6 +16,7 @@ const MORE_SEARCH_EXAMPLES: &str = "  tamis search timeout --cut kneedle:sensiti
   tamis search retry policy lang:rust --kind function --variant 'code:fn retry('
   tamis search crash on startup --state resolved --label bug --since 'last year'
   tamis search timeout --json | jq '.results[].path'
+  tamis search retry --passages --limit 3
 
 A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's
 .tamis/config.toml, your own config.toml, the default. `tamis config` shows them all.";
@@ -42,6 +43,10 @@ pub struct SearchArguments {
     /// Search only symbols of this name: whole (Store::open), its last part (open), or a prefix (op*); repeatable
     #[arg(long = "symbol", value_name = "NAME", help_heading = "Filters", hide_short_help = true)]
     pub symbols: Vec<String>,
+
+    /// Show every relevant passage by itself, not under the file, issue or session that it belongs to
+    #[arg(long, help_heading = "Output")]
+    pub passages: bool,
 
     /// Keep this promise, calibrated on judged queries, in place of the cut's own choice: recall=0.9
     #[arg(long, value_name = "PROMISE", help_heading = "Cut", hide_short_help = true)]

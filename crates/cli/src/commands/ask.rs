@@ -80,7 +80,7 @@ pub fn ask(
         *path = directory.index_glob(path);
     }
     if form.files {
-        // The limit counts files here, and several passages of one file can be relevant.
+        // The limit counts files here, and several results can be of one file.
         request.limit = Some(1000);
     }
     let answer = index.search_with(&request, &freshness, &())?;
@@ -113,7 +113,10 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
     }
     let directory = WorkingDirectory::of(index);
     let mut answer = answer.clone();
-    answer.results.iter_mut().for_each(|hit| hit.path = directory.display_path(&hit.namespace, &hit.path));
+    for hit in &mut answer.results {
+        hit.path = directory.display_path(&hit.namespace, &hit.path);
+        hit.copies.iter_mut().for_each(|copy| copy.path = directory.display_path(&copy.namespace, &copy.path));
+    }
     let pool = answer.pool.iter_mut().flatten();
     pool.for_each(|entry| entry.path = directory.display_path(&entry.namespace, &entry.path));
     if let Some(nearest) = &mut answer.nearest {

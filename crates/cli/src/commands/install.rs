@@ -90,7 +90,7 @@ fn plan(
     Ok(Plan::install(client, scope, name, entry, root, force, around)?)
 }
 
-/// Prints what a plan would change, as a unified diff.
+/// Prints the changes of a plan, as a unified diff.
 fn differences(plan: &Plan, output: &Output) -> Result<()> {
     let path = plan.path().to_string_lossy();
     let path = label(&path);

@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::io::Write;
 use tamis::{Index, SearchRequest};
 
-/// The remedy if there are no notes.
+/// The remedy for an index without notes.
 const HOW_TO_ADD: &str = "`tamis remember \"…\"` adds one, Markdown files such as MEMORY.md and memory/*.md are notes, and \
                           `tamis import conversations FILE` imports conversations";
 

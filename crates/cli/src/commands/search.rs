@@ -47,11 +47,12 @@ fn request(arguments: &SearchArguments) -> Result<SearchRequest> {
         kinds: arguments.kinds.clone(),
         roles: arguments.roles.clone(),
         symbols: arguments.symbols.clone(),
+        passages: arguments.passages,
         ..ask::request(&arguments.common, SearchRequest::new)
     })
 }
 
-/// Names the filters that leave nothing, and the values that there are.
+/// Names the filters that leave nothing, and the values in the index.
 fn explain_empty(index: &Index, request: &SearchRequest, metadata: &MetadataArguments, output: &Output) -> Result<()> {
     let summary = index.contents().summary()?;
     if summary.passages == 0 {

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail};
 use std::io::Write;
 use tamis::config::{Endpoint, Provider, trust};
 
-/// Trusts the project's configuration file as it is now, and lists where it may send text and what it may read.
+/// Trusts the project's configuration file as it is now, and lists the addresses it may send text to and the
+/// directories it may read.
 ///
 /// # Errors
 /// There is no such file, no directory for the user's list, or the configuration is not valid.

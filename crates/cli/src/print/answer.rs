@@ -1,5 +1,6 @@
 //! The results of a search, and the line on how many there are and why.
 
+use super::further::further;
 use super::text::{label, visible};
 use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;
@@ -13,7 +14,8 @@ use tamis::{Answer, Hit};
 /// The most characters of a line if the terminal sets no limit; longer lines are data or generated code.
 const LONGEST_LINE: usize = 240;
 
-/// Writes every result: place, symbol, kind, heading, and the lines that answer best.
+/// Writes every result: place, symbol, kind, heading, the lines that answer best, and in short its other passages and
+/// near-copies.
 ///
 /// An answer from several namespaces names the namespace of each place.
 pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
@@ -22,12 +24,14 @@ pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
             true => format!("{} ", label(&hit.namespace).cyan()),
             false => String::new(),
         };
-        heading.push_str(&match state(hit) {
+        let state = state(hit);
+        heading.push_str(&match state {
             Some(state) => issue(hit, state),
             None => passage(hit),
         });
         out.line(&heading, 4)?;
         snippet(out, hit)?;
+        further(out, hit, state.is_some())?;
         writeln!(out)?;
     }
     Ok(())
@@ -70,16 +74,22 @@ fn state(hit: &Hit) -> Option<&str> {
 
 /// The kind of a passage, with its author and day where these say something.
 fn origin(hit: &Hit) -> String {
-    let mut words = hit.kind.replace('_', " ");
-    if let Some(author) = &hit.author {
-        let _ = write!(words, " by {}", label(author));
-    }
     // The history of a tree shows the dates of its files better.
     let shows_day = hit.author.is_some() || !["code", "docs"].contains(&hit.collection.as_str());
-    if let Some(day) = hit.dated_at.as_deref().filter(|_| shows_day).and_then(|date| date.get(..10)) {
+    let dated_at = hit.dated_at.as_deref().filter(|_| shows_day);
+    format!("({})", origin_of(&hit.kind, hit.author.as_deref(), dated_at))
+}
+
+/// A kind in words, with an author and a day.
+pub(super) fn origin_of(kind: &str, author: Option<&str>, dated_at: Option<&str>) -> String {
+    let mut words = kind.replace('_', " ");
+    if let Some(author) = author {
+        let _ = write!(words, " by {}", label(author));
+    }
+    if let Some(day) = dated_at.and_then(|date| date.get(..10)) {
         let _ = write!(words, ", {day}");
     }
-    format!("({words})")
+    words
 }
 
 fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
@@ -102,7 +112,7 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
 }
 
 /// One line of a snippet with the query's terms highlighted.
-fn highlighted(snippet: &str, line: Range<usize>, highlights: &[Range<usize>]) -> String {
+pub(super) fn highlighted(snippet: &str, line: Range<usize>, highlights: &[Range<usize>]) -> String {
     let mut text = String::new();
     let mut at = line.start;
     for highlight in highlights {
@@ -131,7 +141,7 @@ pub fn summary(answer: &Answer) -> String {
         symbol: nearest.symbol.as_deref().map(|symbol| label(symbol).into_owned()),
         ..nearest.clone()
     });
-    let sentence = answer.cut.sentence(answer.results.len(), nearest.as_ref());
+    let sentence = answer.cut.sentence(answer.shown(), nearest.as_ref());
     let sentence = visible(&sentence);
     match &answer.query_id {
         Some(id) => format!("{sentence} [query {id}]"),

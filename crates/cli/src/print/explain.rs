@@ -45,16 +45,20 @@ fn threshold(answer: &Answer) -> Option<f64> {
 fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()> {
     let first = keep.saturating_sub(AROUND);
     let last = (keep + AROUND).min(pool.len());
-    // Language, age and diversity get columns only if they changed something.
+    // Language, age, diversity and entries get columns only if they changed something.
     let moved = pool.iter().any(|entry| entry.distance_factor != 1.0);
     let aged = pool.iter().any(|entry| entry.age_days.is_some());
     let decays = pool.iter().any(|entry| entry.decay != 1.0);
     let placed = pool.iter().zip(1..).any(|(entry, rank)| entry.rank.is_some_and(|placed| placed != rank));
+    let several = pool.iter().any(|entry| entry.passages > 1);
+    let copied = pool.iter().any(|entry| entry.copies > 0);
     let mut heads = vec![">", "", ">score", ">bm25", ">similarity", ">coverage"];
     heads.extend(moved.then_some(">distance ×"));
     heads.extend(aged.then_some(">days old"));
     heads.extend(decays.then_some(">decay"));
     heads.extend(placed.then_some(">rank"));
+    heads.extend(several.then_some(">passages"));
+    heads.extend(copied.then_some(">copies"));
     heads.extend(["role", "/where", "/symbol"]);
     let mut table = Columns::new(&heads);
     // The answer begins with the best, so they are always shown.
@@ -76,6 +80,8 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
         row.extend(aged.then(|| entry.age_days.map_or_else(|| "?".into(), |days| format!("{days:.0}"))));
         row.extend(decays.then(|| number(entry.decay)));
         row.extend(placed.then(|| entry.rank.map_or_else(String::new, |rank| rank.to_string())));
+        row.extend(several.then(|| entry.passages.to_string()));
+        row.extend(copied.then(|| entry.copies.to_string()));
         row.extend([
             entry.role.clone(),
             shortened_start(&format!("{}:{}", label(&entry.path), entry.start_line), LONGEST_CELL).into_owned(),

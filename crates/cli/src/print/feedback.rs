@@ -49,7 +49,7 @@ pub fn searches(out: &mut dyn Page, searches: &[SearchSummary], now: SystemTime)
     table.write(out)
 }
 
-/// Writes what an import recorded.
+/// Writes the result of an import.
 ///
 /// # Errors
 /// `out` cannot be written.

@@ -31,8 +31,8 @@ pub fn list(out: &mut dyn Page, imported: &[Imported]) -> io::Result<()> {
     table.write(out)
 }
 
-/// Writes what an import did, with the run that published and embedded it. `own` is the namespace that searches read by
-/// default.
+/// Writes the result of an import, with the run that published and embedded it. `own` is the namespace that searches
+/// read by default.
 ///
 /// # Errors
 /// `out` cannot be written.

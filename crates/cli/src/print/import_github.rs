@@ -11,7 +11,7 @@ use tamis::import::GithubReport;
 /// The most records that are named; the rest is counted.
 const NAMED: usize = 20;
 
-/// Writes what an import from GitHub did. `own` is the namespace that searches read by default.
+/// Writes the result of an import from GitHub. `own` is the namespace that searches read by default.
 ///
 /// # Errors
 /// `out` cannot be written.

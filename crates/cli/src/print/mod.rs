@@ -6,6 +6,7 @@ pub mod duplicates;
 pub mod evidence;
 pub mod explain;
 pub mod feedback;
+mod further;
 pub mod import;
 pub mod import_github;
 pub mod judge;

@@ -25,7 +25,7 @@ pub fn entries(
     Ok(())
 }
 
-/// Writes what was done to each entry.
+/// Writes the change to each entry.
 pub fn done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) -> String) -> io::Result<()> {
     let what = match done.action {
         ForgetAction::Mark => "hidden",

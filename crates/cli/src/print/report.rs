@@ -30,7 +30,7 @@ pub fn report(out: &mut dyn Page, report: &RunReport, verbose: bool) -> io::Resu
     Ok(())
 }
 
-/// Writes what was embedded with each model, taken from the cache, and left for later.
+/// Writes the number of passages embedded with each model, taken from the cache, and left for later.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -56,7 +56,7 @@ pub fn embedded(out: &mut dyn Page, report: &RunReport) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what was done in each repository. `verbose` adds the unchanged ones.
+/// Writes the changes in each repository. `verbose` adds the unchanged ones.
 fn sources(out: &mut dyn Page, sources: &[SourceReport], verbose: bool) -> io::Result<()> {
     for source in sources {
         let SourceReport { namespace, added, changed, moved, removed, unchanged, passages, remark, .. } = source;

@@ -3,7 +3,7 @@
 use crate::page::Page;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use tamis::search::{IndexReport, PoolEntry};
+use tamis::search::{Copy, FurtherPassage, IndexReport, PoolEntry};
 use tamis::{Answer, CutReport, Hit};
 
 /// A page of a terminal.
@@ -55,7 +55,32 @@ pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
         snippet: String::new(),
         snippet_line: start_line,
         highlights: Vec::new(),
+        entry: format!("sample/{path}"),
+        passages: Vec::new(),
+        copies: Vec::new(),
     }
+}
+
+/// Another passage of a result with nothing but its place.
+pub fn further_passage(start_line: u32, end_line: u32) -> FurtherPassage {
+    FurtherPassage {
+        id: "fedcba9876543210".into(),
+        start_line,
+        end_line,
+        title: None,
+        symbol: None,
+        kind: "function".into(),
+        author: None,
+        dated_at: None,
+        score: 0.7,
+        snippet: String::new(),
+        highlights: Vec::new(),
+    }
+}
+
+/// A near-copy in another document.
+pub fn copy(path: &str) -> Copy {
+    Copy { id: "0011223344556677".into(), namespace: "sample".into(), path: path.into(), start_line: 8, end_line: 12 }
 }
 
 /// An answer without results.
@@ -98,6 +123,8 @@ pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
         path: path.into(),
         start_line: 7,
         symbol: None,
+        passages: 1,
+        copies: 0,
         role: "source".into(),
         bm25: Some(4.0 * score),
         similarity: Some(score),

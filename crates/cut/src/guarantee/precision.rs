@@ -26,7 +26,7 @@ pub(super) fn calibrate(
     let accepted = accepted.take_while(|&(_, loss)| count > 0 && p_value(loss, count, risk) <= level).last();
     if let Some((threshold, loss)) = accepted {
         let kept = mean_kept(&all, threshold);
-        // A threshold beyond all candidates keeps the promise and answers nobody.
+        // A threshold beyond all candidates keeps the promise but never answers.
         if kept > 0.0 {
             let observed = 1.0 - loss;
             return Ok(Calibrated { guarantee, threshold, queries: count, observed, bound: target, kept });

@@ -69,6 +69,10 @@ declare! {
 }
 
 impl Rule for Kneedle {
+    fn counts_passages(&self) -> bool {
+        true
+    }
+
     fn cut(&self, pool: &Pool) -> Cut {
         let knees = Knees::find(&pool.descending(), self.sensitivity);
         let picked = match self.pick {

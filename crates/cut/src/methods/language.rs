@@ -25,6 +25,10 @@ declare! {
 }
 
 impl Rule for LanguageThreshold {
+    fn counts_passages(&self) -> bool {
+        true
+    }
+
     fn reads_thresholds(&self) -> bool {
         true
     }

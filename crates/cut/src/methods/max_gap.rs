@@ -52,6 +52,10 @@ declare! {
 }
 
 impl Rule for MaxGap {
+    fn counts_passages(&self) -> bool {
+        true
+    }
+
     fn reads_aged_distances(&self) -> bool {
         true
     }

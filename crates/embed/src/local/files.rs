@@ -167,7 +167,7 @@ fn whole(file: fs::File) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the content of a file, or `None` when there is no such file.
+/// Returns the content of a file; `None` if it does not exist.
 fn optional(path: &Path) -> Result<Option<Vec<u8>>, EmbedError> {
     match open(path).and_then(whole) {
         Ok(bytes) => Ok(Some(bytes)),

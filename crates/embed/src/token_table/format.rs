@@ -47,7 +47,7 @@ pub enum TableError {
         /// The scale found.
         value: f32,
     },
-    /// The content is not what the checksum was made of.
+    /// The content does not match the checksum.
     #[error("the token table does not match its checksum; it is damaged")]
     Checksum,
     /// The entries to encode do not make whole rows, or are not finite.

@@ -65,7 +65,7 @@ enum Accepted {
     Batch(Batch, Vec<ClientJsonRpcMessage>),
 }
 
-/// An answer given in place of the protocol's.
+/// An answer given instead of the protocol's.
 struct Rejection(Box<Response<Outgoing>>);
 
 impl Rejection {
@@ -230,7 +230,7 @@ impl Handler {
 
     /// Reads the body of a call.
     fn accept(&self, parts: &Parts, body: &[u8], session: Option<&str>) -> Accepted {
-        // The protocol's library itself refuses what is not declared as JSON.
+        // The protocol's library itself refuses a body that is not declared as JSON.
         if !is_json(&parts.headers) {
             return Accepted::One { opens_batches: false };
         }

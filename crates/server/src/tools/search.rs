@@ -1,4 +1,4 @@
-//! `search`: the relevant passages, if any.
+//! `search`: the relevant results, if any.
 
 use crate::hits::Found;
 use crate::labels::note_shown;
@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
+    /// True to list every relevant passage by itself, not under its file, issue or session. The limit still counts these.
+    #[serde(default)]
+    passages: bool,
     /// The number of results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the
     /// query).
     want: Option<Want>,
@@ -66,7 +69,7 @@ impl Tool for Search {
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search";
     const DESCRIPTION: &'static str = "Search code, documents, issues, notes and evidence by words and by meaning. Returns only \
-        relevant results, and the reason why there are no more. An empty answer means that nothing is relevant; a higher limit \
+        relevant results (a file, an issue or a session each, with its best passages), and the reason why there are no more. An empty answer means that nothing is relevant; a higher limit \
         will not find more. Use troubleshoot for an error that may have been solved before, memory_search for notes and past \
         conversations, and related to continue from a result.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
@@ -76,6 +79,7 @@ impl Tool for Search {
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Found>, Refused> {
         let request = SearchRequest {
             limit: arguments.limit,
+            passages: arguments.passages,
             want: arguments.want.map(Want::meant),
             collections: arguments.collections,
             languages: languages(&arguments.languages)?,

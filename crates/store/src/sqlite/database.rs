@@ -266,7 +266,7 @@ mod tests {
         let database = Database::open_writable(&directory.path().join("tamis.db")).unwrap();
         database.apply(&[document("a.md", "one")]).unwrap();
         let id = database.document_passages("here", "a.md").unwrap()[0].id.clone();
-        // Another passage takes the place of the one that would be found by the same twelve digits.
+        // Another passage takes the place of the one with the same twelve digits.
         database.apply(&[document("a.md", "two"), document("b.md", "three")]).unwrap();
         database
             .with_writer(|writer| {

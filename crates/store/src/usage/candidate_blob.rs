@@ -4,10 +4,12 @@
 use crate::usage_record::RecordedCandidate;
 
 /// Number of columns, in the order of [`columns`].
-const COLUMNS: usize = 5;
+const COLUMNS: usize = 6;
 
 fn columns(candidate: &RecordedCandidate) -> [Option<f32>; COLUMNS] {
-    [candidate.similarity, candidate.bm25, candidate.coverage, candidate.score, candidate.probability]
+    let RecordedCandidate { similarity, bm25, coverage, score, probability, entry, .. } = *candidate;
+    // A place is far below the integers that single precision leaves out.
+    [similarity, bm25, coverage, score, probability, entry.map(|place| place as f32)]
 }
 
 /// The blob of these candidates.
@@ -43,7 +45,8 @@ pub(super) fn decode(passages: Vec<String>, blob: &[u8]) -> Option<Vec<RecordedC
                 1 => candidate.bm25 = value,
                 2 => candidate.coverage = value,
                 3 => candidate.score = value,
-                _ => candidate.probability = value,
+                4 => candidate.probability = value,
+                _ => candidate.entry = value.map(|place| place as u32),
             }
         }
     }
@@ -57,14 +60,16 @@ mod tests {
 
     fn candidate() -> impl Strategy<Value = RecordedCandidate> {
         let figure = || prop::option::of(-1e6f32..1e6);
-        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure()).prop_map(
-            |(passage, similarity, bm25, coverage, score, probability)| RecordedCandidate {
+        let entry = prop::option::of(0u32..4000);
+        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), entry).prop_map(
+            |(passage, similarity, bm25, coverage, score, probability, entry)| RecordedCandidate {
                 passage,
                 similarity,
                 bm25,
                 coverage,
                 score,
                 probability,
+                entry,
             },
         )
     }
@@ -77,7 +82,7 @@ mod tests {
         #[test]
         fn what_is_encoded_comes_back(candidates in prop::collection::vec(candidate(), 0..40)) {
             let blob = encode(&candidates);
-            prop_assert!(blob.len() <= 1 + 20 * candidates.len());
+            prop_assert!(blob.len() <= 1 + 24 * candidates.len());
             prop_assert_eq!(decode(passages(&candidates), &blob), Some(candidates));
         }
 

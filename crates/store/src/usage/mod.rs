@@ -93,7 +93,7 @@ const CHECKPOINT_BYTES: u64 = 2 << 20;
 pub struct EmbeddedUsageLog {
     path: PathBuf,
     access: Access,
-    /// `None` if there is no log and none may be created.
+    /// `None` without a log that exists or may be created.
     connection: Option<Mutex<Opened>>,
 }
 

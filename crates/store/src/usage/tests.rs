@@ -13,6 +13,7 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         coverage: Some(0.5),
         score: Some(1.0 - 0.02 * at as f32),
         probability: None,
+        entry: None,
     };
     RecordedSearch {
         id: id.to_owned(),

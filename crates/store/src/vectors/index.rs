@@ -160,7 +160,7 @@ impl VectorIndex {
     /// loses nothing. Open the file to use it.
     ///
     /// # Errors
-    /// When the identity has another dimension, when the file cannot be written, or when the old file is damaged
+    /// The identity has another dimension, the file cannot be written, or the old file is damaged
     /// ([`VectorError::Order`]) and must be rebuilt from the full-precision vectors.
     pub fn save(&self, path: &Path, identity: &Identity) -> Result<(), VectorError> {
         if identity.dimension != self.dimension() {

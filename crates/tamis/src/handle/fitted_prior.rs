@@ -16,6 +16,4 @@ pub(crate) struct PriorKey {
     pub model: Option<String>,
     pub mode: String,
     pub scoring: ScoringKey,
-    /// The prior, rounded to hundredths. It moves a little with every query, and a smaller step would not change a decision.
-    pub prior: i64,
 }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use tamis_cut::Cut;
 
@@ -23,9 +23,10 @@ pub struct Answer {
     pub warnings: Vec<String>,
     /// The model of the semantic leg.
     pub model: Option<String>,
-    /// The relevant passages, best first, shortened to the limit.
+    /// The relevant entries, best first, shortened to the limit. Each is shown by its best passage, with its other relevant
+    /// ones below. With [`SearchRequest::passages`](super::SearchRequest::passages), every relevant passage is a result.
     pub results: Vec<Hit>,
-    /// The number of relevant passages, and the reason.
+    /// The number of relevant entries, and the reason. Rules that are defined on passages count passages.
     pub cut: CutReport,
     /// The best candidate of an empty answer; null if there are results, or no candidates.
     pub nearest: Option<Nearest>,
@@ -36,6 +37,18 @@ pub struct Answer {
     /// The whole pool in ranking order; only if an explanation was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Vec<PoolEntry>>,
+}
+
+impl Answer {
+    /// Returns the number of kept candidates that the results show. An entry counts once, even if each of its passages is a
+    /// result.
+    pub fn shown(&self) -> usize {
+        let entries = || self.results.iter().map(|hit| hit.entry.as_str()).collect::<HashSet<_>>();
+        match self.cut.diagnostics.get("counted").is_some_and(|counted| counted == "entries") {
+            true => entries().len(),
+            false => self.results.len(),
+        }
+    }
 }
 
 /// One result.
@@ -86,6 +99,56 @@ pub struct Hit {
     /// Byte ranges of the query's terms in `snippet`, in order, without overlap. For printers; not in the JSON form.
     #[serde(skip)]
     pub highlights: Vec<std::ops::Range<usize>>,
+    /// The entry that the passage belongs to, which a person counts as one result: namespace and path of its document; for a
+    /// file of many notes also heading and time.
+    pub entry: String,
+    /// The other relevant passages of the entry, best first; empty if each passage is a result.
+    pub passages: Vec<FurtherPassage>,
+    /// Near-copies of these passages in other documents, best first. They are not results themselves.
+    pub copies: Vec<Copy>,
+}
+
+/// Another relevant passage of a result.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FurtherPassage {
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
+    /// Title of the document, or the path of headings above the passage.
+    pub title: Option<String>,
+    /// Qualified name of the symbol.
+    pub symbol: Option<String>,
+    /// What it is: `function`, `comment`, `section`, …
+    pub kind: String,
+    /// Its author or speaker, if there is a single one.
+    pub author: Option<String>,
+    /// The date it was written (RFC 3339).
+    pub dated_at: Option<String>,
+    /// The value that ranked it.
+    pub score: f64,
+    /// The line that answers best.
+    pub snippet: String,
+    /// Byte ranges of the query's terms in `snippet`, in order, without overlap. For printers; not in the JSON form.
+    #[serde(skip)]
+    pub highlights: Vec<std::ops::Range<usize>>,
+}
+
+/// A near-copy of a passage, in another document.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Copy {
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path of the document.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
 }
 
 /// The decided cut.
@@ -93,7 +156,8 @@ pub struct Hit {
 pub struct CutReport {
     /// The method: a cut's name, or `gate` if nothing in the corpus stood out.
     pub method: String,
-    /// The number of relevant candidates; `results` holds the first of them.
+    /// The number of relevant candidates: entries, or passages if the method is defined on those (see the diagnostic
+    /// `counted`). `results` holds the first of them.
     pub keep: usize,
     /// The value at or above which (for distances: at or below which) candidates are kept, if the method has one.
     pub threshold: Option<f64>,
@@ -192,7 +256,8 @@ pub struct IndexReport {
     pub stale: Option<u64>,
 }
 
-/// One candidate of the pool, for explanations.
+/// One candidate of the pool, for explanations: an entry with the figures of its best passage, or a passage if passages are
+/// counted.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PoolEntry {
     /// True if the cut kept it.
@@ -214,6 +279,10 @@ pub struct PoolEntry {
     pub start_line: u32,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
+    /// Number of the entry's passages in the pool.
+    pub passages: usize,
+    /// Number of near-copies of these in other documents.
+    pub copies: usize,
     /// Role of the text: `main`, `test`, `vendored`, `changelog`, …
     pub role: String,
     /// Raw BM25.

@@ -36,20 +36,28 @@ pub(super) struct Placed {
 }
 
 impl Searcher<'_> {
-    /// Returns the kept candidates that are shown, in their order.
-    pub(super) fn arranged(&self, kept: &[Ranked], by: &DisplayOrder<'_>) -> Result<Vec<Placed>, Error> {
-        let scores: Vec<f64> = kept.iter().map(|ranked| by.decay.aged(ranked)).collect();
+    /// Returns those of the `kept` candidates, given by position, that are shown, in display order.
+    pub(super) fn arranged(
+        &self,
+        ranked: &[Ranked],
+        kept: Vec<usize>,
+        by: &DisplayOrder<'_>,
+    ) -> Result<Vec<Placed>, Error> {
+        let place = |position: usize| Placed { position, score: by.decay.aged(&ranked[position]) };
+        let mut placed: Vec<Placed> = kept.into_iter().map(place).collect();
         // Several phrasings use an order other than that of the scores, and only age may change it.
-        let aged = by.decay.is_on() && !by.decay.before_cut();
-        let mut positions: Vec<usize> = if aged { order(&scores) } else { (0..kept.len()).collect() };
-        if let Some(lambda) = by.lambda {
-            let kept: Vec<&Ranked> = positions.iter().map(|&position| &kept[position]).collect();
-            let relevance: Vec<f64> = positions.iter().map(|&position| scores[position]).collect();
-            let places = self.diversified(&kept, &relevance, lambda, by)?;
-            positions = places.into_iter().map(|place| positions[place]).collect();
+        if by.decay.is_on() && !by.decay.before_cut() {
+            let scores: Vec<f64> = placed.iter().map(|placed| placed.score).collect();
+            placed = order(&scores).into_iter().map(|at| placed[at]).collect();
         }
-        positions.truncate(by.limit);
-        Ok(positions.into_iter().map(|position| Placed { position, score: scores[position] }).collect())
+        if let Some(lambda) = by.lambda {
+            let kept: Vec<&Ranked> = placed.iter().map(|placed| &ranked[placed.position]).collect();
+            let relevance: Vec<f64> = placed.iter().map(|placed| placed.score).collect();
+            let places = self.diversified(&kept, &relevance, lambda, by)?;
+            placed = places.into_iter().map(|at| placed[at]).collect();
+        }
+        placed.truncate(by.limit);
+        Ok(placed)
     }
 
     /// Returns the places of `kept` in the order of maximal marginal relevance.

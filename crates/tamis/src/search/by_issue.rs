@@ -242,11 +242,12 @@ impl Searcher<'_> {
             ),
             probabilities: None,
             pool: Pool::scores(values).ok()?,
-            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,
             ranked,
+            entries: None,
+            token_budget: None,
         };
         let search = self.recorded(&found.retrieved.question.text, &found.retrieved, &decided);
         let row = Served {
@@ -278,6 +279,7 @@ impl FoundIssue {
             adjustment: Adjustment::of(1.0, 1.0),
             decay: 1.0,
             score: self.rrf,
+            value: self.rrf,
         }
     }
 }

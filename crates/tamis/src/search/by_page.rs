@@ -1,11 +1,11 @@
-//! Search by page: the kept passages, grouped by their document.
+//! Search by page: the kept entries with their passages, by document.
 
 use super::answer::CutReport;
 use super::query::SearchRequest;
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tamis_store::{DocumentId, StoredPassage};
 
 /// A document with kept passages.
@@ -34,9 +34,10 @@ impl Searcher<'_> {
         let (retrieved, passages) =
             self.retrieve(request, &self.filter(request), self.index.config.search.pool, clock)?;
         let decided = self.decide(&retrieved, passages, asked.rule(), None, clock)?;
+        let kept: HashSet<usize> = (0..decided.cut.keep).chain(decided.further().into_iter().flatten()).collect();
         let mut places: HashMap<DocumentId, usize> = HashMap::new();
         let mut pages: Vec<FoundPage> = Vec::new();
-        for ranked in decided.ranked.into_iter().take(decided.cut.keep) {
+        for (_, ranked) in decided.ranked.into_iter().enumerate().filter(|(at, _)| kept.contains(at)) {
             let similarity = ranked.candidate.similarity;
             let place = *places.entry(ranked.passage.document).or_insert(pages.len());
             match pages.get_mut(place) {

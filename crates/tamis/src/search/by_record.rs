@@ -94,7 +94,7 @@ impl Searcher<'_> {
             return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
         };
         // This comes before unproposed records are left out, since the gate judges the whole collection.
-        let known = decide::known(&retrieved.gathered, models::reference(&model), None);
+        let known = decide::known(&retrieved.gathered, models::reference(&model));
         let verdict = self.index.config.gate.judge(&known);
         let (mut listed, proposed) = listed(&mut retrieved, passages, query);
         clock.lap("rank");
@@ -115,12 +115,13 @@ impl Searcher<'_> {
             probabilities,
             pool,
             // Queries for evidence are not comparable with other queries.
-            coverage_drop: None,
             evidence: None,
             replaced: None,
             warning: None,
             cut,
             ranked: take(&mut listed.ranked),
+            entries: None,
+            token_budget: None,
         };
         let returned = decided.cut.keep.min(query.limit);
         let query_id = self.recorded_evidence(query, &retrieved, &decided, returned, &clock);
@@ -175,11 +176,11 @@ impl Searcher<'_> {
             End::Similarity(least) => {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
-                let pool = decide::pool(take(&mut listed.values), None, 0, None, &Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool, coverage_drop: None, evidence: None });
+                let pool = decide::pool(take(&mut listed.values), None, 0, None, Default::default())?;
+                return Ok(Decision { report: cut, probabilities: None, pool, evidence: None });
             }
         };
-        let grounds = Grounds { gate, reference, prior: Default::default() };
+        let grounds = Grounds { gate, reference, relevance: Default::default() };
         decide::decide(rule, &grounds, &retrieved.gathered, listed)
     }
 
@@ -244,7 +245,8 @@ fn listed(
     let candidates = take(&mut retrieved.gathered.candidates);
     let ranked = candidates.into_iter().zip(passages).filter_map(|(candidate, passage)| {
         let score = candidate.similarity.filter(|similarity| similarity.is_finite())?;
-        let ranked = Ranked { candidate, passage, adjustment: Adjustment::of(1.0, 1.0), decay: 1.0, score };
+        let ranked =
+            Ranked { candidate, passage, adjustment: Adjustment::of(1.0, 1.0), decay: 1.0, score, value: score };
         places.contains_key(&ranked.passage.document).then_some(ranked)
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
@@ -253,7 +255,7 @@ fn listed(
     ranked.retain(|ranked| seen.insert(ranked.passage.document));
     retrieved.gathered.candidates = ranked.iter().map(|ranked| ranked.candidate.clone()).collect();
     let values = ranked.iter().map(|ranked| ranked.score).collect();
-    let listed = Listed { ranked, values, background, admitted: None, source_tables: Vec::new() };
+    let listed = Listed { ranked, entries: None, values, background, admitted: None, source_tables: Vec::new() };
     (listed, if by_words { places } else { HashMap::new() })
 }
 

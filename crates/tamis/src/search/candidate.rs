@@ -38,5 +38,8 @@ pub(super) struct Ranked {
     pub adjustment: Adjustment,
     /// The decay factor of its age, in (0, 1].
     pub decay: f64,
+    /// The value that ranks it.
     pub score: f64,
+    /// The value that a cut reads of it; another one where reciprocal ranks order.
+    pub value: f64,
 }

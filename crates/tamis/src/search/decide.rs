@@ -3,16 +3,16 @@
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::decay::SearchDecay;
+use super::entries::Entry;
 use super::gather::Gathered;
 use super::gather::Phrased;
 use super::rank_factors::lowered;
-use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use crate::Error;
 use crate::config::RankFactors;
 use std::collections::HashMap;
 use tamis_cut::{
-    Admission, Admitted, Background, Gate, Pool, RawScores, Rule, Scale, SourceTable, TopScore, coverage_drop,
+    Admission, Admitted, Background, Gate, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
 use tamis_rank::{
     Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
@@ -62,8 +62,11 @@ pub(super) struct Steps<'a> {
 
 /// The pool in order, with the values that the rule reads.
 pub(super) struct Listed {
-    /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others.
+    /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others. If entries are
+    /// counted, the best passage of each comes before all other passages.
     pub ranked: Vec<Ranked>,
+    /// The entries, in the order of their best passages; `None` if passages are counted.
+    pub entries: Option<Vec<Entry>>,
     /// The values that the rule reads, descending.
     pub values: Vec<f64>,
     /// The value of a passage that has nothing to do with the query.
@@ -109,7 +112,6 @@ pub(super) fn list(
     let rank = |position: usize| if scores[position].is_finite() { scores[position] } else { f64::NEG_INFINITY };
     order.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)));
     let source_tables = by_source(rule, steps.tables, &passages, &values, &mut order);
-    values.sort_by(|a, b| b.total_cmp(a));
 
     let admission = |(candidate, passage): (&Candidate, &StoredPassage)| {
         let Candidate { similarity, coverage, .. } = *candidate;
@@ -131,9 +133,12 @@ pub(super) fn list(
             adjustment: adjustments[position],
             decay: decay[position],
             score: scores[position],
+            value: values[position],
         })
     });
-    Listed { ranked: ranked.collect(), values, background: fused.background, admitted, source_tables }
+    let ranked: Vec<Ranked> = ranked.collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    Listed { ranked, entries: None, values, background: fused.background, admitted, source_tables }
 }
 
 /// Returns the values of the collections with a table of their own. Candidates above their collection's threshold, given the best
@@ -227,8 +232,6 @@ pub(super) struct Decision {
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// The lead of the first candidate over the next ones, in coverage.
-    pub coverage_drop: Option<f64>,
     /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
 }
@@ -238,17 +241,18 @@ pub(super) struct Grounds<'a> {
     pub gate: Option<&'a Gate>,
     /// The typical similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub prior: RelevancePrior,
+    /// The model of where relevance ends.
+    pub relevance: Relevance,
 }
 
 /// Returns the pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (from
-/// `count` passages), the admitted candidates, and the relevance prior.
+/// `count` passages), the admitted candidates, and the model of where relevance ends.
 pub(super) fn pool(
     values: Vec<f64>,
     background: Option<f64>,
     count: u64,
     admitted: Option<Admitted>,
-    prior: &RelevancePrior,
+    relevance: Relevance,
 ) -> Result<Pool, Error> {
     let mut pool = Pool::scores(values).map_err(|error| Error::argument("pool", error.to_string(), "sorted"))?;
     if let Some(mean) = background {
@@ -260,7 +264,7 @@ pub(super) fn pool(
     if let Some(admitted) = admitted {
         pool = pool.with_admitted(admitted);
     }
-    Ok(pool.with_relevance(prior.relevance))
+    Ok(pool.with_relevance(relevance))
 }
 
 /// Decides how many of the listed candidates are relevant.
@@ -271,27 +275,27 @@ pub(super) fn decide(
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
     let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, .. } = listed;
-    let &Grounds { gate, reference, prior } = grounds;
+    let &Grounds { gate, reference, relevance } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
-    let mut pool = pool(values, background, count, admitted, &prior)?.with_source_tables(std::mem::take(source_tables));
+    let mut pool =
+        pool(values, background, count, admitted, relevance)?.with_source_tables(std::mem::take(source_tables));
     if rule.reads_sizes() {
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
-    let known = known(gathered, reference, prior.usual_evidence);
+    let known = known(gathered, reference);
     let cut = match gate {
         Some(gate) => gate.cut(&known, rule, &pool),
         None => rule.cut(&pool),
     };
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
     let report = CutReport::from(cut);
-    let coverages: Vec<Option<f64>> = ranked.iter().take(6).map(|ranked| ranked.candidate.coverage).collect();
-    Ok(Decision { report, probabilities, pool, coverage_drop: coverage_drop(&coverages), evidence: known.sum() })
+    Ok(Decision { report, probabilities, pool, evidence: known.sum() })
 }
 
 /// Returns the absolute evidence of the best candidates, over all phrasings.
-pub(super) fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f64>) -> tamis_cut::Evidence {
+pub(super) fn known(gathered: &Gathered, reference: Option<f64>) -> tamis_cut::Evidence {
     let phrased = gathered.phrased.iter().flat_map(|phrased| &phrased.candidates);
     let candidates: Vec<&Candidate> = gathered.candidates.iter().chain(phrased).collect();
     let best = |score: fn(&Candidate) -> Option<f64>| {
@@ -307,6 +311,6 @@ pub(super) fn known(gathered: &Gathered, reference: Option<f64>, usual: Option<f
         best_similarity: best(|candidate| candidate.similarity),
         background,
         reference,
-        usual,
+        ..tamis_cut::Evidence::default()
     }
 }

@@ -1,51 +1,33 @@
-//! The relevance prior of an index, from its past queries and from those that people judged.
+//! The model of where relevance ends in an index: built in, and fitted to the labelled queries. Queries without a label move
+//! nothing.
 
 use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, OPENED_QUERIES, labelled_queries, normalized_scores};
-use super::relevance_prior::RelevancePrior;
 use super::searcher::Searcher;
+use super::text_kind::kind_of;
 use crate::config::Mode;
 use crate::handle::PriorKey;
-use tamis_cut::{JudgedPool, Profile, Relevance};
-use tamis_store::{RecordedSearch, ScoringKey, UsageLog};
-
-/// The number of past queries that form the profile.
-pub(crate) const PAST_QUERIES: usize = 500;
+use tamis_cut::{JudgedPool, Relevance};
+use tamis_store::{RecordedSearch, ScoringKey};
 
 impl Searcher<'_> {
-    /// Returns `true` if past queries and judgements move the cut.
+    /// Returns `true` if labels move the cut.
     pub(super) fn learns(&self) -> bool {
         self.index.config.telemetry.record && self.index.config.search.learn
     }
 
-    /// Returns the prior for a search. If the log cannot be read, it is the built-in one.
-    pub(crate) fn relevance_prior(
+    /// Returns the model for searches of this kind. If the log cannot be read, it is the built-in one.
+    pub(crate) fn relevance(
         &self,
-        namespace: &str,
-        model: Option<&str>,
-        mode: Mode,
-        scoring: &ScoringKey,
-    ) -> RelevancePrior {
-        if !self.learns() {
-            return RelevancePrior::default();
-        }
-        let Ok(log) = self.index.usage.log() else { return RelevancePrior::default() };
-        let Ok(past) = log.profile(namespace, model, PAST_QUERIES) else { return RelevancePrior::default() };
-        let profile = Profile::of(past.into_iter().map(|query| (query.coverage_drop, query.evidence)));
-        let mut prior = RelevancePrior::from(&profile);
-        prior.relevance = self.fitted(log, prior.relevance, namespace, model, mode, scoring);
-        prior
-    }
-
-    /// Returns the relevance fitted to the judgements, or `prior` without any.
-    fn fitted(
-        &self,
-        log: &dyn UsageLog,
-        prior: Relevance,
         namespace: &str,
         model: Option<&str>,
         mode: Mode,
         scoring: &ScoringKey,
     ) -> Relevance {
+        let prior = Relevance::of(kind_of(scoring));
+        if !self.learns() {
+            return prior;
+        }
+        let Ok(log) = self.index.usage.log() else { return prior };
         let labels = log.label_version().unwrap_or_default();
         if labels.is_empty() {
             return prior;
@@ -56,7 +38,6 @@ impl Searcher<'_> {
             model: model.map(str::to_owned),
             mode: mode.to_string(),
             scoring: scoring.clone(),
-            prior: (prior.level * 100.0) as i64,
         };
         let mut fitted = self.index.fitted.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((known, relevance)) = fitted.as_ref()

@@ -20,7 +20,7 @@ const VALUE: &str = "normalized_score";
 /// Returns the normalized score of each candidate, at least 0. All are 0 if the best does not stand out from the background.
 fn values(search: &RecordedSearch) -> Vec<f64> {
     let above = |scores: Vec<f64>| scores.into_iter().map(|score| score.max(0.0)).collect();
-    let none = || search.candidates.iter().map_while(|candidate| candidate.score).map(|_| 0.0).collect();
+    let none = || search.counted().iter().map_while(|candidate| candidate.score).map(|_| 0.0).collect();
     normalized_scores(search).map_or_else(none, above)
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tamis_cut::{Background, Pool};
-use tamis_store::{JudgedSearch, Judgement, OpenedSearch, RecordedSearch};
+use tamis_store::{JudgedSearch, Judgement, OpenedSearch, RecordedCandidate, RecordedSearch};
 
 /// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
@@ -111,16 +111,34 @@ impl<'a> JudgedQuery<'a> {
         (!said.is_empty()).then_some(JudgedQuery { search, weight: OPENED_WEIGHT, said })
     }
 
-    /// Returns the labels of the first `count` candidates, best first.
+    /// Returns the labels of the first `count` candidates, best first. A label of any passage counts for its entry.
     pub fn relevant(&self, count: usize) -> impl Iterator<Item = Option<bool>> {
-        self.search.candidates.iter().take(count).map(|candidate| self.said.get(candidate.passage.as_str()).copied())
+        said_of(self.search, &self.said).into_iter().take(count)
     }
 
-    /// Returns the number of relevant passages that are not among the first `count` candidates.
+    /// Returns the number of relevant entries that are not among the first `count` candidates.
     pub fn missed(&self, count: usize) -> usize {
-        let relevant = self.said.values().filter(|&&relevant| relevant).count();
-        relevant - self.relevant(count).flatten().filter(|&relevant| relevant).count()
+        let said = said_of(self.search, &self.said);
+        let later = said.iter().skip(count).filter(|&&relevant| relevant == Some(true)).count();
+        let pool: HashSet<&str> = self.search.candidates.iter().map(|candidate| candidate.passage.as_str()).collect();
+        let outside = self.said.iter().filter(|&(passage, &relevant)| relevant && !pool.contains(passage)).count();
+        later + outside
     }
+}
+
+/// Returns the judgement of each counted candidate of a search. A relevant passage makes its entry relevant. An irrelevant one
+/// says nothing about the other passages of its entry.
+pub(crate) fn said_of(search: &RecordedSearch, said: &HashMap<&str, bool>) -> Vec<Option<bool>> {
+    let counted = search.counted();
+    let of = |candidate: &RecordedCandidate| said.get(candidate.passage.as_str()).copied();
+    let mut relevant: Vec<Option<bool>> = counted.iter().map(of).collect();
+    for candidate in &search.candidates[counted.len()..] {
+        let entry = candidate.entry.and_then(|place| relevant.get_mut(place as usize));
+        if let (Some(entry), Some(true)) = (entry, of(candidate)) {
+            *entry = Some(true);
+        }
+    }
+    relevant
 }
 
 /// Returns the normalized score of each candidate of a search, ending before the first without a score. The scores do not
@@ -133,7 +151,7 @@ pub(super) fn normalized_scores(search: &RecordedSearch) -> Option<Vec<f64>> {
 /// Returns the scores that a cut read in a search. A log can hold them out of order; each is then lowered to the one before.
 pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError> {
     let mut lowest = f64::INFINITY;
-    let scores = search.candidates.iter().map_while(|candidate| candidate.score);
+    let scores = search.counted().iter().map_while(|candidate| candidate.score);
     Pool::scores(scores.map(|score| {
         lowest = lowest.min(f64::from(score));
         lowest

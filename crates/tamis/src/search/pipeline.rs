@@ -2,8 +2,9 @@
 
 use super::answer::{Answer, IndexReport};
 use super::arrange::{DisplayOrder, Placed};
+use super::candidate::Ranked;
 use super::decay::SearchDecay;
-use super::present::{entries, nearest, present};
+use super::present::{Shown, nearest, pool_entries};
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::question::Question;
@@ -113,38 +114,43 @@ impl<'a> Searcher<'a> {
         let decay = self.decay(&retrieved.question);
         decay.explain(&mut decided.cut, &decided.ranked);
 
-        let Decided { ranked, cut, mode, rerank, replaced, warning, .. } = decided;
-        let limit = request.limit.unwrap_or(self.index.config.search.top_k).min(cut.keep);
-        let placed = self.arranged(
-            &ranked[..cut.keep.min(ranked.len())],
-            &DisplayOrder {
-                decay,
-                lambda: request.diversity.or(self.index.config.memory.diversity().filter(|_| request.memory)),
-                limit,
-                model: retrieved.model.as_deref().map(|model| model.model().id.as_str()),
-            },
-        )?;
+        let limit = request.limit.unwrap_or(self.index.config.search.top_k).min(decided.cut.keep);
+        let order = DisplayOrder {
+            decay,
+            lambda: request.diversity.or(self.index.config.memory.diversity().filter(|_| request.memory)),
+            limit,
+            model: retrieved.model.as_deref().map(|model| model.model().id.as_str()),
+        };
+        let kept = 0..decided.cut.keep.min(decided.ranked.len());
+        let placed = self.arranged(&decided.ranked, kept.collect(), &order)?;
+        let further = decided.further();
+        let flat = request.passages.then(|| {
+            let passages = flattened(&decided.ranked, &placed, &further);
+            self.arranged(&decided.ranked, passages, &DisplayOrder { limit: usize::MAX, ..order })
+        });
+        let flat = flat.transpose()?;
         clock.lap("arrange");
         let Retrieved { model, coverage, fallback_reason, gathered, question, mut warnings, .. } = retrieved;
-        warnings.extend(warning);
+        warnings.extend(decided.warning.take());
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
         let lines = request.snippet_lines.unwrap_or(self.index.config.search.snippet_lines);
-        let documents: Vec<DocumentId> = placed.iter().map(|placed| ranked[placed.position].passage.document).collect();
+        let shown = Shown { question: &question, highlighter: highlighter.as_ref(), lines, decay: &decay };
+        let Decided { ranked, cut, .. } = &decided;
+        let listed = flat.as_ref().unwrap_or(&placed);
+        let documents: Vec<DocumentId> = listed.iter().map(|placed| ranked[placed.position].passage.document).collect();
         let known = self.index.store.attributes(&documents)?;
-        let present = |((&Placed { position, score }, known), rank)| {
-            present(rank, &ranked[position], score, known, &question, highlighter.as_ref(), lines)
-        };
-        let results = placed.iter().zip(known).zip(1..).map(present).collect();
-        let pool = request.explain.then(|| entries(&ranked, cut.keep, &placed, &rerank, &decay, question.now_ns));
+        let further = if flat.is_some() { &[] } else { further.as_slice() };
+        let results = shown.results(&decided, listed, further, known);
+        let pool = request.explain.then(|| pool_entries(&decided, &placed, &decay, question.now_ns));
         let nearest = ranked.first().filter(|_| cut.keep == 0).map(nearest);
         clock.lap("present");
         step()?;
 
-        let fallback_reason = joined(fallback_reason, replaced);
+        let fallback_reason = joined(fallback_reason, decided.replaced.clone());
         let recorded = recorded.filter(|_| self.index.config.telemetry.record);
         let served = |clock: &Stopwatch| Served {
-            cut: &cut,
+            cut,
             collections: &filter.collections,
             lexical_found: gathered.found.lexical,
             semantic_found: gathered.found.semantic,
@@ -157,7 +163,7 @@ impl<'a> Searcher<'a> {
             fallback_reason: fallback_reason.clone(),
         };
         let query_id = recorded.and_then(|search| {
-            let search = self.shown_to(request.caller, placed.iter().map(|placed| placed.position), search);
+            let search = self.shown_to(request.caller, &results, search);
             self.record(search, served(&clock), request.entry_point.as_deref())
         });
         clock.lap("record");
@@ -168,12 +174,12 @@ impl<'a> Searcher<'a> {
             query,
             query_id,
             language_hint: question.hint.map(str::to_owned),
-            mode_used: mode.to_string(),
+            mode_used: decided.mode.to_string(),
             fallback_reason,
             warnings,
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,
-            cut,
+            cut: decided.cut,
             nearest,
             timings_ms: if limited { BTreeMap::new() } else { clock.finish() },
             index: IndexReport {
@@ -209,4 +215,20 @@ impl<'a> Searcher<'a> {
             ..Filter::default()
         })
     }
+}
+
+/// All passages to hand over with the entries that are shown, in the order of the ranking.
+fn flattened(ranked: &[Ranked], placed: &[Placed], further: &[Vec<usize>]) -> Vec<usize> {
+    let mut passages: Vec<usize> = placed.iter().map(|placed| placed.position).collect();
+    passages.extend(placed.iter().filter_map(|placed| further.get(placed.position)).flatten());
+    // Values that are equal, or missing, stand as they were.
+    let key = |at: usize| {
+        let value = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
+        (value(ranked[at].score), value(ranked[at].value))
+    };
+    passages.sort_by(|&a, &b| {
+        let (a, b) = (key(a), key(b));
+        b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
+    });
+    passages
 }

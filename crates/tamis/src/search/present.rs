@@ -1,49 +1,131 @@
 //! Turns ranked passages into the results and the pool of an answer.
 
-use super::answer::{Hit, Nearest, PoolEntry};
+use super::answer::{Copy, FurtherPassage, Hit, Nearest, PoolEntry};
 use super::arrange::Placed;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
+use super::entries::{self, Entry};
+use super::metadata;
 use super::question::Question;
 use super::rerank::Rerank;
-use super::{metadata, snippet};
+use super::retrieve::Decided;
+use super::snippet::{self, Snippet};
+use std::collections::HashSet;
 use tamis_store::{Attribute, Highlighter, StoredPassage};
 
-/// Creates one result.
-pub(super) fn present(
-    rank: usize,
-    hit: &Ranked,
-    score: f64,
-    known: Vec<Attribute>,
-    question: &Question,
-    highlighter: Option<&Highlighter>,
-    lines: usize,
-) -> Hit {
-    let passage = &hit.passage;
-    let snippet = snippet::best(&passage.text, passage.start_line, passage.form, highlighter, lines);
-    Hit {
-        rank,
+/// How results are shown.
+pub(super) struct Shown<'a> {
+    pub question: &'a Question,
+    pub highlighter: Option<&'a Highlighter>,
+    /// Lines of a snippet.
+    pub lines: usize,
+    pub decay: &'a SearchDecay<'a>,
+}
+
+impl Shown<'_> {
+    /// The results at these places. `known` has the attributes of each one's document, and `further` the other passages to
+    /// hand over with each candidate of the cut, as positions.
+    pub fn results(
+        &self,
+        decided: &Decided,
+        placed: &[Placed],
+        further: &[Vec<usize>],
+        known: Vec<Vec<Attribute>>,
+    ) -> Vec<Hit> {
+        let Decided { ranked, entries, .. } = decided;
+        let entries = entries.as_deref().unwrap_or_default();
+        let result = |((&Placed { position, score }, known), rank)| {
+            let others = further.get(position).map(Vec::as_slice).unwrap_or_default();
+            let shown: Vec<usize> = std::iter::once(position).chain(others.iter().copied()).collect();
+            Hit {
+                passages: others.iter().map(|&at| self.further(&ranked[at])).collect(),
+                copies: copies(ranked, entries, &shown),
+                ..self.hit(rank, &ranked[position], score, known)
+            }
+        };
+        placed.iter().zip(known).zip(1..).map(result).collect()
+    }
+
+    /// One result: a passage in its place.
+    fn hit(&self, rank: usize, hit: &Ranked, score: f64, known: Vec<Attribute>) -> Hit {
+        let passage = &hit.passage;
+        let snippet = self.snippet(passage, self.lines);
+        Hit {
+            rank,
+            id: passage.id.clone(),
+            collection: passage.collection.clone(),
+            namespace: passage.namespace.clone(),
+            shared: self.question.scope.shared.contains(&passage.namespace),
+            path: passage.path.clone(),
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            title: title(passage),
+            symbol: passage.symbol.clone(),
+            kind: passage.kind.clone(),
+            language: passage.language.clone(),
+            author: passage.author.clone(),
+            dated_at: dated_at(passage),
+            attributes: metadata::by_name(known),
+            bm25: hit.candidate.bm25,
+            similarity: hit.candidate.similarity,
+            score,
+            snippet: snippet.text,
+            snippet_line: snippet.start_line,
+            highlights: snippet.highlights,
+            entry: entries::identity(passage),
+            passages: Vec::new(),
+            copies: Vec::new(),
+        }
+    }
+
+    /// Another passage of a result.
+    fn further(&self, hit: &Ranked) -> FurtherPassage {
+        let passage = &hit.passage;
+        let snippet = self.snippet(passage, 1);
+        FurtherPassage {
+            id: passage.id.clone(),
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            title: title(passage),
+            symbol: passage.symbol.clone(),
+            kind: passage.kind.clone(),
+            author: passage.author.clone(),
+            dated_at: dated_at(passage),
+            score: self.decay.aged(hit),
+            snippet: snippet.text,
+            highlights: snippet.highlights,
+        }
+    }
+
+    fn snippet(&self, passage: &StoredPassage, lines: usize) -> Snippet {
+        snippet::best(&passage.text, passage.start_line, passage.form, self.highlighter, lines)
+    }
+}
+
+/// The heading of a passage, or the title of its document.
+fn title(passage: &StoredPassage) -> Option<String> {
+    passage.heading.clone().or_else(|| passage.title.clone())
+}
+
+fn dated_at(passage: &StoredPassage) -> Option<String> {
+    passage.dated_ns.map(|ns| metadata::moment(ns).to_string())
+}
+
+/// The copies of passages that are shown together, those of the first one first, each document once.
+fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
+    let mut seen = HashSet::new();
+    let all = || entries.iter().flat_map(|entry| &entry.copies);
+    let of = |at: usize| all().filter(move |(original, _)| *original == at).map(|(_, copy)| *copy);
+    let copies = shown.iter().flat_map(|&at| of(at)).map(|at| &ranked[at].passage);
+    let once = copies.filter(|passage| seen.insert(passage.document));
+    once.map(|passage| Copy {
         id: passage.id.clone(),
-        collection: passage.collection.clone(),
         namespace: passage.namespace.clone(),
-        shared: question.scope.shared.contains(&passage.namespace),
         path: passage.path.clone(),
         start_line: passage.start_line,
         end_line: passage.end_line,
-        title: passage.heading.clone().or_else(|| passage.title.clone()),
-        symbol: passage.symbol.clone(),
-        kind: passage.kind.clone(),
-        language: passage.language.clone(),
-        author: passage.author.clone(),
-        dated_at: passage.dated_ns.map(|ns| metadata::moment(ns).to_string()),
-        attributes: metadata::by_name(known),
-        bm25: hit.candidate.bm25,
-        similarity: hit.candidate.similarity,
-        score,
-        snippet: snippet.text,
-        snippet_line: snippet.start_line,
-        highlights: snippet.highlights,
-    }
+    })
+    .collect()
 }
 
 /// Returns the best candidate of an answer without results.
@@ -54,27 +136,27 @@ pub(super) fn nearest(hit: &Ranked) -> Nearest {
         namespace: passage.namespace.clone(),
         path: passage.path.clone(),
         start_line: passage.start_line,
-        title: passage.heading.clone().or_else(|| passage.title.clone()),
+        title: title(passage),
         symbol: passage.symbol.clone(),
     }
 }
 
-/// Returns every candidate, for an explanation.
-pub(super) fn entries(
-    ranked: &[Ranked],
-    keep: usize,
+/// Every candidate that the cut counted, for an explanation.
+pub(super) fn pool_entries(
+    decided: &Decided,
     placed: &[Placed],
-    rerank: &Rerank,
     decay: &SearchDecay<'_>,
     now_ns: i64,
 ) -> Vec<PoolEntry> {
+    let Decided { ranked, rerank, entries, .. } = decided;
     let days = |date: i64| ((now_ns as f64 - date as f64) / 86_400e9).max(0.0);
     let date = |passage: &StoredPassage| match rerank.by_age() {
         true => Rerank::date(passage),
         false => decay.date(passage),
     };
+    let of = |at: usize| entries.as_ref().and_then(|entries| entries.get(at));
     let entry = |(at, hit): (usize, &Ranked)| PoolEntry {
-        kept: at < keep,
+        kept: at < decided.cut.keep,
         rank: None,
         namespace: hit.passage.namespace.clone(),
         distance_factor: hit.adjustment.factor,
@@ -83,15 +165,17 @@ pub(super) fn entries(
         path: hit.passage.path.clone(),
         start_line: hit.passage.start_line,
         symbol: hit.passage.symbol.clone(),
+        passages: 1 + of(at).map_or(0, |entry| entry.further.len()),
+        copies: of(at).map_or(0, |entry| entry.copies.len()),
         role: hit.passage.role.clone(),
         bm25: hit.candidate.bm25,
         similarity: hit.candidate.similarity,
         coverage: hit.candidate.coverage,
         score: hit.score,
     };
-    let mut entries: Vec<PoolEntry> = ranked.iter().enumerate().map(entry).collect();
+    let mut pool: Vec<PoolEntry> = ranked.iter().enumerate().take(decided.counted()).map(entry).collect();
     for (placed, rank) in placed.iter().zip(1..) {
-        entries[placed.position].rank = Some(rank);
+        pool[placed.position].rank = Some(rank);
     }
-    entries
+    pool
 }

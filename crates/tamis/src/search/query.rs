@@ -27,8 +27,10 @@ pub struct SearchRequest {
     pub query: String,
     /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
     pub variants: Vec<Variant>,
-    /// Most results shown, 1 to 1000. It only shortens the list that the cut has decided. `None`: `search.top_k`.
+    /// Most entries shown, 1 to 1000. It only shortens the list that the cut has decided. `None`: `search.top_k`.
     pub limit: Option<usize>,
+    /// True to return every relevant passage as a result, not below its entry. The limit still counts entries.
+    pub passages: bool,
     /// The cut. `None`: `search.cut`, or `memory.cut` for memories.
     pub cut: Option<Box<dyn Rule>>,
     /// The number of results wanted, which sets the strictness of a cut that has one. `None`: `search.want`.
@@ -99,14 +101,21 @@ impl SearchRequest {
         SearchRequest { memory: true, ..SearchRequest::new(query) }
     }
 
-    /// Sets the most results shown, 1 to 1000. It only shortens the list that the cut has decided.
+    /// Sets the most entries shown, 1 to 1000. It only shortens what the cut has decided.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Sets a cut other than the configuration's.
+    /// Gives every relevant passage as a result of its own.
+    #[must_use]
+    pub fn passages(mut self) -> Self {
+        self.passages = true;
+        self
+    }
+
+    /// Uses another cut than the configuration's.
     #[must_use]
     pub fn cut(mut self, cut: Box<dyn Rule>) -> Self {
         self.cut = Some(cut);

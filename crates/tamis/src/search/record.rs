@@ -1,6 +1,6 @@
 //! The record of a search, for feedback, guarantees and replays.
 
-use super::answer::CutReport;
+use super::answer::{CutReport, Hit};
 use super::caller::SearchCaller;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
@@ -8,6 +8,7 @@ use super::quality_row::{Served, quality};
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
+use std::collections::HashMap;
 use tamis_cut::Rule;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
@@ -15,19 +16,29 @@ use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 /// The entry point of a search that does not name one.
 const ENTRY_POINT: &str = "library";
 
+/// The number of further passages of a result that every printer shows.
+const FURTHER_SHOWN: usize = 2;
+
 impl Searcher<'_> {
     /// Returns the record of a search, without its identifier and time.
     pub(super) fn recorded(&self, query: &str, retrieved: &Retrieved, decided: &Decided) -> RecordedSearch {
         let Decided { ranked, cut, mode, scoring, pool, .. } = decided;
         let background = retrieved.gathered.background();
         let single = |value: Option<f64>| value.map(|value| value as f32);
+        let entries = decided.entry_places();
+        let counted = decided.counted();
         let candidate = |(at, ranked): (usize, &Ranked)| RecordedCandidate {
             passage: ranked.passage.id.clone(),
             similarity: single(ranked.candidate.similarity),
             bm25: single(ranked.candidate.bm25),
             coverage: single(ranked.candidate.coverage),
-            score: single(pool.values().get(at).copied()),
+            // A value that is not finite was not read.
+            score: single(match at < counted {
+                true => pool.values().get(at).copied(),
+                false => Some(ranked.value).filter(|value| value.is_finite()),
+            }),
             probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),
+            entry: Some(entries[at]),
         };
         let semantic = retrieved.gathered.semantic.as_ref();
         RecordedSearch {
@@ -47,7 +58,7 @@ impl Searcher<'_> {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            coverage_drop: decided.coverage_drop,
+            coverage_drop: None,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
             caller: None,
@@ -59,11 +70,17 @@ impl Searcher<'_> {
     pub(super) fn shown_to(
         &self,
         caller: Option<SearchCaller>,
-        shown: impl Iterator<Item = usize>,
+        results: &[Hit],
         search: RecordedSearch,
     ) -> RecordedSearch {
         let Some(caller) = caller.filter(|_| self.index.config.telemetry.opened()) else { return search };
-        let shown = shown.filter_map(|position| u32::try_from(position).ok()).collect();
+        let places: HashMap<&str, u32> =
+            search.candidates.iter().zip(0..).map(|(candidate, place)| (candidate.passage.as_str(), place)).collect();
+        let ids = results.iter().flat_map(|hit| {
+            let further = hit.passages.iter().take(FURTHER_SHOWN).map(|further| further.id.as_str());
+            std::iter::once(hit.id.as_str()).chain(further)
+        });
+        let shown = ids.filter_map(|id| places.get(id).copied()).collect();
         RecordedSearch { caller: Some(caller.key), shown: Some(shown), ..search }
     }
 

@@ -1,10 +1,9 @@
 //! Decides a recorded search again with another rule, from its recorded candidates, as the search itself would have.
 
 use super::decide::{Fusions, pool};
-use super::relevance_prior::RelevancePrior;
 use crate::Error;
 use std::ops::RangeInclusive;
-use tamis_cut::{Admission, Background, Gate, RawScores, Rule};
+use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
 use tamis_store::{RecordedSearch, ScoringKey, ScoringKind};
 
@@ -14,7 +13,7 @@ pub(crate) struct ReplayGrounds<'a> {
     pub configured: Configured,
     /// The typical similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub prior: RelevancePrior,
+    pub relevance: Relevance,
 }
 
 /// The fusions of the configuration.
@@ -64,6 +63,7 @@ pub(crate) fn replayed(
         .map(|candidate| Evidence { similarity: double(candidate.similarity), bm25: double(candidate.bm25) })
         .collect();
     let list = List::of(search, &evidence, &grounds.configured.fusions(search, rule), grounds.configured.fusion);
+    let list = if counts_entries(search, rule) { list.grouped(search) } else { list };
 
     let mut order = list.order;
     let admission = |&place: &usize| {
@@ -78,7 +78,7 @@ pub(crate) fn replayed(
         order.sort_by_key(|&place| admissions[place] == Admission::Refused);
         admissions.into_iter().collect()
     });
-    let pool = pool(values, list.background, search.passages, admitted, &grounds.prior)?;
+    let pool = pool(values, list.background, search.passages, admitted, grounds.relevance)?;
     let cut = match grounds.gate {
         Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
         None => rule.cut(&pool),
@@ -87,13 +87,24 @@ pub(crate) fn replayed(
     Ok(Replayed { kept: order, method: cut.method })
 }
 
+/// Returns `true` if a search of these candidates under `rule` counts entries: the rule does, and what belongs together is
+/// known. Candidates of a single document are counted by passage.
+fn counts_entries(search: &RecordedSearch, rule: &dyn Rule) -> bool {
+    let entries = || search.candidates.iter().map(|candidate| candidate.entry);
+    let alone = || entries().len() > 1 && entries().all(|entry| Some(entry) == entries().next());
+    let recorded = search.scoring.counts_entries();
+    !rule.counts_passages() && entries().all(|entry| entry.is_some()) && (recorded || !alone())
+}
+
 /// The candidates as a rule reads them.
 struct List {
-    /// The value of each candidate, in the record's order.
+    /// The values, in any order: one for each place of `order`.
     values: Vec<f64>,
     /// The candidates' places, best first.
     order: Vec<usize>,
     background: Option<f64>,
+    /// True if order and values are those that were recorded.
+    recorded: bool,
 }
 
 impl List {
@@ -103,7 +114,10 @@ impl List {
         let recorded_by: Option<Fusion> = search.scoring.fusion.parse().ok();
         match (recorded, recorded_by) {
             (Some(values), Some(by)) if by == fusions.cut => {
-                List { values, order: (0..evidence.len()).collect(), background: search.score_background }
+                // The best passages of entries stand first in the record, whatever the others have.
+                let in_order = || (0..evidence.len()).collect();
+                let order = if search.scoring.counts_entries() { order(&values) } else { in_order() };
+                List { values, order, background: search.score_background, recorded: true }
             }
             (recorded, by) => {
                 let memories = search.scoring.kind == ScoringKind::Memories;
@@ -120,8 +134,24 @@ impl List {
                 let means = BackgroundEvidence { similarity: search.similarity_mean, bm25: search.bm25_mean };
                 let values = moved(fusions.cut);
                 let order = order(&if fusions.order == fusions.cut { values.clone() } else { moved(fusions.order) });
-                List { order, background: fusions.cut.background(evidence, means), values }
+                List { order, background: fusions.cut.background(evidence, means), values, recorded: false }
             }
+        }
+    }
+
+    /// The same by entries: the place of the best passage of each, and its value.
+    fn grouped(self, search: &RecordedSearch) -> Self {
+        let counted = search.counted().len();
+        if self.recorded && search.scoring.counts_entries() {
+            return List { values: self.values[..counted].to_vec(), order: (0..counted).collect(), ..self };
+        }
+        let keys: Vec<Option<u32>> = self.order.iter().map(|&place| search.candidates[place].entry).collect();
+        let values: Vec<f64> = self.order.iter().map(|&place| self.values[place]).collect();
+        let entries = tamis_rank::entries(&keys, &values);
+        List {
+            values: entries.iter().map(|entry| entry.value).collect(),
+            order: entries.iter().map(|entry| self.order[entry.passages[0]]).collect(),
+            ..self
         }
     }
 }
@@ -139,9 +169,9 @@ fn factors(recorded: &[f64], fused: &[f64], plausible: &RangeInclusive<f64>) -> 
 
 /// Returns the scoring key of the same search under `rule`: the recorded key with the rule's fusion.
 pub(crate) fn scoring_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> ScoringKey {
-    let mut key = search.scoring.clone();
+    let mut key = search.scoring.clone().counting_passages();
     key.fusion = configured.fusions(search, rule).cut.to_string();
-    key
+    if counts_entries(search, rule) { key.counting_entries() } else { key }
 }
 
 /// Returns the absolute evidence of the best candidates.
@@ -157,7 +187,7 @@ fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evi
         best_similarity: best(&mut candidates.iter().map(|candidate| candidate.similarity)),
         background: background.map(|(mean, deviation)| Background { mean, deviation, count: search.passages as usize }),
         reference: grounds.reference,
-        usual: grounds.prior.usual_evidence,
+        ..tamis_cut::Evidence::default()
     }
 }
 
@@ -174,6 +204,7 @@ mod tests {
             coverage: Some(if bm25 > 0.0 { 1.0 } else { 0.0 }),
             score: Some(score),
             probability: None,
+            entry: None,
         };
         RecordedSearch {
             mode: "hybrid".into(),
@@ -193,12 +224,8 @@ mod tests {
         Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5, memory_weight: 0.7 };
 
     fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
-        let grounds = ReplayGrounds {
-            gate: None,
-            configured: CONFIGURED,
-            reference: Some(0.5),
-            prior: RelevancePrior::default(),
-        };
+        let grounds =
+            ReplayGrounds { gate: None, configured: CONFIGURED, reference: Some(0.5), relevance: Relevance::default() };
         replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
     }
 

@@ -5,15 +5,16 @@
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::{self, Fusions, Listed, Steps};
+use super::entries::{self, Entry, KnownTexts};
 use super::gather::{Gathered, Leg, LegError, LegQueries, SemanticQuery, complete};
 use super::gather::{Phrased, merge};
 use super::query::SearchRequest;
 use super::question::Question;
-use super::relevance_prior::RelevancePrior;
 use super::rerank::Rerank;
 use super::searcher::Searcher;
 use super::shared::gather_within;
 use super::stopwatch::Stopwatch;
+use super::text_kind::{scoring_of, text_kind};
 use super::thresholds::Thresholds;
 use crate::Error;
 use crate::config::ConfigError;
@@ -21,7 +22,7 @@ use crate::config::Mode;
 use crate::models;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use tamis_cut::{Pool, Rule, Scale, TopScore};
+use tamis_cut::{Pool, Relevance, Rule, Scale, TextKind, TopScore};
 use tamis_embed::{Embedder, ModelInfo};
 use tamis_rank::Fusion;
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, ScoringKey, Store, StoredPassage, TextHash};
@@ -46,11 +47,19 @@ pub(super) struct Retrieved {
     pub question: Question,
     /// Problems that did not prevent an answer.
     pub warnings: Vec<String>,
+    /// What is known of texts that were taken away; empty in a search.
+    pub texts: KnownTexts,
+    /// The kind of most of what was found.
+    pub text_kind: TextKind,
 }
 
 /// The pool in the order of a rule, and the place where the rule ends it.
 pub(super) struct Decided {
     pub ranked: Vec<Ranked>,
+    /// The entries, whose best passages are the first of `ranked`; `None` where passages are counted.
+    pub entries: Option<Vec<Entry>>,
+    /// Most tokens of text to hand over.
+    pub token_budget: Option<usize>,
     pub cut: CutReport,
     /// The legs that decided. Thresholds can leave nothing of the semantic leg.
     pub mode: Mode,
@@ -62,8 +71,7 @@ pub(super) struct Decided {
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
-    /// The lead of the first candidate over the next ones, and the gate's evidence. A collection's profile is made from both.
-    pub coverage_drop: Option<f64>,
+    /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
     /// The reason why a different rule, or fewer legs, decided.
     pub replaced: Option<String>,
@@ -122,8 +130,19 @@ impl<'a> Searcher<'a> {
 
         let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
         let model = model.map(|(_, model)| model);
-        let retrieved =
-            Retrieved { mode, model, vector, coverage, fallback_reason, unusable, gathered, question, warnings };
+        let retrieved = Retrieved {
+            mode,
+            model,
+            vector,
+            coverage,
+            fallback_reason,
+            unusable,
+            gathered,
+            question,
+            warnings,
+            texts: KnownTexts::default(),
+            text_kind: text_kind(&passages),
+        };
         Ok((retrieved, passages))
     }
 
@@ -169,13 +188,13 @@ impl<'a> Searcher<'a> {
     }
 
     /// Orders the retrieved candidates as the rule requires, and decides where they end. `passages` are those of the candidates,
-    /// in their order. `prior` is where relevance is expected to end; `None`: by the index's own past.
+    /// in their order. `relevance` says where relevance is expected to end; `None`: by the labels of the index.
     pub(super) fn decide(
         &self,
         retrieved: &Retrieved,
         passages: Vec<StoredPassage>,
         rule: &dyn Rule,
-        prior: Option<RelevancePrior>,
+        relevance: Option<Relevance>,
         clock: &mut Stopwatch,
     ) -> Result<Decided, Error> {
         let replacement = self.replacement(rule, retrieved.mode)?;
@@ -201,32 +220,41 @@ impl<'a> Searcher<'a> {
         };
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
+        if !rule.counts_passages() {
+            entries::group(&mut listed, &retrieved.texts);
+        }
+        clock.lap("entries");
 
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
+        let mut scoring = scoring_of(scoring, retrieved.text_kind);
+        if listed.entries.is_some() {
+            scoring = scoring.counting_entries();
+        }
         let namespace = scope.label(&self.index.namespace);
-        let own_past =
-            || self.relevance_prior(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
-        let prior = prior.unwrap_or_else(own_past);
-        clock.lap("relevance_prior");
-        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), prior };
+        let by_labels = || self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
+        let relevance = relevance.unwrap_or_else(by_labels);
+        clock.lap("relevance");
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), relevance };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: cut, probabilities, pool, coverage_drop, evidence } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool, evidence } = decision;
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
         let warning = thresholds.and_then(|thresholds| thresholds.warning);
-        let ranked = listed.ranked;
+        let Listed { ranked, entries, .. } = listed;
+        entries::explain(&mut cut, &ranked, entries.as_deref());
         Ok(Decided {
             ranked,
+            entries,
+            token_budget: rule.token_budget(),
             cut,
             mode,
             scoring,
             rerank,
             probabilities,
             pool,
-            coverage_drop,
             evidence,
             replaced,
             warning,
@@ -344,6 +372,45 @@ impl<'a> Searcher<'a> {
         let configured = Fusion::named(&self.index.config.search.fusion, weight)
             .map_err(|error| Error::argument("search.fusion", &self.index.config.search.fusion, error.to_string()))?;
         Ok(Fusions::new(rule, configured, weight))
+    }
+}
+
+impl Decided {
+    /// Returns the number of first candidates that the cut counted.
+    pub fn counted(&self) -> usize {
+        self.entries.as_ref().map_or(self.ranked.len(), Vec::len)
+    }
+
+    /// Where the best passage of each passage's entry stands.
+    pub fn entry_places(&self) -> Vec<u32> {
+        let mut places: Vec<u32> = vec![0; self.ranked.len()];
+        match &self.entries {
+            Some(entries) => {
+                for (place, entry) in (0..).zip(entries) {
+                    let copies = entry.copies.iter().map(|&(_, copy)| copy);
+                    let of_entry = entry.further.iter().copied().chain(copies).chain([place as usize]);
+                    of_entry.for_each(|at| places[at] = place);
+                }
+            }
+            None => places = entries::places(&self.ranked),
+        }
+        places
+    }
+
+    /// The documents that come with a candidate since they say the same, by its position.
+    pub fn copied_documents(&self) -> HashMap<usize, Vec<String>> {
+        let mut documents: HashMap<usize, Vec<String>> = HashMap::new();
+        for &(original, copy) in self.entries.iter().flatten().flat_map(|entry| &entry.copies) {
+            documents.entry(original).or_default().push(self.ranked[copy].passage.path.clone());
+        }
+        documents
+    }
+
+    /// The further passages to hand over with each kept candidate, as positions.
+    pub fn further(&self) -> Vec<Vec<usize>> {
+        let Some(entries) = &self.entries else { return vec![Vec::new(); self.cut.keep.min(self.ranked.len())] };
+        let line = self.cut.keep.checked_sub(1).and_then(|last| self.pool.values().get(last)).copied();
+        entries::further_kept(&self.ranked, entries, self.cut.keep, line, self.token_budget)
     }
 }
 

@@ -2,19 +2,19 @@
 //! itself.
 
 use super::answer::CutReport;
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Ranked};
 use super::decide::known;
+use super::entries::{KnownText, KnownTexts};
 use super::gather::Gathered;
 use super::query::SearchRequest;
-use super::relevance_prior::RelevancePrior;
 use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
 use crate::Error;
 use crate::models;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Instant;
-use tamis_cut::Rule;
+use tamis_cut::{Relevance, Rule};
 use tamis_store::{PassageId, StoredPassage};
 
 /// The candidates of a query with each leg's statistics, without their texts.
@@ -22,20 +22,19 @@ pub(crate) struct Candidates<'a> {
     searcher: Searcher<'a>,
     retrieved: Retrieved,
     passages: Vec<StoredPassage>,
-    characters: HashMap<PassageId, usize>,
 }
 
 /// A rule's order of the candidates, and the place where it ends them.
 pub(crate) struct Ordered {
+    /// What the cut counted: the best passage of each entry, or every passage where the rule is defined on these.
     pub passages: Vec<OrderedPassage>,
+    /// The other passages of the entries, best first.
+    pub others: Vec<OrderedPassage>,
     pub cut: CutReport,
     /// The probability of relevance of each of `passages`, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
     /// The normalized score of each of `passages`: 0 at the background, 1 at the best.
     pub normalized_scores: Option<Vec<f64>>,
-    /// The values that the query adds to the collection's profile.
-    pub coverage_drop: Option<f64>,
-    pub evidence: Option<f64>,
     /// The fused score of a passage that has nothing to do with the query.
     pub background: Option<f64>,
     /// The duration of the decision: ordering, gate and rule.
@@ -48,6 +47,10 @@ pub(crate) struct OrderedPassage {
     pub document: String,
     /// The value that ranked it.
     pub score: f64,
+    /// Where the best passage of its entry stands.
+    pub entry: usize,
+    /// Documents that say the same in nearly the same words, and so come with it.
+    pub copies: Vec<String>,
     /// Length of its text.
     pub characters: usize,
     /// The raw scores of both legs, and the share of the query's IDF mass that it matches.
@@ -73,11 +76,11 @@ impl<'a> Searcher<'a> {
             let left: HashSet<PassageId> = passages.iter().map(|passage| passage.passage).collect();
             retrieved.gathered.candidates.retain(|candidate| left.contains(&candidate.passage));
         }
-        let length = |passage: &StoredPassage| (passage.passage, passage.text.chars().count());
-        let characters = passages.iter().map(length).collect();
-        // No rule reads a text, and every decision copies the passages.
+        let known = |passage: &StoredPassage| (passage.passage, KnownText::of(&passage.text));
+        retrieved.texts = KnownTexts::new(passages.iter().map(known).collect());
+        // No rule reads a text, what tells copies apart is known of each, and every decision copies the passages.
         passages.iter_mut().for_each(|passage| passage.text = String::new());
-        Ok(Candidates { searcher: *self, retrieved, passages, characters })
+        Ok(Candidates { searcher: *self, retrieved, passages })
     }
 }
 
@@ -104,46 +107,52 @@ impl Candidates<'_> {
             unusable: self.retrieved.unusable.clone(),
             question: self.retrieved.question.clone(),
             warnings: self.retrieved.warnings.clone(),
+            texts: self.retrieved.texts.clone(),
+            text_kind: self.retrieved.text_kind,
             gathered,
         };
         let passages = self.passages.iter().filter(|passage| kept.contains(&passage.passage)).cloned().collect();
-        Candidates { searcher: self.searcher, retrieved, passages, characters: self.characters.clone() }
+        Candidates { searcher: self.searcher, retrieved, passages }
     }
 
     /// Returns the gate's evidence.
     pub fn evidence(&self) -> tamis_cut::Evidence {
         let reference = self.retrieved.model.as_deref().and_then(|model| models::reference(model.model()));
-        known(&self.retrieved.gathered, reference, None)
+        known(&self.retrieved.gathered, reference)
     }
 
-    /// Orders and cuts the candidates as a search with this rule would, its gate included.
-    pub fn decide(&self, rule: &dyn Rule, prior: &RelevancePrior) -> Result<Ordered, Error> {
+    /// Returns the built-in model of where relevance ends for the kind of text that was found.
+    pub fn relevance(&self) -> Relevance {
+        Relevance::of(self.retrieved.text_kind)
+    }
+
+    /// Orders and cuts the candidates as a search with this rule would, its gate included. `fitted` replaces the built-in model
+    /// of where relevance ends.
+    pub fn decide(&self, rule: &dyn Rule, fitted: Option<Relevance>) -> Result<Ordered, Error> {
+        let relevance = fitted.unwrap_or_else(|| self.relevance());
         let passages = self.passages.clone();
         let started = Instant::now();
-        let decided = self.searcher.decide(&self.retrieved, passages, rule, Some(*prior), &mut Stopwatch::start())?;
-        let Decided { ranked, cut, probabilities, pool, coverage_drop, evidence, .. } = decided;
+        let decided =
+            self.searcher.decide(&self.retrieved, passages, rule, Some(relevance), &mut Stopwatch::start())?;
+        let (counted, places) = (decided.counted(), decided.entry_places());
+        let mut copies = decided.copied_documents();
+        let Decided { ranked, cut, probabilities, pool, .. } = decided;
         let normalized_scores = pool.normalized_scores();
         let background = pool.background().map(|background| background.mean);
         let microseconds = started.elapsed().as_secs_f64() * 1e6;
-        let ordered = |ranked: super::candidate::Ranked| OrderedPassage {
-            characters: self.characters.get(&ranked.passage.passage).copied().unwrap_or_default(),
+        let ordered = |(at, ranked): (usize, Ranked)| OrderedPassage {
+            entry: places[at] as usize,
+            copies: copies.remove(&at).unwrap_or_default(),
+            characters: self.retrieved.texts.get(&ranked.passage.passage).map_or(0, |text| text.characters),
             document: ranked.passage.path,
             score: ranked.score,
             similarity: ranked.candidate.similarity,
             bm25: ranked.candidate.bm25,
             coverage: ranked.candidate.coverage,
         };
-        let passages = ranked.into_iter().map(ordered).collect();
-        Ok(Ordered {
-            passages,
-            cut,
-            probabilities,
-            normalized_scores,
-            coverage_drop,
-            evidence,
-            background,
-            microseconds,
-        })
+        let mut passages: Vec<OrderedPassage> = ranked.into_iter().enumerate().map(ordered).collect();
+        let others = passages.split_off(counted);
+        Ok(Ordered { passages, others, cut, probabilities, normalized_scores, background, microseconds })
     }
 }
 
@@ -192,8 +201,8 @@ mod tests {
                 let deep = index.searcher().candidates("oven by the tide", 50, None).expect("found").at_depth(depth);
                 let shallow = index.searcher().candidates("oven by the tide", depth, None).expect("found");
                 let (deep, shallow) = (
-                    deep.decide(&*rule, &Default::default()).expect("decided"),
-                    shallow.decide(&*rule, &Default::default()).expect("decided"),
+                    deep.decide(&*rule, None).expect("decided"),
+                    shallow.decide(&*rule, None).expect("decided"),
                 );
                 assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
                 let documents = |ordered: &super::Ordered| -> Vec<String> {
@@ -213,14 +222,14 @@ mod tests {
             .searcher()
             .candidates("tide tide tide", 20, None)
             .expect("found")
-            .decide(&*rule, &Default::default())
+            .decide(&*rule, None)
             .expect("decided");
         let own = all.passages[0].document.clone();
         let rest = index
             .searcher()
             .candidates("tide tide tide", 20, Some(&own))
             .expect("found")
-            .decide(&*rule, &Default::default())
+            .decide(&*rule, None)
             .expect("decided");
         assert!(rest.passages.iter().all(|passage| passage.document != own));
         assert_eq!(rest.passages.len() + 1, all.passages.len());

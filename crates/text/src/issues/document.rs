@@ -125,7 +125,7 @@ impl<'i> Division<'i> {
             place: None,
         };
         if clean.is_blank() {
-            // The title is all there is to find it by.
+            // The title is the only text to find it by.
             let line = if text.trim().is_empty() { Line::Own } else { Line::Form };
             let title = self.rendering.text.lines().next().filter(|_| self.heading.is_some()).unwrap_or_default();
             self.divide(&clean::whole(title, line), 0, &common);

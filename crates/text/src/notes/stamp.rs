@@ -11,7 +11,7 @@ pub(super) struct Stamp {
     pub(super) time: Option<Time>,
 }
 
-/// The stamp that a line begins with, after the mark of a list item or heading and whatever sets the stamp off.
+/// The stamp that a line begins with, after the mark of a list item or heading and any decoration around the stamp.
 pub(super) fn stamp(line: &str) -> Option<Stamp> {
     let rest = unmarked(line);
     let (day, rest) = match rest.get(..10).and_then(dates::day) {

@@ -1,4 +1,4 @@
-//! Dumps of a MediaWiki: XML with every page, as `pages-articles.xml` and what a wiki itself exports.
+//! Dumps of a MediaWiki: XML with every page, as in `pages-articles.xml` and in a wiki's own exports.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
@@ -41,7 +41,7 @@ pub struct WikiSite {
 }
 
 impl WikiSite {
-    /// The address of a page, if that of the main page tells the form of addresses.
+    /// The address of a page, if that of the main page shows the form of addresses.
     #[must_use]
     pub fn url(&self, title: &str) -> Option<String> {
         let (directory, _) = self.base.as_deref()?.rsplit_once('/')?;

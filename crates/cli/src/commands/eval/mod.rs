@@ -45,7 +45,6 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
-        cold: arguments.cold,
     };
     interrupt::install()?;
     let measured = match (&arguments.run, &arguments.qrels) {
@@ -163,7 +162,7 @@ fn of_directories(
     Ok(collections)
 }
 
-/// Notes how many queries have a document of their own, where `--own-id` leaves those out.
+/// Notes the number of queries that have a document of their own, if `--own-id` leaves those out.
 fn note_own_documents(test: &TestCollection, arguments: &EvalArguments, output: &Output) -> Result<()> {
     if let Some(own) = &arguments.own_id {
         output.note(&format!("{}: {}", test.name, test.own_documents(own)?.note()));
@@ -178,7 +177,7 @@ fn foreign_to(test: &TestCollection, foreign: &[(PathBuf, Vec<TestQuery>)]) -> V
     others.flat_map(|(_, queries)| queries).filter(|query| !own.contains(query.text.as_str())).cloned().collect()
 }
 
-/// Notes what was measured, in one line.
+/// Notes the collection, its size and its engine, in one line.
 fn describe(collection: &Collection, documents: Option<usize>, output: &Output) {
     let count = |kind| collection.queries.iter().filter(|query| query.effective_kind() == kind).count();
     let kinds =

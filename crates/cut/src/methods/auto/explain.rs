@@ -54,7 +54,7 @@ pub(super) fn explain(table: &[Expectation], keep: usize, probabilities: &[f64],
         _ if next > 1.0 - DOUBTFUL => "the next probably is too".to_string(),
         _ => "the next may or may not be".to_string(),
     });
-    // A recall aim decides by what is included; whether the next one is right played no part.
+    // A recall aim decides by the candidates included; the relevance of the next one played no part.
     let next = next.filter(|_| aimed.is_none());
     aimed.into_iter().chain([quality]).chain(next).collect::<Vec<_>>().join("; ")
 }

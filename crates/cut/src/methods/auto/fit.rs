@@ -1,6 +1,6 @@
 //! Learning a model of relevance from judged queries, with the unjudged model as the prior.
 
-use super::expectation::expectations;
+use super::expectation::Scenario;
 use super::relevance::{Basis, Relevance};
 
 /// One judged query: its candidates' normalized scores, best first, and their judgements.
@@ -10,7 +10,7 @@ pub struct JudgedPool {
     pub normalized_scores: Vec<f64>,
     /// The judgement of each candidate; `None` where nobody judged it.
     pub relevant: Vec<Option<bool>>,
-    /// How much it counts, above 0: 1 for a query that somebody judged, less for weaker evidence.
+    /// The trust in these judgements, 0 to 1: 1 where somebody said them.
     pub weight: f64,
 }
 
@@ -23,17 +23,29 @@ impl Default for JudgedPool {
 /// Candidates of a query that the fit reads.
 const DEEPEST: usize = 60;
 
-/// Standard deviation of the prior: the distance of a collection's level from the level of the unjudged model.
-const LEVEL_DEVIATION: f64 = 0.08;
+/// Standard deviation of the prior: the distance of a collection's level from the built-in one.
+const LEVEL_DEVIATION: f64 = 0.2;
 
 /// Standard deviation of the logarithm of the spread.
-const SPREAD_DEVIATION: f64 = 0.3;
+const SPREAD_DEVIATION: f64 = 0.6;
 
 /// Weight of one judged query's F1 against the prior.
-const LEARNING_RATE: f64 = 3.0;
+const LEARNING_RATE: f64 = 4.0;
 
-/// Factors on the spread that the grid tries.
-const SPREADS: [f64; 3] = [0.5, 1.0, 1.6];
+/// The levels and spreads that the grid tries.
+const LEVELS: usize = 18;
+const FIRST_LEVEL: f64 = 0.3;
+const LEVEL_STEP: f64 = 0.04;
+const SPREADS: [f64; 4] = [0.06, 0.12, 0.2, 0.3];
+
+/// Gains on the judged queries below so many standard errors move nothing, and above so many move everything.
+const DOUBTED: f64 = 0.75;
+const TRUSTED: f64 = 1.75;
+
+/// The standard deviation of a gain, and the number of queries that it counts as: few queries that happen to agree show
+/// little.
+const GAIN_DEVIATION: f64 = 0.3;
+const GAIN_QUERIES: f64 = 2.0;
 
 impl Relevance {
     /// The model that serves the judged queries best, drawn towards this one while they are few.
@@ -44,34 +56,81 @@ impl Relevance {
     /// for updating belief distributions", JRSS B 2016) holds even where relevance does not follow the step of [`Relevance`].
     /// A likelihood does not: it was tried first, and got worse the more queries were judged.
     ///
-    /// Unjudged candidates do not count. Without judgements the model stays as it is. O(judged queries), about a tenth of a
-    /// millisecond for each of them and each point of the grid.
+    /// The model moves only as far as it is shown to help: each judged query is cut by what the others teach, and the mean
+    /// gain over this model, in standard errors, says how far.
+    ///
+    /// Unjudged candidates do not count. Without judgements the model stays as it is. O(judged queries), about a millisecond
+    /// for each.
+    #[must_use]
     pub fn fit(&self, judged: &[JudgedPool]) -> Relevance {
-        let judged: Vec<Observed> = judged.iter().filter_map(Observed::of).collect();
-        if judged.is_empty() {
+        let observed: Vec<Observed> = judged.iter().filter_map(Observed::of).collect();
+        if observed.is_empty() {
             return *self;
         }
-        let levels: Vec<f64> = (0..=17).map(|step| 0.3 + 0.04 * f64::from(step)).collect();
-        let mut posterior = Vec::with_capacity(levels.len() * SPREADS.len());
-        for &level in &levels {
-            for factor in SPREADS {
-                let relevance = Relevance { level, spread: self.spread * factor, ..*self };
-                let worth: f64 = judged.iter().map(|pool| pool.weight * pool.f1(&relevance)).sum();
-                let off = ((level - self.level) / LEVEL_DEVIATION).powi(2) + (factor.ln() / SPREAD_DEVIATION).powi(2);
-                posterior.push((LEARNING_RATE * worth - 0.5 * off, relevance));
-            }
+        let tables: Vec<Vec<f64>> = observed.iter().map(|pool| pool.table(self)).collect();
+        let mut worth = self.prior();
+        for (pool, table) in observed.iter().zip(&tables) {
+            worth.iter_mut().zip(table).for_each(|(worth, f1)| *worth += LEARNING_RATE * pool.weight * f1);
         }
-        let highest = posterior.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
-        let weigh = |of: fn(&Relevance) -> f64| {
-            let (sum, total) = posterior.iter().fold((0.0, 0.0), |(sum, total), (log, relevance)| {
-                let weight = (log - highest).exp();
-                (sum + weight * of(relevance), total + weight)
-            });
-            sum / total
-        };
-        let (level, spread) = (weigh(|relevance| relevance.level), weigh(|relevance| relevance.spread));
-        Relevance { level, spread, basis: Basis::Judged(judged.len()), ..*self }
+        let (level, spread) = means(&worth);
+        let gains: Vec<(f64, f64)> = observed
+            .iter()
+            .zip(&tables)
+            .map(|(pool, table)| {
+                let others = worth.iter().zip(table).map(|(worth, f1)| worth - LEARNING_RATE * pool.weight * f1);
+                let (level, spread) = means(&others.collect::<Vec<f64>>());
+                let learnt = Relevance { level, spread, ..*self };
+                (pool.weight, pool.f1(&learnt) - pool.f1(self))
+            })
+            .collect();
+        let trust = trust(&gains);
+        Relevance {
+            level: self.level + trust * (level - self.level),
+            spread: (self.spread.ln() + trust * (spread / self.spread).ln()).exp(),
+            basis: Basis::Judged(observed.len()),
+            ..*self
+        }
     }
+
+    /// The logarithm of the prior of each point of the grid.
+    fn prior(&self) -> Vec<f64> {
+        let off = |(level, spread): (f64, f64)| {
+            ((level - self.level) / LEVEL_DEVIATION).powi(2) + ((spread / self.spread).ln() / SPREAD_DEVIATION).powi(2)
+        };
+        grid().map(|point| -0.5 * off(point)).collect()
+    }
+}
+
+/// Levels and spreads that are tried.
+fn grid() -> impl Iterator<Item = (f64, f64)> {
+    let levels = (0..LEVELS).map(|step| FIRST_LEVEL + LEVEL_STEP * step as f64);
+    levels.flat_map(|level| SPREADS.map(|spread| (level, spread)))
+}
+
+/// The mean level and the mean spread, geometric, under the logarithms of these weights.
+fn means(logs: &[f64]) -> (f64, f64) {
+    let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mut level_sum, mut spread_sum, mut total) = (0.0, 0.0, 0.0);
+    for (log, (level, spread)) in logs.iter().zip(grid()) {
+        let weight = (log - highest).exp();
+        level_sum += weight * level;
+        spread_sum += weight * spread.ln();
+        total += weight;
+    }
+    (level_sum / total, (spread_sum / total).exp())
+}
+
+/// The share of the way to what was learnt that these gains justify, each with its weight.
+fn trust(gains: &[(f64, f64)]) -> f64 {
+    let count: f64 = gains.iter().map(|(weight, _)| weight).sum();
+    if count <= 0.0 {
+        return 0.0;
+    }
+    let mean = gains.iter().map(|(weight, gain)| weight * gain).sum::<f64>() / count;
+    let squares: f64 = gains.iter().map(|(weight, gain)| weight * (gain - mean).powi(2)).sum();
+    let variance = (squares + GAIN_QUERIES * GAIN_DEVIATION * GAIN_DEVIATION) / (count + GAIN_QUERIES);
+    let errors = mean / (variance / count).sqrt();
+    ((errors - DOUBTED) / (TRUSTED - DOUBTED)).clamp(0.0, 1.0)
 }
 
 /// The part of a judged query that the fit reads.
@@ -88,19 +147,39 @@ impl Observed {
         let finite = pool.normalized_scores[..depth].iter().copied().take_while(|score| score.is_finite());
         let scores: Vec<f64> = finite.collect();
         let relevant = pool.relevant[..scores.len()].to_vec();
-        let weight = if pool.weight.is_finite() { pool.weight.max(0.0) } else { 0.0 };
-        relevant.contains(&Some(true)).then_some(Observed { scores, relevant, weight })
+        let weight = if pool.weight.is_finite() { pool.weight.clamp(0.0, 1.0) } else { 0.0 };
+        (weight > 0.0 && relevant.contains(&Some(true))).then_some(Observed { scores, relevant, weight })
+    }
+
+    /// F1 at each point of the grid.
+    fn table(&self, relevance: &Relevance) -> Vec<f64> {
+        grid().map(|(level, spread)| self.f1(&Relevance { level, spread, ..*relevance })).collect()
     }
 
     /// F1, among the judged candidates, of the cut under `relevance`.
     fn f1(&self, relevance: &Relevance) -> f64 {
-        let table = expectations(&relevance.scenarios(&self.scores), 1.0);
-        let keep = (0..table.len()).fold(0, |best, kept| if table[kept].f > table[best].f { kept } else { best });
+        let keep = best_kept(&relevance.scenarios(&self.scores, None));
         let count = |relevant: &[Option<bool>]| relevant.iter().filter(|&&relevant| relevant == Some(true)).count();
         let kept = &self.relevant[..keep];
         let judged = kept.iter().flatten().count();
         2.0 * count(kept) as f64 / (judged + count(&self.relevant)) as f64
     }
+}
+
+/// The number of candidates with the best F1 of expected counts: 2 · E A / (k + E R), averaged over the scenarios. It is
+/// close to the exact expectation and ten times as fast, which matters where thousands of cuts are tried.
+fn best_kept(scenarios: &[Scenario]) -> usize {
+    let count = scenarios.first().map_or(0, |scenario| scenario.probabilities.len());
+    let mut f = vec![0.0; count];
+    for Scenario { weight, probabilities, outside } in scenarios {
+        let relevant: f64 = probabilities.iter().sum::<f64>() + outside;
+        let mut found = 0.0;
+        for (rank, (f, probability)) in f.iter_mut().zip(probabilities).enumerate() {
+            found += probability;
+            *f += weight * 2.0 * found / (rank as f64 + 1.0 + relevant);
+        }
+    }
+    (0..count).fold(0, |best, at| if f[at] > f[best] { at } else { best }) + usize::from(count > 0)
 }
 
 #[cfg(test)]
@@ -109,14 +188,14 @@ mod tests {
 
     fn pool(scores: &[f64], relevant: &[bool]) -> JudgedPool {
         let relevant = relevant.iter().map(|&relevant| Some(relevant)).collect();
-        JudgedPool { normalized_scores: scores.to_vec(), relevant, weight: 1.0 }
+        JudgedPool { normalized_scores: scores.to_vec(), relevant, ..JudgedPool::default() }
     }
 
     #[test]
     fn without_judgements_nothing_changes() {
         let prior = Relevance::default();
         assert_eq!(prior.fit(&[]), prior);
-        assert_eq!(prior.fit(&[JudgedPool { normalized_scores: vec![1.0], relevant: vec![None], weight: 1.0 }]), prior);
+        assert_eq!(prior.fit(&[JudgedPool { normalized_scores: vec![1.0], relevant: vec![None], ..JudgedPool::default() }]), prior);
     }
 
     #[test]
@@ -127,19 +206,32 @@ mod tests {
         let prior = Relevance::default();
         let level = |judged: &JudgedPool, queries: usize| prior.fit(&vec![judged.clone(); queries]).level;
         assert!(level(&lax, 20) < 0.56 && level(&strict, 20) > 0.88, "{} {}", level(&lax, 20), level(&strict, 20));
-        let (one, many) = (prior.fit(std::slice::from_ref(&lax)), prior.fit(&vec![lax.clone(); 20]));
-        assert!(one.level < prior.level && many.level < prior.level, "{one:?} {many:?}");
-        assert!(many.level < one.level, "{one:?} {many:?}");
+        let (one, five) = (prior.fit(std::slice::from_ref(&lax)), prior.fit(&vec![lax.clone(); 5]));
+        assert!(five.level < prior.level && level(&lax, 20) < five.level, "{five:?}");
+        assert_eq!((one.level, one.spread), (prior.level, prior.spread), "one query shows nothing");
         assert!(matches!(prior.fit(&[lax]).basis, Basis::Judged(1)));
     }
 
     #[test]
-    fn weak_evidence_moves_the_level_less_and_none_moves_nothing() {
-        let strict = pool(&[1.0, 0.9, 0.8, 0.7, 0.6], &[true, false, false, false, false]);
+    fn judgements_that_contradict_each_other_move_nothing() {
+        let scores = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
+        let lax = pool(&scores, &[true, true, true, true, true, true, false, false]);
+        let strict = pool(&scores, &[true, false, false, false, false, false, false, false]);
         let prior = Relevance::default();
-        let level = |weight: f64| prior.fit(&vec![JudgedPool { weight, ..strict.clone() }; 10]).level;
-        assert!(prior.level < level(0.3) && level(0.3) < level(1.0), "{} {}", level(0.3), level(1.0));
-        assert!((level(0.0) - level(f64::NAN)).abs() < 1e-12 && level(0.0) < level(0.3));
+        let fitted = prior.fit(&[lax.clone(), strict.clone(), lax, strict]);
+        assert!((fitted.level - prior.level).abs() < 0.1, "{fitted:?}");
+    }
+
+    #[test]
+    fn judgements_count_by_their_weight() {
+        let scores = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
+        let lax = pool(&scores, &[true, true, true, true, true, true, false, false]);
+        let weighted = |weight| vec![JudgedPool { weight, ..lax.clone() }; 10];
+        let prior = Relevance::default();
+        let level = |weight| prior.fit(&weighted(weight)).level;
+        assert!(level(1.0) < level(0.3) && level(0.3) < prior.level, "{} {}", level(1.0), level(0.3));
+        assert_eq!(prior.fit(&weighted(0.0)), prior);
+        assert_eq!(prior.fit(&weighted(f64::NAN)), prior);
     }
 
     #[test]

@@ -6,12 +6,14 @@ mod counts;
 mod expectation;
 mod explain;
 mod fit;
-mod profile;
+mod judge;
 mod relevance;
+mod text_kind;
 
 pub use fit::JudgedPool;
-pub use profile::{Profile, coverage_drop};
+pub use judge::Judgements;
 pub use relevance::{Basis, Relevance};
+pub use text_kind::TextKind;
 
 use crate::cut::Cut;
 use crate::declare::declare;
@@ -21,15 +23,17 @@ use crate::reason::{BY_LIST_ALONE, NO_CANDIDATES, NOTHING_CLOSE};
 use crate::rule::Rule;
 use crate::value::Value;
 use crate::want::Want;
-use expectation::{Expectation, expectations};
+use expectation::{Expectation, Scenario, expectations};
 use explain::{Aim, explain};
+use relevance::mixed;
 
 declare! {
     /// Keeps the candidates whose expected F_β is highest, or that meet an expected recall, a precision or a budget.
     ///
     /// A [`Relevance`] turns each candidate's normalized score, (s − μ) / (s₁ − μ) with s₁ the best value and μ the background
-    /// mean, into a probability of relevance. The pool's own [`Relevance`] comes from past or judged queries of the
-    /// collection; otherwise the built-in one applies. For every number of candidates to keep, none included, the rule
+    /// mean, into a probability of relevance. The pool's own [`Relevance`] comes from judged queries of the collection;
+    /// otherwise the built-in one applies. [`Judgements`] of single candidates, where the pool has them, change the
+    /// probabilities and the order: the cut then comes with an [`order`](Cut::order). For every number of candidates to keep, none included, the rule
     /// computes the exact expected F_β (Poisson binomial; Ye et al., ICML 2012), averaged over the scores at which relevance
     /// may end. Relevant passages that the pool cut off count as missed.
     ///
@@ -53,6 +57,19 @@ declare! {
 /// Candidates beyond this many, best first, differ too little in probability to decide by.
 const DEEPEST: usize = 400;
 
+/// Puts the candidates of all scenarios in the order of their probability. Returns the order of all `count` candidates, as
+/// positions in the pool.
+fn ordered(scenarios: &mut [Scenario], count: usize) -> Vec<usize> {
+    let probabilities = mixed(scenarios);
+    let mut order: Vec<usize> = (0..count).collect();
+    order[..probabilities.len()].sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
+    for scenario in scenarios {
+        let sorted = order[..probabilities.len()].iter().map(|&at| scenario.probabilities[at]);
+        scenario.probabilities = sorted.collect();
+    }
+    order
+}
+
 impl Rule for Auto {
     fn cut(&self, pool: &Pool) -> Cut {
         let values = pool.descending();
@@ -72,12 +89,18 @@ impl Rule for Auto {
         let relevance = pool.relevance().copied().unwrap_or_default().wanted(self.want);
 
         let depth = scores.len().min(DEEPEST);
-        let table = expectations(&relevance.scenarios(&scores[..depth]), 1.0 / self.strictness.clamp(0.1, 10.0));
-        let within = self.affordable(pool, depth);
+        let judgements = pool.judgements();
+        let mut scenarios = relevance.scenarios(&scores[..depth], judgements);
+        let order = judgements.map(|_| ordered(&mut scenarios, scores.len()));
+        let table = expectations(&scenarios, 1.0 / self.strictness.clamp(0.1, 10.0));
+        let within = self.affordable(pool, order.as_deref(), depth);
         let (keep, aim) = self.choose(&table, within);
 
-        let probabilities = relevance.probabilities(&scores);
-        let unaffordable = self.unaffordable(pool, &table, within);
+        let probabilities = match &order {
+            Some(_) => mixed(&scenarios).into_iter().chain(relevance.probabilities(&scores).into_iter().skip(depth)).collect(),
+            None => relevance.probabilities(&scores),
+        };
+        let unaffordable = self.unaffordable(pool, order.as_deref(), &table, within);
         let mut reason = match &unaffordable {
             Some(tokens) => {
                 format!("the best match has {tokens} tokens and the budget is {}; raise the budget", self.budget_tokens)
@@ -102,7 +125,8 @@ impl Rule for Auto {
             cut = cut.with("best_tokens", tokens);
         }
         if let Some(&probability) = keep.checked_sub(1).and_then(|last| probabilities.get(last)) {
-            cut = cut.with("probability_at_cut", probability).with("normalized_score_at_cut", scores[keep - 1]);
+            let last = order.as_ref().map_or(keep - 1, |order| order[keep - 1]);
+            cut = cut.with("probability_at_cut", probability).with("normalized_score_at_cut", scores[last]);
         }
         if let Some(&next) = probabilities.get(keep) {
             cut = cut.with("next_probability", next);
@@ -111,6 +135,7 @@ impl Rule for Auto {
             cut = cut.with("next_expected_f", next.f);
         }
         cut.probabilities = probabilities;
+        cut.order = order;
         cut
     }
 
@@ -125,6 +150,10 @@ impl Rule for Auto {
     fn reads_sizes(&self) -> bool {
         self.budget_tokens > 0
     }
+
+    fn token_budget(&self) -> Option<usize> {
+        Some(self.budget_tokens).filter(|&tokens| tokens > 0)
+    }
 }
 
 impl Auto {
@@ -133,7 +162,7 @@ impl Auto {
         let precise = |kept: &usize| self.min_precision == 0.0 || table[*kept].precision >= self.min_precision;
         // Precision never rises with more candidates, so the first that is too low ends it.
         let most = (0..=within).take_while(precise).last().unwrap_or(0);
-        // Where nothing is relevant, most likely, there is no recall to reach, and keeping nothing stays a choice.
+        // If most likely nothing is relevant, no recall can be reached, and keeping nothing stays a choice.
         if self.target_recall > 0.0 && table[0].f < 0.5 {
             let enough = (0..=most).find(|&kept| table[kept].recall >= self.target_recall);
             return match enough {

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::expectation::Scenario;
-use super::profile::Profile;
+use super::judge::Judgements;
+use super::text_kind::TextKind;
 use crate::pool::Pool;
 use crate::want::Want;
 
@@ -15,7 +16,8 @@ use crate::want::Want;
 /// relevance ends at some normalized score θ: above it candidates are relevant with probability `ceiling`, below it they
 /// are not, with a logistic step of width `softness` between. θ varies from query to query, normally distributed with mean
 /// `level` and standard deviation `spread`. The level varies from collection to collection: near 0.5 where many passages
-/// answer a query, near 0.95 where one does.
+/// answer a query, near 0.95 where one does. Nothing in the lists of scores shows which, so the built-in prior is wide and
+/// judgements move it ([`Relevance::fit`]).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Relevance {
     /// Mean normalized score at which relevance ends, 0.1 to 1.
@@ -36,8 +38,6 @@ pub struct Relevance {
 pub enum Basis {
     /// The built-in constants alone.
     BuiltIn,
-    /// The results of so many past queries, without judgements.
-    PastQueries(usize),
     /// So many judged queries.
     Judged(usize),
     /// The asker's own word ([`Want`]).
@@ -49,7 +49,6 @@ impl fmt::Display for Basis {
         let queries = |count: usize| if count == 1 { "query" } else { "queries" };
         match *self {
             Basis::BuiltIn => f.write_str("built-in constants"),
-            Basis::PastQueries(count) => write!(f, "{count} past {}", queries(count)),
             Basis::Judged(count) => write!(f, "{count} judged {}", queries(count)),
             Basis::Asked => f.write_str("the amount asked for"),
         }
@@ -70,7 +69,7 @@ impl Pool {
 
 impl Default for Relevance {
     fn default() -> Self {
-        Relevance::of(&Profile::default())
+        Relevance::of(TextKind::Prose)
     }
 }
 
@@ -90,24 +89,15 @@ const NODES: [f64; 11] = [
     1.791717111,
 ];
 
-/// Standard deviation of the normalized score at which relevance ends, from query to query of one collection.
-const WITHIN_COLLECTION: f64 = 0.16;
-
-/// Standard deviation of the level, from collection to collection.
-const BETWEEN_COLLECTIONS: f64 = 0.15;
-
 impl Relevance {
-    /// The model for a collection with this profile of past queries: the more the first candidate stands out from the next
-    /// ones, the fewer answer a query. The constants were fitted on public collections; see `docs/research/auto.md`.
-    pub fn of(profile: &Profile) -> Self {
-        let level = (0.735 + 1.63 * (profile.coverage_drop() - 0.25)).clamp(0.45, 0.97);
-        let basis = match profile.queries {
-            0 => Basis::BuiltIn,
-            queries => Basis::PastQueries(queries),
+    /// The built-in prior for this kind of text. The constants were fitted with whole families of public collections left
+    /// out; see `docs/research/auto.md`.
+    pub fn of(kind: TextKind) -> Self {
+        let (level, spread) = match kind {
+            TextKind::Prose => (0.66, 0.3),
+            TextKind::Code => (0.85, 0.2),
         };
-        // While little is known of the level, relevance may end far from it.
-        let unknown = BETWEEN_COLLECTIONS * (1.0 - profile.weight()).sqrt();
-        Relevance { level, spread: WITHIN_COLLECTION.hypot(unknown), softness: 0.038, ceiling: 0.865, basis }
+        Relevance { level, spread, softness: 0.038, ceiling: 0.865, basis: Basis::BuiltIn }
     }
 
     /// The model with the level that the asker's word stands for, and less spread, since the asker knows.
@@ -129,21 +119,36 @@ impl Relevance {
     }
 
     /// One scenario for each end of relevance. The normalized `scores` do not ascend.
-    pub(super) fn scenarios(&self, scores: &[f64]) -> Vec<Scenario> {
-        let scenario = |(end, weight)| {
-            let probabilities: Vec<f64> = scores.iter().map(|&score| self.step(score, end)).collect();
+    ///
+    /// Judgements change each candidate's probability by Bayes' rule, and the weight of each scenario by how well it
+    /// predicts them.
+    pub(super) fn scenarios(&self, scores: &[f64], judged: Option<&Judgements>) -> Vec<Scenario> {
+        let scenario = |(end, weight): (f64, f64)| {
+            let mut probabilities: Vec<f64> = scores.iter().map(|&score| self.step(score, end)).collect();
             let outside = outside(&probabilities);
-            Scenario { weight, probabilities, outside }
+            let log = weight.ln() + judged.map_or(0.0, |judged| judged.apply(&mut probabilities));
+            (log, Scenario { weight, probabilities, outside })
         };
-        self.ends().map(scenario).collect()
+        let mut scenarios: Vec<(f64, Scenario)> = self.ends().map(scenario).collect();
+        let highest = scenarios.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = scenarios.iter().map(|(log, _)| (log - highest).exp()).sum();
+        scenarios.iter_mut().for_each(|(log, scenario)| scenario.weight = (*log - highest).exp() / total);
+        scenarios.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
     /// The probability that each candidate is relevant, over all ends. The normalized `scores` do not ascend, so neither do
     /// the probabilities.
     pub fn probabilities(&self, scores: &[f64]) -> Vec<f64> {
-        let probability = |&score: &f64| self.ends().map(|(end, weight)| weight * self.step(score, end)).sum();
-        scores.iter().map(probability).collect()
+        mixed(&self.scenarios(scores, None))
     }
+}
+
+/// The probability that each candidate is relevant, over all scenarios.
+pub(super) fn mixed(scenarios: &[Scenario]) -> Vec<f64> {
+    let count = scenarios.first().map_or(0, |scenario| scenario.probabilities.len());
+    let probability =
+        |at: usize| scenarios.iter().map(|scenario| scenario.weight * scenario.probabilities[at]).sum::<f64>();
+    (0..count).map(|at| probability(at).min(1.0)).collect()
 }
 
 /// The number of relevant passages that the pool cut off, if its probabilities go on falling as they do in its second half.
@@ -174,8 +179,8 @@ mod tests {
     #[test]
     fn probabilities_fall_with_the_score_and_rise_as_the_level_falls() {
         let scores = [1.0, 0.9, 0.7, 0.5, 0.2, -0.3];
-        let strict = Relevance { level: 0.9, ..Relevance::default() }.probabilities(&scores);
-        let lax = Relevance { level: 0.5, ..Relevance::default() }.probabilities(&scores);
+        let strict = Relevance { level: 0.9, spread: 0.1, ..Relevance::default() }.probabilities(&scores);
+        let lax = Relevance { level: 0.5, spread: 0.1, ..Relevance::default() }.probabilities(&scores);
         assert!(strict.windows(2).all(|pair| pair[0] >= pair[1]));
         assert!(strict.iter().zip(&lax).all(|(strict, lax)| strict <= lax));
         assert!(lax[3] > 0.3 && strict[3] < 0.05, "{lax:?} {strict:?}");

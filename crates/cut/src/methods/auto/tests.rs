@@ -8,8 +8,8 @@ fn pool(scores: &[f64]) -> Pool {
     Pool::scores(scores.iter().copied()).unwrap().with_background(BACKGROUND).unwrap()
 }
 
-fn profile(drop: f64) -> Relevance {
-    Relevance::of(&Profile { queries: 1000, mean_coverage_drop: drop, usual_evidence: None })
+fn at(level: f64) -> Relevance {
+    Relevance { level, spread: 0.1, ..Relevance::default() }
 }
 
 /// A cluster at the top, one more cluster, and a tail.
@@ -20,15 +20,36 @@ fn list() -> Vec<f64> {
 }
 
 #[test]
-fn the_same_list_is_cut_by_what_past_queries_say_of_the_collection() {
-    let keep = |drop| Auto::default().cut(&pool(&list()).with_relevance(profile(drop))).keep;
-    assert!(keep(0.5) <= 2, "{}", keep(0.5));
-    assert_eq!(keep(0.05), 8);
+fn the_same_list_is_cut_by_the_level_of_the_collection() {
+    let keep = |level| Auto::default().cut(&pool(&list()).with_relevance(at(level))).keep;
+    assert!(keep(0.95) <= 2, "{}", keep(0.95));
+    assert_eq!(keep(0.45), 8);
+    let of = |kind| Auto::default().cut(&pool(&list()).with_relevance(Relevance::of(kind))).keep;
+    assert!(of(TextKind::Code) < of(TextKind::Prose), "code has fewer answers");
+}
+
+#[test]
+fn a_judge_decides_on_the_candidates_that_it_read() {
+    let judged = |opinions: &[f64]| {
+        let opinions = opinions.iter().map(|&opinion| Some(opinion));
+        Auto::default().cut(&pool(&list()).with_judgements(Judgements::new(opinions)))
+    };
+    let cut = judged(&[0.02, 0.98, 0.02, 0.02, 0.98, 0.02, 0.02, 0.02, 0.02, 0.02]);
+    assert_eq!((cut.keep, cut.order.as_deref().map(|order| &order[..2])), (2, Some(&[1, 4][..])));
+    assert!(cut.probabilities[..2].iter().all(|&probability| probability > 0.6), "{:?}", cut.probabilities);
+    assert!(cut.probabilities.len() == 48 && cut.order.as_ref().is_some_and(|order| order.len() == 48));
+    let even = judged(&[0.5; 10]);
+    assert_eq!(even.keep, Auto::default().cut(&pool(&list())).keep);
+    assert_eq!(Auto::default().cut(&pool(&list()).with_judgements(Judgements::default())).order, None);
+    let budget = Auto { budget_tokens: 100, ..Auto::default() };
+    let sizes = vec![90, 100, 90, 90, 90].into_iter().chain(std::iter::repeat_n(90, 43)).collect();
+    let opinions = Judgements::new([0.02, 0.98, 0.02, 0.02, 0.98].map(Some));
+    assert_eq!(budget.cut(&pool(&list()).with_sizes(sizes).with_judgements(opinions)).keep, 1);
 }
 
 #[test]
 fn the_asker_decides_when_the_asker_says_what_is_wanted() {
-    let keep = |want| Auto { want, ..Auto::default() }.cut(&pool(&list()).with_relevance(profile(0.3))).keep;
+    let keep = |want| Auto { want, ..Auto::default() }.cut(&pool(&list()).with_relevance(at(0.7))).keep;
     assert_eq!((keep(Want::One), keep(Want::All)), (2, 8));
     let cut = Auto { want: Want::All, ..Auto::default() }.cut(&pool(&list()));
     assert_eq!(cut.diagnostics["basis"].as_text(), Some("the amount asked for"));
@@ -36,7 +57,7 @@ fn the_asker_decides_when_the_asker_says_what_is_wanted() {
 
 #[test]
 fn modes_bind() {
-    let relevance = profile(0.15);
+    let relevance = Relevance::default();
     let cut = |auto: Auto| auto.cut(&pool(&list()).with_relevance(relevance));
     let free = cut(Auto::default());
     let recall = cut(Auto { target_recall: 0.95, ..Auto::default() });
@@ -51,7 +72,7 @@ fn modes_bind() {
 #[test]
 fn a_budget_is_never_exceeded_and_counts_from_the_best() {
     let sizes = vec![100; list().len()];
-    let lax = profile(0.0);
+    let lax = at(0.4);
     for (budget, most) in [(50, 0), (100, 1), (350, 3), (100_000, 48)] {
         let pool = pool(&list()).with_sizes(sizes.clone()).with_relevance(lax);
         let cut = Auto { budget_tokens: budget, ..Auto::default() }.cut(&pool);
@@ -61,7 +82,7 @@ fn a_budget_is_never_exceeded_and_counts_from_the_best() {
 
 #[test]
 fn a_budget_below_the_best_candidate_is_said_to_be_the_reason() {
-    let pool = |values: &[f64]| pool(values).with_sizes(vec![100; values.len()]).with_relevance(profile(0.0));
+    let pool = |values: &[f64]| pool(values).with_sizes(vec![100; values.len()]).with_relevance(at(0.4));
     let short = Auto { budget_tokens: 50, ..Auto::default() };
     let cut = short.cut(&pool(&list()));
     assert_eq!(cut.keep, 0);
@@ -92,7 +113,7 @@ fn probabilities_come_with_the_cut_and_never_rise() {
 #[test]
 fn the_reason_is_plain_and_the_figures_are_in_the_diagnostics() {
     let cut = Auto::default().cut(&pool(&list()));
-    assert_eq!((cut.keep, cut.reason.as_str()), (2, "both should be right; the next may or may not be"));
+    assert_eq!((cut.keep, cut.reason.as_str()), (8, "about 4 of them should be right; the next is probably not"));
     for name in ["expected_precision", "expected_recall", "probability_at_cut", "next_probability"] {
         assert!(cut.diagnostics[name].as_number().is_some_and(|share| (0.0..=1.0).contains(&share)), "{name}");
     }

@@ -166,6 +166,10 @@ impl Rule for TopScore {
         true
     }
 
+    fn counts_passages(&self) -> bool {
+        true
+    }
+
     fn cut(&self, pool: &Pool) -> Cut {
         let held = Held::new(self, pool);
         let Some(&best) = held.scores.first() else {

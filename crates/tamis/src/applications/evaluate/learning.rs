@@ -5,13 +5,11 @@ use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use crate::search::PAST_QUERIES;
-use crate::search::RelevancePrior;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::Path;
-use tamis_cut::{Auto, Background, Fixed, JudgedPool, Pool, Profile, Relevance, Rule};
+use tamis_cut::{Auto, Background, Fixed, JudgedPool, Pool, Relevance, Rule};
 use tamis_eval::{QueryKind, Table, prefix};
 
 /// The settings of a learning curve.
@@ -65,7 +63,7 @@ struct Known {
     relevant: Vec<bool>,
     judged_relevant: usize,
     best_f1: f64,
-    coverage_drop: Option<f64>,
+    relevance: Relevance,
 }
 
 /// Measures the learning of the cut `auto` on a collection. Judged queries are drawn at random, and `auto` decides on
@@ -96,8 +94,8 @@ pub fn learning_curve(
     });
     let known: Vec<Known> = known.collect::<Result<_, _>>()?;
 
-    let past = known.iter().take(PAST_QUERIES).map(|known| (known.coverage_drop, None));
-    let prior = RelevancePrior::from(&Profile::of(past)).relevance;
+    // Searches learn from those of the same kind of text; a test collection is of one.
+    let prior = known.first().map(|known| known.relevance).unwrap_or_default();
     let draws: Vec<Vec<usize>> = (0..learning.draws.max(1)).map(|draw| drawn(&queries, learning.seed, draw)).collect();
     let sizes: Vec<usize> = learning.judged.iter().copied().filter(|&size| size < known.len()).collect();
     let points = sizes.par_iter().map(|&size| point(&known, &draws, size, prior)).collect();
@@ -142,7 +140,7 @@ fn point(known: &[Known], draws: &[Vec<usize>], size: usize, prior: Relevance) -
 impl Known {
     fn of(index: &Index, query: &TestQuery, without: Option<&str>) -> Result<Self, EvaluationError> {
         let candidates = index.searcher().candidates(&query.text, index.config().search.pool, without)?;
-        let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
+        let ordered = candidates.decide(&Fixed::default(), None)?;
         let mut names: Vec<&str> = Vec::new();
         let mut documents = Vec::with_capacity(ordered.passages.len());
         for passage in &ordered.passages {
@@ -150,6 +148,13 @@ impl Known {
             documents.push(known.unwrap_or(names.len()));
             if known.is_none() {
                 names.push(&passage.document);
+            }
+        }
+        // Documents that only repeat what stands under others are no candidates of their own.
+        let repeated = ordered.passages.iter().chain(&ordered.others).map(|passage| passage.document.as_str());
+        for document in repeated {
+            if !names.contains(&document) {
+                names.push(document);
             }
         }
         let is_relevant = |name: &str| query.judged.get(name).is_some_and(|&grade| grade > 0);
@@ -164,7 +169,7 @@ impl Known {
             relevant,
             judged_relevant,
             best_f1,
-            coverage_drop: ordered.coverage_drop,
+            relevance: candidates.relevance(),
         })
     }
 
@@ -172,7 +177,7 @@ impl Known {
         JudgedPool {
             normalized_scores: self.normalized_scores.clone(),
             relevant: self.relevant.iter().map(|&relevant| Some(relevant)).collect(),
-            weight: 1.0,
+            ..JudgedPool::default()
         }
     }
 
@@ -243,7 +248,7 @@ mod tests {
             normalized_scores,
             judged_relevant: relevant,
             best_f1: 1.0,
-            coverage_drop: None,
+            relevance: Relevance::default(),
         }
     }
 

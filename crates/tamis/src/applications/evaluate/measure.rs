@@ -5,12 +5,11 @@ use super::{EvaluationError, OwnDocuments, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use crate::search::PAST_QUERIES;
-use crate::search::{Candidates, CutReport, Ordered, OrderedPassage, RelevancePrior, SearchRequest};
+use crate::search::{Candidates, CutReport, Ordered, OrderedPassage, SearchRequest};
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use tamis_cut::{Fixed, METHODS, Profile, Rule, Scale};
+use tamis_cut::{Fixed, METHODS, Rule, Scale};
 use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 
 /// A cut and its name in the tables.
@@ -36,9 +35,6 @@ pub struct Measurement {
     pub limit: Option<usize>,
     /// True if decisions are timed. Times differ from run to run.
     pub timings: bool,
-    /// True if every query is decided as the first one ever asked of the index, without what earlier queries revealed
-    /// about the collection.
-    pub cold: bool,
 }
 
 /// Parses cut specifications (`METHOD[:PARAM=VALUE,…]`); parameters not given come from the configuration. No
@@ -64,9 +60,9 @@ pub fn cuts(config: &Config, specifications: &[String]) -> Result<Vec<NamedCut>,
 }
 
 /// Indexes the collection into `cache` if needed, gathers the candidates of every query and of the `foreign` ones, and
-/// lets every cut decide. Documents are ranked by their first passage, and a document is kept if one of its passages
-/// is. Everything but the times is deterministic. The index resumes where an interrupted run left it. Queries run on
-/// all cores.
+/// lets every cut decide. Documents are ranked by their first passage, and a document is kept if one of its passages is,
+/// or a near-copy of one. Everything but the times is deterministic. The index resumes where an interrupted run left it.
+/// Queries run on all cores.
 ///
 /// # Errors
 /// A cut that cannot read what the configured mode gathers, an index or model that fails, or an observer that stops it.
@@ -86,42 +82,15 @@ pub fn measure(
     let own = test.queries.iter().take(measurement.limit.unwrap_or(usize::MAX));
     let queries: Vec<&TestQuery> = own.chain(foreign).collect();
     observer.stage(Stage::Answer, queries.len() as u64);
-    let learns = config.search.learn && !measurement.cold;
-    let mut past: VecDeque<(Option<f64>, Option<f64>)> = VecDeque::new();
-    let mut answered: Vec<Option<(QueryPool, Vec<Decision>)>> = queries.iter().map(|_| None).collect();
-    for block in asking_order(&queries).chunks(BLOCK) {
-        let found = block.par_iter().map(|&at| {
-            if observer.cancelled() {
-                return Err(EvaluationError::Interrupted);
-            }
-            Found::of(&index, queries[at], measurement, &own_documents)
-        });
-        let found: Vec<Found> = found.collect::<Result<_, _>>()?;
-        let priors: Vec<RelevancePrior> = block
-            .iter()
-            .zip(&found)
-            .map(|(&at, found)| {
-                let prior = RelevancePrior::from(&Profile::of(past.iter().copied()));
-                if learns && queries[at].kind != QueryKind::Foreign {
-                    past.push_back((found.coverage_drop, found.evidence));
-                    if past.len() > PAST_QUERIES {
-                        past.pop_front();
-                    }
-                }
-                prior
-            })
-            .collect();
-        let decided = block.par_iter().zip(found).zip(priors).map(|((&at, found), prior)| {
-            let decided = found.decide(queries[at], measurement, &prior);
-            observer.advance(1);
-            decided
-        });
-        let decided: Vec<(QueryPool, Vec<Decision>)> = decided.collect::<Result<_, _>>()?;
-        for (&at, decided) in block.iter().zip(decided) {
-            answered[at] = Some(decided);
+    let answer = |query: &&TestQuery| {
+        if observer.cancelled() {
+            return Err(EvaluationError::Interrupted);
         }
-    }
-    let answered = answered.into_iter().flatten().collect();
+        let decided = Found::of(&index, query, measurement, &own_documents)?.decide(query, measurement);
+        observer.advance(1);
+        decided
+    };
+    let answered = queries.par_iter().map(answer).collect::<Result<_, _>>()?;
     let model = config.search.mode.semantic().then(|| config.search.model.clone());
     Ok(assembled(test.name.clone(), model, &measurement.cuts, answered))
 }
@@ -150,26 +119,12 @@ pub(super) fn assembled(
 /// The depth in documents of the ranking's figures, such as recall@100.
 const RANKED: usize = 100;
 
-/// The number of queries whose candidates are in memory together.
-const BLOCK: usize = 64;
-
-/// The order of asking, as positions: the collection's own queries shuffled, since files list them by subject, then the
-/// foreign ones, which reveal nothing about the collection.
-fn asking_order(queries: &[&TestQuery]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..queries.len()).collect();
-    let key = |at: usize| (queries[at].kind == QueryKind::Foreign, *blake3::hash(queries[at].id.as_bytes()).as_bytes());
-    order.sort_by_cached_key(|&at| key(at));
-    order
-}
-
-/// The candidates of a query, and what the query reveals about the collection.
+/// The candidates of a query.
 struct Found<'a> {
     candidates: Candidates<'a>,
     shallower: Vec<(usize, Candidates<'a>)>,
     documents: Vec<PooledDocument>,
     beyond: Vec<String>,
-    coverage_drop: Option<f64>,
-    evidence: Option<f64>,
 }
 
 impl<'a> Found<'a> {
@@ -186,37 +141,29 @@ impl<'a> Found<'a> {
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
         // The order of the search's own fusion, shared by every rule on the fused score.
-        let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
-        let documents = documents(ordered.passages);
+        let ordered = candidates.decide(&Fixed::default(), None)?;
+        let documents = documents(&ordered);
         let beyond = match query.kind {
             QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,
             _ => Vec::new(),
         };
-        Ok(Found {
-            candidates,
-            shallower,
-            documents,
-            beyond,
-            coverage_drop: ordered.coverage_drop,
-            evidence: ordered.evidence,
-        })
+        Ok(Found { candidates, shallower, documents, beyond })
     }
 
     fn decide(
         self,
         query: &TestQuery,
         measurement: &Measurement,
-        prior: &RelevancePrior,
     ) -> Result<(QueryPool, Vec<Decision>), EvaluationError> {
         let positions: HashMap<String, usize> =
             self.documents.iter().enumerate().map(|(position, document)| (document.id.clone(), position)).collect();
         let mut decisions = Vec::with_capacity(measurement.cuts.len());
         for cut in &measurement.cuts {
-            let ordered = self.candidates.decide(&*cut.rule, prior)?;
+            let ordered = self.candidates.decide(&*cut.rule, None)?;
             let mut decision = decision(&ordered, &positions);
             decision.microseconds = measurement.timings.then_some(ordered.microseconds);
             for (depth, candidates) in &self.shallower {
-                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule, prior)?)));
+                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule, None)?)));
             }
             decisions.push(decision);
         }
@@ -247,36 +194,47 @@ fn beyond(
         if known.len() + found.len() >= RANKED {
             break;
         }
-        let ordered = index
-            .searcher()
-            .candidates(&query.text, deeper, without)?
-            .decide(&Fixed::default(), &RelevancePrior::default())?;
+        let ordered = index.searcher().candidates(&query.text, deeper, without)?.decide(&Fixed::default(), None)?;
         // The first retrieval already found the whole collection.
-        if ordered.passages.len() == passages {
+        let pooled = ordered.passages.len() + ordered.others.len();
+        if pooled == passages {
             break;
         }
-        passages = ordered.passages.len();
-        let documents = documents(ordered.passages).into_iter().map(|document| document.id);
+        passages = pooled;
+        let documents = documents(&ordered).into_iter().map(|document| document.id);
         found = documents.filter(|document| !known.contains(document.as_str())).collect();
     }
     found.truncate(RANKED.saturating_sub(known.len()));
     Ok(found)
 }
 
-/// Each document once, at the position of its first passage.
-fn documents(passages: Vec<OrderedPassage>) -> Vec<PooledDocument> {
+/// Returns the documents that come with each candidate, in order: its own, then those with a near-copy.
+fn given<'o>(passages: &'o [OrderedPassage]) -> impl Iterator<Item = (usize, &'o OrderedPassage, &'o str)> {
+    let of = |(rank, passage): (usize, &'o OrderedPassage)| {
+        let copies = passage.copies.iter().map(String::as_str);
+        std::iter::once(passage.document.as_str()).chain(copies).map(move |document| (rank, passage, document))
+    };
+    passages.iter().enumerate().flat_map(of)
+}
+
+/// Each document once, at the position where it comes first. Documents with nothing but near-copies come last.
+fn documents(ordered: &Ordered) -> Vec<PooledDocument> {
     let mut seen = HashSet::new();
-    passages
-        .into_iter()
-        .filter(|passage| passage.score.is_finite() && seen.insert(passage.document.clone()))
-        .map(|passage| PooledDocument { id: passage.document, score: passage.score, characters: passage.characters })
+    given(&ordered.passages)
+        .chain(given(&ordered.others))
+        .filter(|(_, passage, document)| passage.score.is_finite() && seen.insert(*document))
+        .map(|(_, passage, document)| PooledDocument {
+            id: document.to_owned(),
+            score: passage.score,
+            characters: passage.characters,
+        })
         .collect()
 }
 
-/// Returns the number of documents that have a passage among those kept.
+/// Returns the number of documents that come with the kept candidates.
 fn kept(ordered: &Ordered) -> usize {
-    let kept = ordered.passages.iter().take(ordered.cut.keep);
-    kept.map(|passage| passage.document.as_str()).collect::<HashSet<_>>().len()
+    let kept = &ordered.passages[..ordered.cut.keep.min(ordered.passages.len())];
+    given(kept).map(|(_, _, document)| document).collect::<HashSet<_>>().len()
 }
 
 /// Turns a decision on passages into one on documents; `positions` holds each document's position in the pool.
@@ -286,8 +244,9 @@ fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     let mut probabilities = vec![0.0_f64; positions.len()];
     let mut seen = vec![false; positions.len()];
     let mut keep = 0;
-    for (rank, passage) in ordered.passages.iter().enumerate() {
-        let Some(&position) = positions.get(&passage.document) else { continue };
+    let others = given(&ordered.others).map(|(_, passage, document)| (usize::MAX, passage, document));
+    for (rank, _, document) in given(&ordered.passages).chain(others) {
+        let Some(&position) = positions.get(document) else { continue };
         let probability = ordered.probabilities.as_ref().and_then(|values| values.get(rank).copied());
         probabilities[position] = probabilities[position].max(probability.unwrap_or(0.0));
         if !std::mem::replace(&mut seen[position], true) {
@@ -400,7 +359,7 @@ mod tests {
     fn decisions_are_those_of_the_search() {
         let place = place();
         let cuts = named(&place, &["auto", "background", "top_score"]);
-        let measurement = Measurement { cuts, cold: true, ..Measurement::default() };
+        let measurement = Measurement { cuts, ..Measurement::default() };
         let collection = measured(&place, &measurement);
         let index =
             cache::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("cached");
@@ -437,7 +396,6 @@ mod tests {
             depths: vec![1, 4],
             limit: Some(1),
             timings: true,
-            cold: false,
         };
         let collection = measured(&place, &measurement);
         assert_eq!(collection.queries.len(), 2, "one of its own, one foreign");

@@ -5,7 +5,7 @@ use super::{EvaluationError, OwnId, TestCollection, TestQuery};
 use crate::config::Config;
 use crate::handle::Index;
 use crate::progress::{Observer, Stage};
-use crate::search::{Candidates, RelevancePrior};
+use crate::search::Candidates;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;
@@ -48,6 +48,8 @@ pub struct PooledCandidate {
     pub bm25: Option<f64>,
     /// Share of the query's IDF mass that it matches, 0 to 1.
     pub coverage: Option<f64>,
+    /// Number of its entry, what the cut counts: 0 for the best. Equal for passages that are one result.
+    pub entry: usize,
     /// Length of its text.
     pub characters: usize,
     /// The judgement of its document; 0 if nobody judged it.
@@ -88,11 +90,15 @@ fn record(
     without: Option<&str>,
 ) -> Result<PoolRecord, EvaluationError> {
     let candidates: Candidates<'_> = index.searcher().candidates(&query.text, index.config().search.pool, without)?;
-    let ordered = candidates.decide(&Fixed::default(), &RelevancePrior::default())?;
+    let ordered = candidates.decide(&Fixed::default(), None)?;
     let grade = |document: &str| query.judged.get(document).copied().unwrap_or_default();
-    let pooled = ordered.passages.into_iter().map(|passage| PooledCandidate {
+    let mut passages = ordered.passages;
+    passages.extend(ordered.others);
+    passages.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let pooled = passages.into_iter().map(|passage| PooledCandidate {
         grade: grade(&passage.document),
         document: passage.document,
+        entry: passage.entry,
         score: passage.score,
         similarity: passage.similarity,
         bm25: passage.bm25,

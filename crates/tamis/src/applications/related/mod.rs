@@ -99,7 +99,7 @@ pub struct Related {
     pub references: Vec<NameReference>,
     /// Passages that refer to it: nearest files first, tests last.
     pub referenced_by: Vec<Referrer>,
-    /// What was left out, and why.
+    /// The entries left out, and the reasons.
     pub notes: Vec<String>,
 }
 

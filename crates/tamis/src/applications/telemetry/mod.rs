@@ -88,8 +88,8 @@ impl Statistics<'_> {
         latest
     }
 
-    /// Deletes what was recorded of queries: their quality rows, and the searches with their candidates. Judged
-    /// searches stay unless `judged` is set, since guarantees are calibrated on them.
+    /// Deletes the record of queries: their quality rows, and the searches with their candidates. Judged searches stay
+    /// unless `judged` is set, since guarantees are calibrated on them.
     ///
     /// # Errors
     /// The log cannot be written, or another process locks it for seconds.

@@ -12,9 +12,9 @@ use crate::Error;
 use crate::config::Mode;
 use crate::handle::Index;
 use crate::models;
-use crate::search::{Configured, RelevancePrior, ReplayGrounds, TunedRule, replayed, scoring_under};
+use crate::search::{Configured, ReplayGrounds, TunedRule, replayed, said_of, scoring_under};
 use std::collections::HashMap;
-use tamis_cut::Rule;
+use tamis_cut::{Relevance, Rule};
 use tamis_embed::ModelInfo;
 use tamis_rank::Fusion;
 use tamis_store::{Judgement, RecordedSearch, ScoringKey};
@@ -108,12 +108,11 @@ impl Statistics<'_> {
     }
 }
 
-/// The judgement of each candidate, by position, and of passages outside the candidates.
+/// The judgement of each counted candidate, by position, and of passages outside the candidates.
 fn said(search: &RecordedSearch, judgements: &[Judgement]) -> Said {
     let by_passage: HashMap<&str, bool> =
         judgements.iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-    let candidates: Vec<Option<bool>> =
-        search.candidates.iter().map(|candidate| by_passage.get(candidate.passage.as_str()).copied()).collect();
+    let candidates = said_of(search, &by_passage);
     let outside = judgements.iter().filter(|judgement| judgement.relevant && !judgement.in_pool).count();
     Said { candidates, outside }
 }
@@ -147,15 +146,15 @@ fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<Str
 struct Grounds<'a> {
     index: &'a Index,
     built_in: Vec<ModelInfo>,
-    priors: HashMap<PriorKey, RelevancePrior>,
+    relevances: HashMap<PriorKey, Relevance>,
 }
 
-/// The key of a prior: namespace, model, mode and scoring.
+/// The key of a fitted relevance: namespace, model, mode and scoring.
 type PriorKey = (String, Option<String>, String, ScoringKey);
 
 impl<'a> Grounds<'a> {
     fn new(index: &'a Index) -> Self {
-        Grounds { index, built_in: models::built_in(), priors: HashMap::new() }
+        Grounds { index, built_in: models::built_in(), relevances: HashMap::new() }
     }
 
     /// The candidates of a search that a rule keeps.
@@ -174,18 +173,18 @@ impl<'a> Grounds<'a> {
             .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
         let reference = model.and_then(models::reference);
         let configured = Configured { fusion, weight, memory_weight: index.config.memory.fusion_weight };
-        let prior = self.prior(search, mode, scoring_under(search, rule, configured));
+        let relevance = self.relevance(search, mode, scoring_under(search, rule, configured));
         let gate = settings.gate.then_some(&index.config.gate);
-        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, prior })?;
+        let decided = replayed(search, rule, &ReplayGrounds { gate, configured, reference, relevance })?;
         Ok(Outcome::new(decided.kept, &decided.method))
     }
 
-    fn prior(&mut self, search: &RecordedSearch, mode: Mode, scoring: ScoringKey) -> RelevancePrior {
+    fn relevance(&mut self, search: &RecordedSearch, mode: Mode, scoring: ScoringKey) -> Relevance {
         let index = self.index;
         let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scoring);
-        let believed = |(namespace, model, _, scoring): &PriorKey| {
-            index.searcher().relevance_prior(namespace, model.as_deref(), mode, scoring)
+        let fitted = |(namespace, model, _, scoring): &PriorKey| {
+            index.searcher().relevance(namespace, model.as_deref(), mode, scoring)
         };
-        *self.priors.entry(key).or_insert_with_key(believed)
+        *self.relevances.entry(key).or_insert_with_key(fitted)
     }
 }

@@ -91,7 +91,7 @@ impl Draft {
     }
 }
 
-/// A text as it is.
+/// A text kept unchanged.
 pub(super) fn whole(text: &str, line: Line) -> Clean {
     Clean { text: text.to_owned(), lines: vec![line; text.split('\n').count()] }
 }

@@ -67,7 +67,7 @@ impl Writer {
             cell.push_str(begin);
             return;
         }
-        // Lines that begin with a space are shown as they are.
+        // Lines that begin with a space are shown verbatim.
         let literal = line.len() > begin.len();
         let text = if literal { finished(line) } else { tidied(&finished(line)) };
         self.push(text);

@@ -67,7 +67,7 @@ impl Writer<'_> {
                 Kind::OpenTemplate(None) | Kind::OpenLink(None) | Kind::Close => {}
             }
             index = next;
-            // A space behind a mark that began a line would otherwise make the line one that is shown as it is.
+            // A space after a mark that began a line would otherwise make the line a verbatim one.
             if self.written.text.is_empty() || self.written.text.ends_with('\n') {
                 let rest = &self.source[at.min(end)..end];
                 at += rest.len() - rest.trim_start_matches(' ').len();

@@ -1,0 +1,213 @@
+//! Entries: between ranking and cut, passages become what a person counts as one result.
+//!
+//! [`entry_key`] says which passages belong together, and is the place to refine that. A passage that says the same as a
+//! better one elsewhere, in nearly the same words, stands under that one and counts no more: a vendored file, a locale, the
+//! page of the version before. What differs in the other document counts on its own.
+
+use super::answer::CutReport;
+use super::candidate::Ranked;
+use super::decide::Listed;
+use crate::collections::NOTES;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tamis_rank::{Shingles, near_copies};
+use tamis_store::{DocumentId, PassageId, StoredPassage};
+
+/// Which passages are one entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct EntryKey<'p> {
+    document: DocumentId,
+    /// The heading and the date of a note among others in one file.
+    note: Option<(Option<&'p str>, Option<i64>)>,
+}
+
+/// The entry of a passage: its document (a file, an issue with its comments, a page, a session, a claim). Files of notes that
+/// hold many, such as a day's log, have an entry for each note.
+pub(super) fn entry_key(passage: &StoredPassage) -> EntryKey<'_> {
+    let note = holds_many_notes(passage).then_some((passage.heading.as_deref(), passage.dated_ns));
+    EntryKey { document: passage.document, note }
+}
+
+/// The identity of a passage's entry in an answer: namespace and path, and of a note among others its heading and time.
+pub(super) fn identity(passage: &StoredPassage) -> String {
+    let mut identity = format!("{}/{}", passage.namespace, passage.path);
+    if let Some((heading, dated_ns)) = entry_key(passage).note {
+        if let Some(heading) = heading {
+            identity.push_str(&format!("#{heading}"));
+        }
+        if let Some(dated_ns) = dated_ns {
+            identity.push_str(&format!("@{}", super::metadata::moment(dated_ns)));
+        }
+    }
+    identity
+}
+
+/// Returns `true` if a file of notes holds many of them: `MEMORY.md`, and one whose whole name is a day, `2026-11-22.md`.
+fn holds_many_notes(passage: &StoredPassage) -> bool {
+    let name = passage.path.rsplit('/').next().unwrap_or_default();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_day = stem.len() == 10 && stem.parse::<jiff::civil::Date>().is_ok();
+    passage.collection == NOTES && (is_day || stem.eq_ignore_ascii_case("memory"))
+}
+
+/// The other passages of an entry, beside its best.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Entry {
+    /// Their positions among the ranked ones, best first.
+    pub further: Vec<usize>,
+    /// Passages of other documents that say the same as one of its own: the position of its own, and that of the copy.
+    pub copies: Vec<(usize, usize)>,
+}
+
+/// What is known of the texts that were taken away, for an evaluation; empty in a search.
+pub(super) type KnownTexts = Arc<HashMap<PassageId, KnownText>>;
+
+/// What grouping reads of a text.
+#[derive(Debug)]
+pub(super) struct KnownText {
+    pub bytes: usize,
+    pub characters: usize,
+    pub shingles: Shingles,
+}
+
+impl KnownText {
+    pub fn of(text: &str) -> Self {
+        KnownText { bytes: text.len(), characters: text.chars().count(), shingles: Shingles::of(text) }
+    }
+}
+
+/// Groups the list into entries: the best passage of each comes first, in the order of the entries, and the other passages
+/// follow; the values are those of the entries. Where everything is of one document, passages stay what is counted, since
+/// the question then is where in it.
+pub(super) fn group(listed: &mut Listed, texts: &KnownTexts) {
+    let keys: Vec<EntryKey> = listed.ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
+    let alone = keys.iter().all(|key| Some(key) == keys.first());
+    if keys.len() > 1 && alone {
+        return;
+    }
+    let copied = copied(&listed.ranked, &keys, texts);
+    let originals: Vec<usize> = (0..keys.len()).filter(|&at| copied[at].is_none()).collect();
+    let original_keys: Vec<EntryKey> = originals.iter().map(|&at| keys[at]).collect();
+    let original_values: Vec<f64> = originals.iter().map(|&at| listed.ranked[at].value).collect();
+    let grouped = tamis_rank::entries(&original_keys, &original_values);
+
+    // The best passages first, the others behind them in their order.
+    let mut order: Vec<usize> = grouped.iter().map(|entry| originals[entry.passages[0]]).collect();
+    let mut places: Vec<Option<usize>> = vec![None; keys.len()];
+    order.iter().enumerate().for_each(|(place, &at)| places[at] = Some(place));
+    for (at, place) in places.iter_mut().enumerate() {
+        if place.is_none() {
+            *place = Some(order.len());
+            order.push(at);
+        }
+    }
+    let place = |at: usize| places[at].unwrap_or(at);
+    let mut entry_of: Vec<usize> = vec![0; keys.len()];
+    let mut entries: Vec<Entry> = Vec::with_capacity(grouped.len());
+    for (number, entry) in grouped.iter().enumerate() {
+        let of_entry = || entry.passages.iter().map(|&at| originals[at]);
+        of_entry().for_each(|at| entry_of[at] = number);
+        entries.push(Entry { further: of_entry().skip(1).map(place).collect(), copies: Vec::new() });
+    }
+    for (copy, original) in copied.iter().enumerate().filter_map(|(copy, original)| Some((copy, (*original)?))) {
+        entries[entry_of[original]].copies.push((place(original), place(copy)));
+    }
+    let mut values: Vec<f64> = grouped.iter().map(|entry| entry.value).collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    drop(keys);
+    let mut ranked: Vec<Option<Ranked>> = std::mem::take(&mut listed.ranked).into_iter().map(Some).collect();
+    listed.ranked = order.into_iter().filter_map(|at| ranked[at].take()).collect();
+    listed.values = values;
+    listed.entries = Some(entries);
+}
+
+/// Where the first passage of each passage's entry stands, in a list of passages: for replays with a cut that counts entries.
+pub(super) fn places(ranked: &[Ranked]) -> Vec<u32> {
+    let keys: Vec<EntryKey> = ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
+    let copied = copied(ranked, &keys, &KnownTexts::default());
+    let mut first: HashMap<EntryKey, u32> = HashMap::new();
+    let place = |(at, place): (usize, u32)| *first.entry(keys[copied[at].unwrap_or(at)]).or_insert(place);
+    (0..ranked.len()).zip(0..).map(place).collect()
+}
+
+/// Shares of the length and of BM25, and differences of similarity, beyond which two texts are not compared: texts of nearly
+/// the same words score alike, and those that the query tells apart are two.
+const LENGTH: f64 = 0.8;
+const BM25: f64 = 0.8;
+const SIMILARITY: f64 = 0.05;
+
+/// For each ranked passage the earlier one of another entry that it is a near-copy of. Texts are read only where the scores
+/// leave it open.
+fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Option<usize>> {
+    let bytes =
+        |ranked: &Ranked| texts.get(&ranked.passage.passage).map_or(ranked.passage.text.len(), |text| text.bytes);
+    let bytes: Vec<usize> = ranked.iter().map(bytes).collect();
+    let may = |a: usize, b: usize| {
+        let share = |x: f64, y: f64, least: f64| x.min(y) >= least * x.max(y);
+        let (one, other) = (&ranked[a].candidate, &ranked[b].candidate);
+        let near = |(x, y): (f64, f64)| (x - y).abs() <= SIMILARITY;
+        let alike = || {
+            share(bytes[a] as f64, bytes[b] as f64, LENGTH)
+                && one.similarity.zip(other.similarity).is_none_or(near)
+                && one.bm25.zip(other.bm25).is_none_or(|(x, y)| share(x, y, BM25))
+        };
+        keys[a] != keys[b] && (ranked[a].passage.text_hash == ranked[b].passage.text_hash || alike())
+    };
+    let mut compared = vec![false; ranked.len()];
+    for later in 1..ranked.len() {
+        for earlier in 0..later {
+            if !(compared[earlier] && compared[later]) && may(earlier, later) {
+                (compared[earlier], compared[later]) = (true, true);
+            }
+        }
+    }
+    let shingles = |(ranked, compared): (&Ranked, &bool)| {
+        compared.then(|| match texts.get(&ranked.passage.passage) {
+            Some(text) => text.shingles.clone(),
+            None => Shingles::of(&ranked.passage.text),
+        })
+    };
+    let shingles: Vec<Option<Shingles>> = ranked.iter().zip(&compared).map(shingles).collect();
+    near_copies(&shingles, may)
+}
+
+/// The further passages to hand over with each of the first `keep` entries, as positions: those whose own value is that of
+/// the last kept entry or better, best first. Under a budget of tokens only what it leaves beside the best passages, a passage
+/// that does not fit being skipped.
+pub(super) fn further_kept(
+    ranked: &[Ranked],
+    entries: &[Entry],
+    keep: usize,
+    line: Option<f64>,
+    budget: Option<usize>,
+) -> Vec<Vec<usize>> {
+    let keep = keep.min(entries.len());
+    let mut kept: Vec<Vec<usize>> = vec![Vec::new(); keep];
+    let Some(line) = line else { return kept };
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (number, entry) in entries.iter().enumerate().take(keep) {
+        let reaching = entry.further.iter().filter(|&&at| ranked[at].value >= line);
+        found.extend(reaching.map(|&at| (number, at)));
+    }
+    found.sort_by(|a, b| ranked[b.1].value.total_cmp(&ranked[a.1].value).then(a.1.cmp(&b.1)));
+    let tokens = |at: usize| tamis_text::estimate_tokens(&ranked[at].passage.text);
+    let mut left = budget.map(|budget| budget.saturating_sub((0..keep).map(tokens).sum()));
+    for (number, at) in found {
+        let fits = left.is_none_or(|left| tokens(at) <= left);
+        if fits {
+            left = left.map(|left| left - tokens(at));
+            kept[number].push(at);
+        }
+    }
+    kept
+}
+
+/// Adds what was counted, and of how many passages, to the figures of a cut.
+pub(super) fn explain(cut: &mut CutReport, ranked: &[Ranked], entries: Option<&[Entry]>) {
+    cut.diagnostics.insert("counted".into(), if entries.is_some() { "entries" } else { "passages" }.into());
+    if let Some(entries) = entries {
+        cut.diagnostics.insert("passages".into(), ranked.len().into());
+        let copies: usize = entries.iter().map(|entry| entry.copies.len()).sum();
+        cut.diagnostics.insert("copies".into(), copies.into());
+    }
+}
