@@ -200,10 +200,8 @@ mod tests {
             for depth in [1, 5, 12, 25] {
                 let deep = index.searcher().candidates("oven by the tide", 50, None).expect("found").at_depth(depth);
                 let shallow = index.searcher().candidates("oven by the tide", depth, None).expect("found");
-                let (deep, shallow) = (
-                    deep.decide(&*rule, None).expect("decided"),
-                    shallow.decide(&*rule, None).expect("decided"),
-                );
+                let (deep, shallow) =
+                    (deep.decide(&*rule, None).expect("decided"), shallow.decide(&*rule, None).expect("decided"));
                 assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
                 let documents = |ordered: &super::Ordered| -> Vec<String> {
                     ordered.passages.iter().map(|passage| passage.document.clone()).collect()
