@@ -1,4 +1,4 @@
-//! Near-copies: texts that say the same in the same words, such as a vendored file or the last version's page.
+//! Near-copies: texts of nearly the same words, such as a vendored file or a page of the last version.
 //!
 //! Two texts are compared by the Jaccard similarity of their shingles, the runs of three words (Broder, "On the resemblance
 //! and containment of documents", SEQUENCES 1997). [`near_copies`] is exact without comparing all pairs: two sets with a
@@ -8,7 +8,7 @@
 use crate::diversity::jaccard;
 use std::collections::HashMap;
 
-/// Jaccard similarity from which two texts are near-copies. In two hundred words, three may differ.
+/// The least Jaccard similarity of two near-copies. In a text of two hundred words, three may differ.
 pub const NEAR_COPY: f64 = 0.9;
 
 /// Words of a shingle.
@@ -63,10 +63,10 @@ impl Shingles {
         jaccard(&self.0, &other.0)
     }
 
-    /// The shingles of which every near-copy has one among its own prefix.
+    /// The first shingles. Every near-copy shares one of them in its own prefix.
     fn prefix(&self) -> &[u64] {
         let length = self.0.len();
-        // What a product of floats is too large must not shorten it.
+        // A product of floats that comes out too large must not shorten the prefix.
         let shared = (NEAR_COPY * length as f64 - 1e-9).ceil().max(0.0) as usize;
         &self.0[..(length - shared.min(length) + 1).min(length)]
     }
@@ -86,10 +86,10 @@ fn mixed(hash: u64) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// For each text the first earlier one that it is a near-copy of and that is itself no copy; `None` where there is none.
+/// Returns, for each text, the first earlier text that it is a near-copy of and that is not a copy itself, if any.
 ///
-/// `texts` are in ranking order; one that is `None` is no copy of anything. `may` says whether a text (its second argument)
-/// may stand for another's copy (the first is the earlier one): passages of one file, say, may not.
+/// `texts` are in ranking order; `None` is not a copy of anything. `may(earlier, later)` can rule a pair out, for example two
+/// passages of one file.
 ///
 /// ```
 /// use tamis_rank::{Shingles, near_copies};

@@ -3,9 +3,6 @@
 /// Issues and pull requests.
 pub(crate) const ISSUES: &str = "issues";
 
-/// Notes.
-pub(crate) const NOTES: &str = "notes";
-
 /// Conversations.
 pub(crate) const SESSIONS: &str = "sessions";
 

@@ -156,6 +156,7 @@ fn what_says_the_same_elsewhere_stands_under_the_first() {
 #[test]
 fn a_token_budget_covers_the_further_passages_too() {
     let tree = tree();
+    tree.write("kiln.md", book("Beside the oven is the kiln, which is fired with beech wood for two days.").as_bytes());
     let index = indexed(&tree, &[]);
     let tokens = |answer: &Answer| -> usize {
         let ids = answer.results.iter().flat_map(|hit| {
@@ -164,10 +165,10 @@ fn a_token_budget_covers_the_further_passages_too() {
         let text = |id: String| support::store(&index).find(&id, 1).expect("read")[0].text.clone();
         ids.map(|id| tamis::text::estimate_tokens(&text(id))).sum()
     };
-    let free = search(&index, with_cut("auto:want=all").limit(1000));
+    let free = search(&index, with_cut("auto:strictness=0.1").limit(1000));
     assert!(free.results.iter().any(|hit| !hit.passages.is_empty()), "{:?}", free.cut);
     for budget in [100, 300, 600] {
-        let answer = search(&index, with_cut(&format!("auto:want=all,budget_tokens={budget}")).limit(1000));
+        let answer = search(&index, with_cut(&format!("auto:strictness=0.1,budget_tokens={budget}")).limit(1000));
         assert!(tokens(&answer) <= budget, "{budget}: {}", tokens(&answer));
     }
 }

@@ -242,6 +242,7 @@ impl Searcher<'_> {
             ),
             probabilities: None,
             pool: Pool::scores(values).ok()?,
+            order: None,
             evidence: None,
             replaced: None,
             warning: None,

@@ -19,6 +19,7 @@ mod fitted_prior;
 mod gather;
 mod guarantee;
 mod hint;
+mod judge;
 mod judged_queries;
 mod metadata;
 mod mode;
@@ -53,6 +54,7 @@ pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
 pub use caller::SearchCaller;
+pub use judge::{Judge, JudgedPassage};
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, MODEL_JUDGEMENTS, said_of};
 pub use metadata::MetadataFilter;
 pub(crate) use near_passage::SimilarPassages;

@@ -34,7 +34,7 @@ impl Searcher<'_> {
             coverage: single(ranked.candidate.coverage),
             // A value that is not finite was not read.
             score: single(match at < counted {
-                true => pool.values().get(at).copied(),
+                true => pool.values().get(decided.order.as_ref().map_or(at, |order| order[at])).copied(),
                 false => Some(ranked.value).filter(|value| value.is_finite()),
             }),
             probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),

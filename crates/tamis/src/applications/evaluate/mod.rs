@@ -30,6 +30,7 @@ mod own;
 mod pairs;
 mod pools;
 mod records;
+mod simulated_judge;
 mod trec_run;
 
 pub(crate) use beir::queries;
