@@ -64,7 +64,7 @@ pub enum EmbedError {
         /// The remedy, and the endpoint's own message, shortened.
         reason: String,
     },
-    /// A remote endpoint answered with something other than the vectors asked for.
+    /// A remote endpoint answered with something other than what was asked for.
     #[error("{url} sent an unusable answer: {reason}")]
     Answer {
         /// The endpoint.

@@ -28,6 +28,8 @@
 //! - [`LocalModel`]: a transformer or a static table in the usual formats, read from a directory.
 //! - [`Remote`]: any HTTP endpoint that speaks the OpenAI embeddings protocol.
 //!
+//! [`Chat`] asks a chat model at such an endpoint through the same client.
+//!
 //! The crate takes strings and returns vectors; files, indexes and ranking are left to its callers. [`ModelInfo`] gives
 //! them what they need to store vectors (under the model's identifier) and to weigh similarity against other evidence.
 //!
@@ -54,7 +56,7 @@ pub use error::EmbedError;
 pub use local::LocalModel;
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLm;
-pub use remote::{Remote, RemoteConfig};
+pub use remote::{Chat, ChatConfig, ChatReply, Remote, RemoteConfig};
 pub use token_table::{StaticModel, TableError, TokenTable};
 pub use vector::{dot, normalise};
 pub use wordpiece::{VocabularyError, WordPiece};

@@ -56,7 +56,7 @@ impl Cut {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Further {
     /// Identifier, for `get` and `related`.
-    id: String,
+    pub id: String,
     /// First line, from 1.
     start_line: u32,
     /// Last line, included.

@@ -17,6 +17,7 @@ mod cursor;
 mod error;
 mod hits;
 mod http;
+mod labels;
 mod logging;
 mod messages;
 mod page;

@@ -1,6 +1,7 @@
 //! Documents as resources: listed page by page in a fixed order, and read as indexed. Nothing else can be read.
 
 use crate::agent_messages;
+use crate::labels::note_opened;
 use crate::page::json_length;
 use crate::text::{clean, first, name};
 use crate::tool::Call;
@@ -86,6 +87,7 @@ pub(crate) fn read(call: &Call<'_>, wanted: &str) -> Result<ReadResourceResult, 
         Err(Error::NotFound { .. }) => return Err(missing()),
         Err(error) => return Err(failed(&error)),
     };
+    note_opened(call, &excerpt, "mcp resource");
     let contents = ResourceContents::text(bounded(&excerpt.text, &namespace, &path), uri::of(&namespace, &path))
         .with_mime_type(mime_type(&path));
     Ok(ReadResourceResult::new(vec![contents]))

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 use tamis::Index;
+use tamis::search::SearchCaller;
 use tokio::sync::Semaphore;
 
 /// Instructions that a client gives its agent at the start.
@@ -40,12 +41,15 @@ pub struct ServerOptions {
     pub caller: Caller,
 }
 
-/// A server over one open index. Clones share it.
+/// A server over one open index. Clones share it, and serve the same client: a transport with several clients tells them apart
+/// by session, token or connection.
 ///
 /// A [`Caller`] decides which namespaces a client may read and which tools it sees.
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
+    /// The client at the other end, where the transport does not tell clients apart by itself.
+    connection: SearchCaller,
 }
 
 struct Shared {
@@ -74,6 +78,7 @@ impl Server {
         let index = Arc::new(CurrentIndex::new(index));
         Server {
             shared: Arc::new(Shared { index, options, tools: tools::all(), slots, active_calls, background, settled }),
+            connection: SearchCaller::connection(),
         }
     }
 
@@ -108,6 +113,12 @@ impl Server {
         parts.and_then(|parts| parts.extensions.get::<Caller>()).unwrap_or(self.anonymous()).clone()
     }
 
+    /// The session, token or connection that a request comes from.
+    fn session(&self, context: &RequestContext<RoleServer>) -> SearchCaller {
+        let parts = context.extensions.get::<hyper::http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get::<SearchCaller>()).copied().unwrap_or(self.connection)
+    }
+
     fn tools_for<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = (usize, &'a RegisteredTool)> {
         self.shared.tools.iter().enumerate().filter(|(_, tool)| (tool.is_for)(caller))
     }
@@ -135,7 +146,7 @@ impl Server {
         context: RequestContext<RoleServer>,
         work: impl FnOnce(&mut Call<'_>, &[RegisteredTool]) -> T + Send + 'static,
     ) -> Option<T> {
-        let caller = self.caller(&context);
+        let (caller, session) = (self.caller(&context), self.session(&context));
         let cancelled = context.ct.child_token();
         let _stop = cancelled.clone().drop_guard();
         let token = context.meta.get_progress_token();
@@ -155,7 +166,8 @@ impl Server {
             let work = move || {
                 let (_active, _slot) = (active, slot);
                 let (index, cursor) = (shared.index.get(), Cursor::default());
-                let mut call = Call { index: &index, caller: &caller, observer: &reporter, state: &state, cursor };
+                let mut call =
+                    Call { index: &index, caller: &caller, session, observer: &reporter, state: &state, cursor };
                 work(&mut call, &shared.tools)
             };
             tokio::task::spawn_blocking(work).await.ok()

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tamis::search::SearchCaller;
 use tamis::{Index, Observer};
 
 /// Effect of a tool on stored data.
@@ -54,6 +55,8 @@ pub(crate) trait Tool {
 pub(crate) struct Call<'a> {
     pub index: &'a Index,
     pub caller: &'a Caller,
+    /// The session or connection that it comes from.
+    pub session: SearchCaller,
     /// Receives progress, and reports whether the client has cancelled the call.
     pub observer: &'a dyn Observer,
     /// State of the background work.

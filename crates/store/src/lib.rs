@@ -121,8 +121,9 @@ pub use store::{
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
-    JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate,
-    RecordedSearch, SearchSummary,
+    CallerKey, GradedPassage, JudgedSearch, Judgement, LabelVersion, ModelGrade, OpenedCount, OpenedSearch, Opening,
+    PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedGrade, RecordedSearch,
+    RemovedGrades, SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

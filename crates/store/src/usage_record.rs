@@ -51,6 +51,44 @@ pub struct RecordedSearch {
     pub evidence: Option<f64>,
     /// The pool, best first. If the cut counted entries, their best passages come first and all other passages follow.
     pub candidates: Vec<RecordedCandidate>,
+    /// Who asked, where what the same caller opens afterwards may be credited to this search.
+    pub caller: Option<CallerKey>,
+    /// The candidates that the answer showed, by position in the pool, in the order shown; `None` where that is unknown.
+    pub shown: Option<Vec<u32>>,
+}
+
+/// Identifies a caller without naming it: a hash of its session, token or user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallerKey([u8; 16]);
+
+impl CallerKey {
+    /// Makes the key of the caller that these parts identify.
+    ///
+    /// ```
+    /// use tamis_store::CallerKey;
+    ///
+    /// assert_ne!(CallerKey::of(["session", "a"]), CallerKey::of(["session", "b"]));
+    /// assert_ne!(CallerKey::of(["ab", "c"]), CallerKey::of(["a", "bc"]));
+    /// ```
+    pub fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> CallerKey {
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        let mut key = [0; 16];
+        key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        CallerKey(key)
+    }
+
+    /// Makes the key of these bytes.
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> CallerKey {
+        CallerKey(bytes)
+    }
+
+    /// Returns the bytes of the key.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl RecordedSearch {
@@ -108,9 +146,109 @@ pub struct Judgement {
     pub in_pool: bool,
     /// Time in milliseconds since 1970.
     pub at_ms: i64,
+    /// The grade that it was made from; `None` where a person judged.
+    pub grade: Option<ModelGrade>,
 }
 
-/// A search with the judgements that count: the last one of each passage.
+/// A model's grade of a passage for a query.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ModelGrade {
+    /// The model that gave it.
+    pub model: String,
+    /// The grade, 0 to 3.
+    pub grade: u8,
+    /// The model's reason.
+    pub reason: String,
+}
+
+/// What a model said of a pair of query and passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedGrade {
+    /// The number of the record, for [`UsageLog::judge_by_grades`](crate::UsageLog::judge_by_grades).
+    pub number: i64,
+    /// The grade, 0 to 3; `None` where the reply could not be used.
+    pub grade: Option<u8>,
+    /// The model's reason, or why there is no grade.
+    pub reason: String,
+}
+
+/// A judgement that was made from a model's grade, with the search that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct GradedPassage {
+    /// The identifier of the search.
+    pub query_id: String,
+    /// The query's text, where it was recorded.
+    pub query: Option<String>,
+    /// The passage's public identifier.
+    pub passage: String,
+    /// Whether the grade counts as relevant.
+    pub relevant: bool,
+    /// The grade.
+    #[serde(flatten)]
+    pub grade: ModelGrade,
+    /// Time in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// What removing a model's grades deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct RemovedGrades {
+    /// Grades, those of replies that could not be used included.
+    pub grades: u64,
+    /// Judgements that were made from them.
+    pub judgements: u64,
+}
+
+/// Shown passages that a caller opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<'a> {
+    /// The caller. Only its own searches are credited.
+    pub caller: CallerKey,
+    /// Where it opened them: `cli get`, `mcp related`, …
+    pub entry_point: &'a str,
+    /// The public identifiers of the passages whose text it saw.
+    pub passages: &'a [&'a str],
+    /// Only searches since then are credited, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// Now.
+    pub at_ms: i64,
+}
+
+/// A search with the shown passages that its caller opened afterwards.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedSearch {
+    /// The search.
+    pub search: RecordedSearch,
+    /// The opened passages' public identifiers, in the order in which they were first opened.
+    pub opened: Vec<String>,
+}
+
+/// The number of opened results in a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct OpenedCount {
+    /// Searches with an opened result.
+    pub searches: u64,
+    /// Opened results.
+    pub passages: u64,
+}
+
+/// What learning reads of a log; it changes with every judgement and opening that is added or deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LabelVersion {
+    /// Number of judgements, and the number of the last one.
+    pub judgements: (i64, i64),
+    /// Number of openings, and the number of the last one.
+    pub openings: (i64, i64),
+}
+
+impl LabelVersion {
+    /// Returns `true` if there is nothing to learn from.
+    pub fn is_empty(&self) -> bool {
+        self.judgements.0 == 0 && self.openings.0 == 0
+    }
+}
+
+/// A search with the judgements that count: the last one of each passage, a person's before a model's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedSearch {
     /// The search.

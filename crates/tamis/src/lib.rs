@@ -34,6 +34,7 @@
 //! | [`Index::duplicates`] | [`duplicates`] | likely duplicates of an issue |
 //! | [`Index::evidence`] | [`evidence`] | claims and what supports or contradicts them, with SQL |
 //! | [`Index::feedback`] | [`feedback`] | judgements of results, which guarantees are calibrated on |
+//! | [`Index::judge`] | [`judge`] | judgements by a chat model, and how far it agrees with people |
 //! | [`Index::calibration`] | [`calibrate`] | similarity thresholds by language |
 //! | [`Index::statistics`] | [`telemetry`] | how well past queries were served |
 //!
@@ -66,7 +67,7 @@ mod words;
 
 #[cfg(feature = "evidence")]
 pub use applications::evidence;
-pub use applications::{calibrate, duplicates, evaluate, feedback, memory, related, telemetry, troubleshoot};
+pub use applications::{calibrate, duplicates, evaluate, feedback, judge, memory, related, telemetry, troubleshoot};
 pub use config::Mode;
 pub use contents::Contents;
 pub use error::Error;

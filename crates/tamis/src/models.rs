@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tamis_embed::{EmbedError, Embedder, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel};
+use tamis_embed::{
+    Chat, ChatConfig, EmbedError, Embedder, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel,
+};
 use tamis_store::Background;
 
 /// The models of a configuration.
@@ -120,6 +122,27 @@ impl Models {
     /// Returns `true` if embedding with the model called `name` sends text out of this process.
     pub fn is_remote(&self, name: &str) -> bool {
         self.definitions.get(name).is_some_and(|definition| matches!(definition.provider, Provider::Openai(_)))
+    }
+
+    /// The chat model called `name`. Nothing is sent. `to_ask`: its key is needed.
+    ///
+    /// # Errors
+    /// No model at an endpoint has that name ([`Error::Argument`]), or its settings or key are not usable
+    /// ([`Error::Model`]).
+    pub(crate) fn chat(&self, name: &str, to_ask: bool) -> Result<Chat, Error> {
+        let endpoint = match self.definitions.get(name).map(|definition| &definition.provider) {
+            Some(Provider::Openai(endpoint)) => endpoint,
+            _ => {
+                let allowed = "a [models.NAME] with provider = \"openai\"";
+                return Err(Error::argument("model", format!("{name:?}"), allowed));
+            }
+        };
+        let mut config = ChatConfig::new(&address(endpoint, "/chat/completions"), &endpoint.model);
+        config.api_key = if to_ask { key(name, endpoint)? } else { None };
+        config.timeout = endpoint.timeout_seconds.map_or(config.timeout, Duration::from_secs);
+        config.max_retries = endpoint.max_retries.unwrap_or(config.max_retries);
+        config.requests_per_minute = endpoint.requests_per_minute;
+        Chat::new(config).map_err(|error| Error::Model { model: name.to_owned(), reason: error.to_string() })
     }
 
     fn loaded(&self, name: &str, purpose: Purpose) -> Result<Arc<dyn Embedder>, Error> {
@@ -273,11 +296,15 @@ fn key(model: &str, endpoint: &Endpoint) -> Result<Option<String>, Error> {
     std::env::var(variable).map(Some).map_err(unset)
 }
 
+/// Returns the whole address of one of an endpoint's services.
+fn address(endpoint: &Endpoint, service: &str) -> String {
+    let base = endpoint.url.trim_end_matches('/');
+    if base.ends_with(service) { base.to_owned() } else { format!("{base}{service}") }
+}
+
 /// Returns all of an endpoint's settings except its key.
 fn remote(endpoint: &Endpoint) -> RemoteConfig {
-    let base = endpoint.url.trim_end_matches('/');
-    let url = if base.ends_with("/embeddings") { base.to_owned() } else { format!("{base}/embeddings") };
-    let mut config = RemoteConfig::new(&url, &endpoint.model);
+    let mut config = RemoteConfig::new(&address(endpoint, "/embeddings"), &endpoint.model);
     config.dimension = endpoint.dimension;
     config.batch_size = endpoint.batch_size.unwrap_or(config.batch_size);
     config.timeout = endpoint.timeout_seconds.map_or(config.timeout, Duration::from_secs);

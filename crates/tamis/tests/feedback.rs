@@ -86,13 +86,13 @@ fn telemetry_off_records_nothing_and_feedback_says_why() {
     let error = index.feedback().judge("7k2m9qrt", &["1"], Label::Relevant).expect_err("unknown").to_string();
     assert!(error.contains("telemetry is off"), "{error}");
     let error = index.feedback().import(tree.root(), "test", &()).expect_err("off").to_string();
-    assert!(error.contains("telemetry = off"), "{error}");
+    assert!(error.contains("telemetry.record = off"), "{error}");
 }
 
 #[test]
 fn the_text_of_queries_is_kept_when_asked_for() {
     let tree = notes_tree();
-    let index = indexed(&tree, &[("telemetry_text", "true")]);
+    let index = indexed(&tree, &[("telemetry.queries", "true")]);
     ask(&index, "  an oven ");
     assert_eq!(index.feedback().searches(1).expect("read")[0].query.as_deref(), Some("an oven"));
 }

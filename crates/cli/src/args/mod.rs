@@ -16,6 +16,7 @@ mod import_github;
 mod index;
 mod inspect;
 mod install;
+mod judge;
 mod mcp;
 mod metadata;
 mod methods;
@@ -52,6 +53,7 @@ pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;
 pub use inspect::{ConfigArguments, DoctorArguments, GetArguments, ManArguments, StatusArguments};
 pub use install::InstallArguments;
+pub use judge::JudgeArguments;
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
 pub use metadata::MetadataArguments;
 pub use output::OutputArguments;
@@ -135,6 +137,8 @@ pub enum Command {
     Eval(Box<EvalArguments>),
     /// Judge the results of a search, so that guarantees can be calibrated
     Feedback(FeedbackArguments),
+    /// Have a chat model grade the results of queries, or check its grades against people's
+    Judge(JudgeArguments),
     /// Measure the similarity at which code becomes relevant, by language
     Calibrate(CalibrateArguments),
     /// Show how past queries were answered, and what another cut would have kept

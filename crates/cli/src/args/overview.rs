@@ -12,7 +12,7 @@ const COMMON: [&str; 12] = [
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Evidence", &["evidence"]),
     ("Imports", &["import", "troubleshoot", "duplicates"]),
-    ("Tuning", &["cut", "feedback", "eval", "calibrate", "stats"]),
+    ("Tuning", &["cut", "feedback", "judge", "eval", "calibrate", "stats"]),
     ("Setup", &["hook", "trust", "completions", "man"]),
 ];
 

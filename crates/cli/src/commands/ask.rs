@@ -10,6 +10,7 @@ use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
+use tamis::search::SearchCaller;
 use tamis::{Answer, Freshness, Index, SearchRequest};
 
 /// An index, with a request to it and the answer.
@@ -35,6 +36,7 @@ pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> 
         aim: arguments.goal.aim(),
         gate: arguments.no_gate.then_some(false),
         entry_point: Some("cli".into()),
+        caller: Some(SearchCaller::command_line()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),
         ..new(arguments.query.join(" "))
     }

@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
+use tamis::search::SearchCaller;
 
 /// Prints the text that a path, lines or an identifier names.
 ///
@@ -19,6 +20,7 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
     let index = session.open_existing(config)?;
     let wanted = WorkingDirectory::of(&index).index_path(&arguments.wanted);
     let excerpt = index.get(&wanted)?;
+    index.feedback().opened(&excerpt, &SearchCaller::command_line(), "cli get");
     if arguments.json {
         output.json(&excerpt)?;
         return Ok(Exit::Found);

@@ -17,6 +17,7 @@ mod import;
 mod index;
 mod install;
 mod issue_body;
+mod judge;
 mod mcp;
 mod recall;
 mod refresh;
@@ -59,6 +60,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Cut(cut) => cut::run(cut, output),
         Command::Eval(eval) => eval::run(eval, global, output),
         Command::Feedback(feedback) => feedback::run(feedback, global, output),
+        Command::Judge(judge) => judge::run(judge, global, output),
         Command::Calibrate(calibrate) => calibrate::run(calibrate, global, output),
         Command::Stats(stats) => stats::run(stats, global, output),
         Command::Sql(sql) => sql::run(sql, global, output),

@@ -10,6 +10,7 @@ use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use std::io::Write;
 use tamis::related::RelatedRequest;
+use tamis::search::SearchCaller;
 
 /// Prints everything related to one passage.
 ///
@@ -27,6 +28,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
         metadata: arguments.metadata.filter(),
         ..RelatedRequest::new(directory.index_path(&arguments.wanted))
     })?;
+    index.feedback().opened(&found, &SearchCaller::command_line(), "cli related");
     let exit = Exit::found(!found.is_empty());
     if arguments.json {
         output.json(&found)?;

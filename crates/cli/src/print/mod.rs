@@ -9,6 +9,7 @@ pub mod feedback;
 mod further;
 pub mod import;
 pub mod import_github;
+pub mod judge;
 pub mod notes;
 pub mod plot;
 pub mod related;

@@ -179,3 +179,26 @@ fn a_read_only_index_answers_and_keeps_its_promises() {
     assert_eq!(promised.0, 0, "{}", promised.2);
     assert!(promised.1.contains("(guarantee)"), "{}", promised.1);
 }
+
+#[test]
+fn results_that_are_opened_afterwards_are_counted() {
+    let tree = Tree::indexed();
+    let answer = tree.json(&["search", "--json", "heat the oven"]);
+    let id = answer["results"][0]["id"].as_str().expect("found").to_owned();
+    let opened = |tree: &Tree| tree.json(&["stats", "--json"])["opened"].clone();
+    assert_eq!(opened(&tree)["passages"], 0);
+    assert_eq!(run(tree.tamis(&["get", "docs/garden.md"])).0, 0);
+    assert_eq!(opened(&tree)["passages"], 0, "it was not shown");
+    let (code, text, err) = run(tree.tamis(&["get", &id]));
+    assert_eq!((code, err.as_str()), (0, ""), "reading is as before");
+    assert!(text.contains("240 degrees"), "{text}");
+    assert_eq!(opened(&tree), serde_json::json!({ "searches": 1, "passages": 1 }));
+    let (_, out, _) = run(tree.tamis(&["stats"]));
+    assert!(out.contains("opened afterwards: 1 result of 1 search"), "{out}");
+    // One key turns it off.
+    let mut off = tree.tamis(&["search", "--json", "two tides a day"]);
+    off.env("TAMIS_TELEMETRY_OPENED", "off");
+    assert_eq!(run(off).0, 0);
+    assert_eq!(run(tree.tamis(&["get", "docs/tides.md"])).0, 0);
+    assert_eq!(opened(&tree)["passages"], 1);
+}

@@ -16,6 +16,7 @@ mod import;
 mod import_github;
 mod inspect;
 mod install;
+mod judge;
 mod mcp;
 mod mcp_answers;
 mod metadata;

@@ -1,6 +1,6 @@
 //! The protocol's and JSON-RPC's rules on bytes that are not a message, on batches, and on the end of a session.
 
-use crate::support::{Reply, Server, two_namespaces};
+use crate::support::{Reply, Server, token, two_namespaces};
 use serde_json::{Value, json};
 
 /// A session of a version of the protocol.
@@ -110,4 +110,42 @@ fn batches_are_answered_together_where_the_protocol_has_them() {
         assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32600)), "{reply:?}");
         assert!(reply.body.contains("2025-03-26"), "{reply:?}");
     }
+}
+
+#[test]
+fn a_session_or_token_says_who_opens_what() {
+    let directory = two_namespaces();
+    let root = directory.path();
+    let server = Server::start(root, &["--no-refresh"]);
+    let call = |id: u64, tool: &str, arguments: Value| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
+            .to_string()
+    };
+    let opened = || {
+        let stats = crate::support::tamis(root).args(["stats", "--json"]).output().expect("it runs");
+        let stats: Value = serde_json::from_slice(&stats.stdout).expect("JSON");
+        stats["opened"]["passages"].as_u64().expect("a count")
+    };
+    let (one, other) = (Session::open(&server, "2025-06-18"), Session::open(&server, "2025-06-18"));
+    let query = json!({ "query": "how hot should the oven be", "namespace": "open" });
+    assert!(one.send("POST", &call(2, "search", query.clone())).body.contains("220 degrees"));
+    let get = call(3, "get", json!({ "id": "open:note.md" }));
+    assert!(other.send("POST", &get).body.contains("220 degrees"));
+    assert_eq!(opened(), 0, "another session's search is not credited");
+    // Without a session, each connection is somebody else.
+    server.call(None, "search", query.clone());
+    server.call(None, "get", json!({ "id": "open:note.md" }));
+    assert_eq!(opened(), 0);
+    one.send("POST", &get);
+    assert_eq!(opened(), 1);
+    drop(server);
+
+    let (first, second) =
+        (token(root, &["first", "--namespace", "open"]), token(root, &["second", "--namespace", "open"]));
+    let server = Server::start(root, &["--no-refresh"]);
+    server.call(Some(&first), "search", query);
+    server.call(Some(&second), "get", json!({ "id": "open:note.md" }));
+    assert_eq!(opened(), 1, "another token's search is not credited");
+    server.call(Some(&first), "get", json!({ "id": "open:note.md" }));
+    assert_eq!(opened(), 2);
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::client::Rejected;
 use crate::normalise;
 
 #[derive(Deserialize)]
@@ -17,24 +18,10 @@ struct Entry {
     embedding: Vec<Option<f32>>,
 }
 
-/// The reason an answer is unusable.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Rejected {
-    /// It ends too early. A retry may help.
-    Truncated(String),
-    /// It differs from the request.
-    Wrong(String),
-}
-
 /// Returns unit vectors, one for each of `count` texts. All have the same number of entries: `dimension`, when it is known.
 pub(super) fn parse(body: &[u8], count: usize, dimension: Option<usize>) -> Result<Vec<Vec<f32>>, Rejected> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| {
-        if error.is_eof() {
-            Rejected::Truncated(format!("the answer ends after {} bytes: {error}", body.len()))
-        } else {
-            Rejected::Wrong(format!("it is not an embeddings answer: {error}"))
-        }
-    })?;
+    let answer: Answer =
+        serde_json::from_slice(body).map_err(|error| Rejected::unparsed(body, "an embeddings answer", &error))?;
     let wrong = |reason| Err(Rejected::Wrong(reason));
     if answer.data.len() != count {
         return wrong(format!("{count} texts were sent and {} vectors came", answer.data.len()));

@@ -76,11 +76,7 @@ impl RemoteConfig {
     /// they change the vectors.
     #[must_use]
     pub fn id(&self) -> String {
-        let after_scheme = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
-        let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
-        // A name and password before an @ are secret.
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        let mut id = format!("openai:{}@{host}", self.model);
+        let mut id = format!("openai:{}@{}", self.model, host(&self.url));
         if !(self.passage_prefix.is_empty() && self.query_prefix.is_empty()) {
             let prefixes = format!("{}\0{}", self.passage_prefix, self.query_prefix);
             id.push('#');
@@ -105,8 +101,7 @@ impl RemoteConfig {
         let check = |ok, setting, value: String, allowed| {
             if ok { Ok(()) } else { Err(EmbedError::Setting { setting, value, allowed }) }
         };
-        let scheme = self.url.starts_with("http://") || self.url.starts_with("https://");
-        check(scheme, "url", without_secrets(&self.url), "it must begin with http:// or https://")?;
+        check(is_http(&self.url), "url", without_secrets(&self.url), "it must begin with http:// or https://")?;
         check(!self.model.is_empty(), "model", "empty".to_owned(), "name the model to ask for")?;
         check(self.batch_size > 0, "batch_size", "0".to_owned(), "it must be at least 1")?;
         check(self.dimension != Some(0), "dimension", "0".to_owned(), "it must be at least 1")?;
@@ -134,6 +129,19 @@ impl fmt::Debug for RemoteConfig {
             .field("batch_size", &self.batch_size)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns `true` if an address is one of HTTP.
+pub(super) fn is_http(url: &str) -> bool {
+    url.starts_with("http://") || url.starts_with("https://")
+}
+
+/// Returns the host of an address with its port, without the secrets that may stand before it.
+pub(super) fn host(url: &str) -> &str {
+    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
+    // A name and password before an @ are secret.
+    authority.rsplit('@').next().unwrap_or_default()
 }
 
 /// Returns an address without user name, password, query and fragment, any of which may be secret.

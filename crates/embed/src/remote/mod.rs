@@ -1,19 +1,21 @@
-//! Vectors from any endpoint that speaks the OpenAI embeddings protocol: OpenAI, Voyage, Gemini's compatible endpoint,
-//! Ollama, LM Studio, vLLM and others.
+//! Endpoints that speak OpenAI's protocols: vectors ([`Remote`]) from OpenAI, Voyage, Gemini's compatible endpoint, Ollama,
+//! LM Studio, vLLM and others, and answers of a chat model ([`Chat`]) from the same.
 //!
-//! Texts leave the process here, so nothing is sent before the caller decides to call [`Remote::connect`]. A failure that may
-//! pass (no connection, a timeout, 429, 5xx, a truncated body) is retried with exponential backoff and jitter, or after the
-//! time that `Retry-After` names. Any other failure is final.
+//! Texts leave the process here, so nothing is sent before the caller decides to call [`Remote::connect`] or [`Chat::ask`]. A
+//! failure that may pass (no connection, a timeout, 429, 5xx, a truncated body) is retried with exponential backoff and jitter,
+//! or after the time that `Retry-After` names. Any other failure is final. `client` does that for both.
 
 mod answer;
+mod chat;
+mod client;
 mod config;
 mod request;
 mod timing;
 
-use answer::Rejected;
+pub use chat::{Chat, ChatConfig, ChatReply};
+use client::{Client, ClientConfig};
 pub use config::RemoteConfig;
-use request::{Failure, Http};
-use timing::{Backoff, Limiter};
+use serde::Serialize;
 
 use crate::{EmbedError, Embedder, ModelInfo};
 
@@ -22,8 +24,16 @@ use crate::{EmbedError, Embedder, ModelInfo};
 pub struct Remote {
     config: RemoteConfig,
     info: ModelInfo,
-    http: Http,
-    limiter: Limiter,
+    client: Client,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    input: &'a [String],
+    encoding_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
 }
 
 impl Remote {
@@ -34,8 +44,17 @@ impl Remote {
     pub fn connect(config: RemoteConfig) -> Result<Self, EmbedError> {
         config.validate()?;
         let info = config.info();
-        let (http, limiter) = (Http::new(&config), Limiter::new(config.requests_per_minute));
-        let mut remote = Self { config, info, http, limiter };
+        let client = Client::new(&ClientConfig {
+            url: &config.url,
+            api_key: config.api_key.as_deref(),
+            timeout: config.timeout,
+            max_retries: config.max_retries,
+            first_wait: config.first_wait,
+            max_wait: config.max_wait,
+            requests_per_minute: config.requests_per_minute,
+            seed: config.seed,
+        });
+        let mut remote = Self { config, info, client };
         if remote.config.dimension.is_none() {
             let answer = remote.request(&["dimension".to_owned()])?;
             remote.info.dimension = answer.first().map_or(0, Vec::len);
@@ -56,34 +75,13 @@ impl Remote {
         Ok(vectors)
     }
 
-    /// Sends one request and retries it while the failure may pass.
+    /// Sends one request.
     fn request(&self, inputs: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let config = &self.config;
         let dimension = Some(self.info.dimension).filter(|&dimension| dimension > 0);
-        let mut backoff = Backoff::new(config.first_wait, config.max_wait, config.seed);
-        let mut attempts = 0;
-        loop {
-            self.limiter.wait();
-            attempts += 1;
-            let failure = match self.http.post(inputs, config.dimension.filter(|_| config.request_dimension)) {
-                Ok(body) => match answer::parse(&body, inputs.len(), dimension) {
-                    Ok(vectors) => return Ok(vectors),
-                    Err(Rejected::Truncated(reason)) => Failure::transient(reason),
-                    Err(Rejected::Wrong(reason)) => return Err(EmbedError::Answer { url: self.http.url(), reason }),
-                },
-                Err(failure) => failure,
-            };
-            if let Some(status) = failure.refused {
-                return Err(EmbedError::Refused { url: self.http.url(), status, reason: failure.reason });
-            }
-            let wait = backoff.next(failure.retry_after);
-            match wait.filter(|_| attempts <= config.max_retries) {
-                Some(wait) => std::thread::sleep(wait),
-                None => {
-                    return Err(EmbedError::Unavailable { url: self.http.url(), reason: failure.reason, attempts });
-                }
-            }
-        }
+        let dimensions = config.dimension.filter(|_| config.request_dimension);
+        let body = Body { model: &config.model, input: inputs, encoding_format: "float", dimensions };
+        self.client.send(&body, |answer| answer::parse(answer, inputs.len(), dimension))
     }
 }
 

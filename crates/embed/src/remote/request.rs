@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
 use ureq::Agent;
 
-use super::config::{RemoteConfig, without_secrets};
+use super::config::without_secrets;
 
 /// The largest answer read: a batch of 2,048 vectors of 4,096 entries is about half of it.
 const MAX_ANSWER: u64 = 256 << 20;
@@ -34,7 +33,6 @@ impl Failure {
 pub(super) struct Http {
     agent: Agent,
     url: String,
-    model: String,
     authorization: Option<Secret>,
 }
 
@@ -47,19 +45,10 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    input: &'a [String],
-    encoding_format: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dimensions: Option<usize>,
-}
-
 impl Http {
-    pub(super) fn new(config: &RemoteConfig) -> Self {
+    pub(super) fn new(url: &str, api_key: Option<&str>, timeout: Duration) -> Self {
         let agent = Agent::config_builder()
-            .timeout_global(Some(config.timeout))
+            .timeout_global(Some(timeout))
             .http_status_as_error(false)
             // A redirect would carry texts and key to an address that nobody configured.
             .max_redirects(0)
@@ -67,8 +56,8 @@ impl Http {
             .user_agent("tamis")
             .build()
             .new_agent();
-        let authorization = config.api_key.as_ref().map(|key| Secret(format!("Bearer {key}")));
-        Self { agent, url: config.url.clone(), model: config.model.clone(), authorization }
+        let authorization = api_key.map(|key| Secret(format!("Bearer {key}")));
+        Self { agent, url: url.to_owned(), authorization }
     }
 
     /// Returns the endpoint without secrets, for messages.
@@ -76,15 +65,13 @@ impl Http {
         without_secrets(&self.url)
     }
 
-    /// Sends the texts and returns the body of a successful answer.
-    pub(super) fn post(&self, input: &[String], dimensions: Option<usize>) -> Result<Vec<u8>, Failure> {
-        let body = Body { model: &self.model, input, encoding_format: "float", dimensions };
-        let body = serde_json::to_vec(&body).map_err(|error| Failure::transient(error.to_string()))?;
+    /// Sends a JSON body and returns the body of a successful answer.
+    pub(super) fn post(&self, body: &[u8]) -> Result<Vec<u8>, Failure> {
         let mut request = self.agent.post(&self.url).header("content-type", "application/json");
         if let Some(Secret(authorization)) = &self.authorization {
             request = request.header("authorization", authorization);
         }
-        let mut response = request.send(&body).map_err(|error| self.broken(&error))?;
+        let mut response = request.send(body).map_err(|error| self.broken(&error))?;
         let status = response.status().as_u16();
         let retry_after = response
             .headers()

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use tamis::search::SearchCaller;
 use tokio_util::sync::CancellationToken;
 
 /// A connection.
@@ -15,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Connection {
     pub peer: SocketAddr,
     pub local: SocketAddr,
+    /// The client, where neither a session nor a token says who it is.
+    pub client: SearchCaller,
     /// Calls in progress, or with an answer that has not been sent yet.
     active: AtomicUsize,
     idle_since: Mutex<Instant>,
@@ -91,6 +94,7 @@ impl Connections {
         let connection = Arc::new(Connection {
             peer,
             local,
+            client: SearchCaller::connection(),
             active: AtomicUsize::new(0),
             idle_since: Mutex::new(Instant::now()),
             evicted: CancellationToken::new(),

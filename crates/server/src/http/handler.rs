@@ -24,6 +24,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use std::sync::Arc;
 use std::time::Duration;
+use tamis::search::SearchCaller;
 
 /// Most calls in progress or waiting. The calls of a session outlive the connection that brought them.
 const MAX_CALLS: usize = 1024;
@@ -159,6 +160,11 @@ impl Handler {
         if is_call && !matches!(accepted, Accepted::Answered(_)) {
             connection.mark_active();
         }
+        parts.extensions.insert(match (&session, &identity.token) {
+            (Some(session), _) => SearchCaller::session(&["mcp session", session]),
+            (None, Some(token)) => SearchCaller::session(&["mcp token", token]),
+            (None, None) => connection.client,
+        });
         parts.extensions.insert(identity.caller);
         let opens_batches = matches!(accepted, Accepted::One { opens_batches: true });
         let answered = async {

@@ -1,12 +1,14 @@
 //! `get`: the full text of a result.
 
 use crate::cursor::{CHANGED, fingerprint};
+use crate::labels::note_opened;
 use crate::page::{DEFAULT_MAX_CHARS, PageArguments, PageInfo, fitting, json_length, shorten_warnings, warning_lines};
 use crate::reply::{Refused, Reply};
 use crate::text::{backticks, clean, fenced, first, name};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tamis::feedback::Opened;
 
 pub(crate) struct Get;
 
@@ -56,6 +58,7 @@ impl Tool for Get {
         let excerpt = call.index.get_allowed(&arguments.id, call.caller.namespaces.as_deref())?;
         let whole = clean(&excerpt.text);
         let names = fingerprint([excerpt.namespace.as_str(), excerpt.path.as_str(), whole.as_str()].into_iter());
+        let excerpt_path = excerpt.path;
         let mut page = PageInfo { warnings: call.warnings(), ..PageInfo::default() };
         if call.cursor.has_changed(&names) {
             page.warnings.insert(0, CHANGED.to_owned());
@@ -66,7 +69,7 @@ impl Tool for Get {
         let start_line = excerpt.start_line + newlines(before);
         let mut lines = Lines {
             namespace: excerpt.namespace,
-            path: clean(&excerpt.path),
+            path: clean(&excerpt_path),
             start_line,
             end_line: excerpt.end_line,
             last_line: excerpt.end_line,
@@ -95,6 +98,8 @@ impl Tool for Get {
             );
             lines.page.next_cursor = Some(cursor);
         }
+        let read = Opened::Lines { namespace: &lines.namespace, path: &excerpt_path, first: lines.start_line, last: lines.end_line };
+        note_opened(call, lines.id.as_deref().map_or(read, Opened::Passage), "mcp get");
         let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), warning_lines(&lines.page.warnings));
         Ok(Reply::new(lines, text))
     }

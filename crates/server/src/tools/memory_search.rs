@@ -1,6 +1,7 @@
 //! `memory_search`: notes and past conversations.
 
 use crate::hits::Found;
+use crate::labels::note_shown;
 use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
 use crate::reply::{Refused, Reply};
 use crate::shared_arguments::moment;
@@ -61,11 +62,14 @@ impl Tool for MemorySearch {
             namespace: arguments.namespace,
             allowed_namespaces: call.allowed(),
             entry_point: Some("mcp".to_owned()),
+            caller: Some(call.session),
             ..SearchRequest::memory(arguments.query)
         };
         request.check()?;
         let found = Found::of(call.index.search(&request)?, call.warnings());
-        let (tail, names) = (found.tail(), found.names());
-        Ok(paginated(found, &tail, &call.cursor, &names, arguments.page.max_chars))
+        let (tail, names, all) = (found.tail(), found.names(), found.results.len());
+        let reply = paginated(found, &tail, &call.cursor, &names, arguments.page.max_chars);
+        note_shown(call, &reply, all);
+        Ok(reply)
     }
 }

@@ -1,6 +1,7 @@
 //! `related`: similar passages, and definitions and uses of names.
 
 use crate::cursor::fingerprint;
+use crate::labels::note_opened;
 use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, name, rounded};
@@ -177,6 +178,7 @@ impl Tool for Related {
             allowed_namespaces: call.allowed(),
             ..RelatedRequest::new(arguments.id)
         })?;
+        note_opened(call, &found, "mcp related");
         let relation = |relation, passage| Relation {
             relation,
             place: PassageRef::of(passage),

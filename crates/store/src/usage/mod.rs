@@ -7,10 +7,14 @@
 //! until they are forgotten. Passages are identified by their public identifiers, which survive a rebuilt index. The table
 //! `retrieval_quality` has one small row for every query ([`QueryQuality`](crate::QueryQuality)), for statistics.
 //!
-//! `schema` opens and upgrades the file, `write`, `read` and `quality` hold the statements, `candidate_blob` encodes the
-//! candidates' figures.
+//! `schema` opens and upgrades the file, `write`, `read`, `quality`, `openings` and `grades` hold the statements,
+//! `candidate_blob` encodes the candidates' figures.
 
 mod candidate_blob;
+mod grades;
+#[cfg(test)]
+mod label_tests;
+mod openings;
 mod quality;
 #[cfg(test)]
 mod quality_tests;
@@ -34,7 +38,10 @@ use crate::mutex::lock;
 use crate::query::count;
 use crate::stamp::FileId;
 use crate::store::UsageLog;
-use crate::usage_record::{JudgedSearch, Judgement, PastQuery, Purged, QueryQuality, RecordedSearch, SearchSummary};
+use crate::usage_record::{
+    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, PastQuery, Purged,
+    QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+};
 
 /// The file in the directory of an index.
 pub(crate) const FILE: &str = "usage.db";
@@ -203,6 +210,67 @@ impl UsageLog for EmbeddedUsageLog {
         self.writing(PATIENT, |connection| write::judge(connection, id, judged, at_ms))
     }
 
+    fn judge_by_grades(&self, id: &str, judged: &[(&str, bool, i64)], at_ms: i64) -> Result<Option<u64>> {
+        self.writing(PATIENT, |connection| grades::judge(connection, id, judged, at_ms))
+    }
+
+    fn record_opened(&self, opening: &Opening<'_>) -> Result<u64> {
+        self.writing(IMPATIENT, |connection| openings::record(connection, opening))
+    }
+
+    fn narrow_shown(&self, id: &str, passages: &[&str]) -> Result<()> {
+        self.writing(IMPATIENT, |connection| openings::narrow(connection, id, passages))
+    }
+
+    fn opened(&self, limit: usize) -> Result<Vec<OpenedSearch>> {
+        self.with(|connection| openings::read(connection, limit))
+    }
+
+    fn opened_count(
+        &self,
+        since_ms: Option<i64>,
+        until_ms: Option<i64>,
+        namespace: Option<&str>,
+    ) -> Result<OpenedCount> {
+        self.with(|connection| openings::count(connection, since_ms, until_ms, namespace))
+    }
+
+    fn grade(&self, model: &str, pair: &[u8; 32]) -> Result<Option<RecordedGrade>> {
+        self.with(|connection| grades::find(connection, model, pair))
+    }
+
+    fn record_grade(
+        &self,
+        model: &str,
+        pair: &[u8; 32],
+        grade: Option<u8>,
+        reason: &str,
+        at_ms: i64,
+    ) -> Result<RecordedGrade> {
+        let number =
+            self.writing(PATIENT, |connection| grades::record(connection, model, pair, grade, reason, at_ms))?;
+        Ok(RecordedGrade { number, grade, reason: reason.to_owned() })
+    }
+
+    fn graded(&self, limit: usize) -> Result<Vec<GradedPassage>> {
+        self.with(|connection| grades::list(connection, limit))
+    }
+
+    fn remove_grades(&self, model: Option<&str>) -> Result<RemovedGrades> {
+        self.writing(PATIENT, |connection| grades::remove(connection, model))
+    }
+
+    fn searches_with_text(&self, without: &str, limit: usize) -> Result<Vec<String>> {
+        self.with(|connection| read::searches_with_text(connection, without, limit))
+    }
+
+    fn search_of(&self, query_hash: &[u8; 32], entry_point: &str, except: &str) -> Result<Option<RecordedSearch>> {
+        let condition = "query_hash = ?1 AND entry_point = ?2 AND id <> ?3 ORDER BY number DESC LIMIT 1";
+        self.with(|connection| {
+            read::search_where(connection, condition, rusqlite::params![query_hash.as_slice(), entry_point, except])
+        })
+    }
+
     fn forget(&self, id: &str) -> Result<bool> {
         self.writing(PATIENT, |connection| Ok(connection.execute("DELETE FROM searches WHERE id = ?1", [id])? > 0))
     }
@@ -235,8 +303,8 @@ impl UsageLog for EmbeddedUsageLog {
         self.with(|connection| read::judgements_of(connection, id))
     }
 
-    fn judgement_count(&self) -> Result<(i64, i64)> {
-        self.with(|connection| read::judgement_count(connection))
+    fn label_version(&self) -> Result<LabelVersion> {
+        self.with(|connection| read::label_version(connection))
     }
 
     fn profile(&self, namespace: &str, model: Option<&str>, limit: usize) -> Result<Vec<PastQuery>> {

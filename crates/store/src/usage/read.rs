@@ -5,21 +5,46 @@ use rusqlite::{Connection, Row, params, types};
 use super::{candidate_blob, schema};
 use crate::query::{all, one};
 use crate::scoring::ScoringKey;
-use crate::usage_record::{JudgedSearch, Judgement, PastQuery, RecordedSearch, SearchSummary};
+use crate::usage_record::{
+    CallerKey, JudgedSearch, Judgement, LabelVersion, ModelGrade, PastQuery, RecordedSearch, SearchSummary,
+};
 
-/// Reads whole searches. The name of the scoring column depends on the version of the log.
-fn select(scoring: &str, condition: &str) -> String {
-    format!(
-        "SELECT number, id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, method, {scoring}, \
+/// Reads whole searches. The columns depend on the version of the log.
+fn select(connection: &Connection, condition: &str) -> rusqlite::Result<(String, schema::ScoringColumn)> {
+    let scoring = schema::scoring_column(connection)?;
+    let answered = if schema::has_labels(connection)? { "caller, shown" } else { "NULL, NULL" };
+    let sql = format!(
+        "SELECT number, id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, method, {}, \
          kept, passages, score_background, similarity_mean, similarity_deviation, bm25_mean, candidate_ids, evidence, \
-         focus, evidence_sum FROM searches WHERE {condition}"
-    )
+         focus, evidence_sum, {answered} FROM searches WHERE {condition}",
+        scoring.name()
+    );
+    Ok((sql, scoring))
+}
+
+/// A search that a condition finds.
+pub(super) fn search_where(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> rusqlite::Result<Option<RecordedSearch>> {
+    let (sql, scoring) = select(connection, condition)?;
+    let found = one(connection, &sql, values, |row| read_search(row, scoring))?;
+    Ok(found.map(|(_, search)| search))
+}
+
+/// Searches that a condition finds, with their numbers.
+pub(super) fn searches_where(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<(i64, RecordedSearch)>> {
+    let (sql, scoring) = select(connection, condition)?;
+    all(connection, &sql, values, |row| read_search(row, scoring))
 }
 
 pub(super) fn search(connection: &Connection, id: &str) -> rusqlite::Result<Option<RecordedSearch>> {
-    let scoring = schema::scoring_column(connection)?;
-    let found = one(connection, &select(scoring.name(), "id = ?1"), [id], |row| read_search(row, scoring))?;
-    Ok(found.map(|(_, search)| search))
+    search_where(connection, "id = ?1", [id])
 }
 
 pub(super) fn recent(connection: &Connection, limit: usize) -> rusqlite::Result<Vec<SearchSummary>> {
@@ -61,11 +86,18 @@ pub(super) fn search_ids(
     Ok(ids)
 }
 
+pub(super) fn searches_with_text(
+    connection: &Connection,
+    without: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT id, max(number) AS latest FROM searches WHERE query_text IS NOT NULL AND entry_point <> ?1 \
+               GROUP BY query_hash ORDER BY latest DESC LIMIT ?2";
+    all(connection, sql, params![without, at_most(limit)], |row| row.get(0))
+}
+
 pub(super) fn judged(connection: &Connection) -> rusqlite::Result<Vec<JudgedSearch>> {
-    let scoring = schema::scoring_column(connection)?;
-    let sql = select(scoring.name(), "judged = 1 ORDER BY number");
-    let searches: Vec<(i64, RecordedSearch)> = all(connection, &sql, [], |row| read_search(row, scoring))?;
-    let judged = searches
+    let judged = searches_where(connection, "judged = 1 ORDER BY number", [])?
         .into_iter()
         .map(|(number, search)| Ok(JudgedSearch { search, judgements: judgements(connection, number)? }));
     judged.collect()
@@ -84,9 +116,13 @@ pub(super) fn profile(
     })
 }
 
-pub(super) fn judgement_count(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
-    let mut statement = connection.prepare_cached("SELECT count(*), ifnull(max(number), 0) FROM judgements")?;
-    statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+pub(super) fn label_version(connection: &Connection) -> rusqlite::Result<LabelVersion> {
+    let version = |table: &str| {
+        let sql = format!("SELECT count(*), ifnull(max(number), 0) FROM {table}");
+        connection.prepare_cached(&sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+    };
+    let openings = if schema::has_labels(connection)? { version("openings")? } else { (0, 0) };
+    Ok(LabelVersion { judgements: version("judgements")?, openings })
 }
 
 pub(super) fn judgements_of(connection: &Connection, id: &str) -> rusqlite::Result<Vec<Judgement>> {
@@ -108,12 +144,24 @@ pub(super) fn period(since_ms: Option<i64>, until_ms: Option<i64>, limit: usize)
     [since_ms.unwrap_or(i64::MIN), until_ms.unwrap_or(i64::MAX), at_most(limit)]
 }
 
-/// The last judgement of each passage, in the order in which these were given.
+/// The last judgement of each passage, a person's before a model's, in the order in which these were given.
 fn judgements(connection: &Connection, search: i64) -> rusqlite::Result<Vec<Judgement>> {
-    let sql = "SELECT passage, relevant, in_pool, at_ms FROM judgements j WHERE search = ?1 AND number = \
-               (SELECT max(number) FROM judgements WHERE search = j.search AND passage = j.passage) ORDER BY number";
+    let sql = if schema::has_labels(connection)? {
+        "SELECT j.passage, j.relevant, j.in_pool, j.at_ms, g.model, g.grade, g.reason \
+         FROM judgements j LEFT JOIN grades g ON g.number = j.grade WHERE j.search = ?1 AND j.number = \
+         (SELECT number FROM judgements WHERE search = j.search AND passage = j.passage \
+         ORDER BY grade IS NULL DESC, number DESC LIMIT 1) ORDER BY j.number"
+    } else {
+        "SELECT passage, relevant, in_pool, at_ms, NULL, NULL, NULL FROM judgements j WHERE search = ?1 AND number = \
+         (SELECT max(number) FROM judgements WHERE search = j.search AND passage = j.passage) ORDER BY number"
+    };
     all(connection, sql, [search], |row| {
-        Ok(Judgement { passage: row.get(0)?, relevant: row.get(1)?, in_pool: row.get(2)?, at_ms: row.get(3)? })
+        let model: Option<String> = row.get(4)?;
+        let grade = match model {
+            Some(model) => Some(ModelGrade { model, grade: row.get(5)?, reason: row.get(6)? }),
+            None => None,
+        };
+        Ok(Judgement { passage: row.get(0)?, relevant: row.get(1)?, in_pool: row.get(2)?, at_ms: row.get(3)?, grade })
     })
 }
 
@@ -126,6 +174,10 @@ fn read_search(row: &Row<'_>, scoring: schema::ScoringColumn) -> rusqlite::Resul
         serde_json::from_str(row.get_ref(17)?.as_str()?).map_err(|error| damaged(17, error.into()))?;
     let candidates = candidate_blob::decode(passages, row.get_ref(18)?.as_blob()?)
         .ok_or_else(|| damaged(18, "the evidence does not match the candidates".into()))?;
+    let caller: Option<[u8; 16]> = row.get(21)?;
+    let shown: Option<String> = row.get(22)?;
+    let shown =
+        shown.map(|shown| serde_json::from_str(&shown).map_err(|error| damaged(22, error.into()))).transpose()?;
     let search = RecordedSearch {
         id: row.get(1)?,
         at_ms: row.get(2)?,
@@ -146,6 +198,8 @@ fn read_search(row: &Row<'_>, scoring: schema::ScoringColumn) -> rusqlite::Resul
         coverage_drop: row.get(19)?,
         evidence: row.get(20)?,
         candidates,
+        caller: caller.map(CallerKey::from_bytes),
+        shown,
     };
     Ok((row.get(0)?, search))
 }

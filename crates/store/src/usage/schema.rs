@@ -20,6 +20,7 @@ pub(super) const SCHEMA: Schema = Schema {
         Migration::sql(include_str!("migrations/0001.sql")),
         Migration::sql(include_str!("migrations/0002.sql")),
         Migration { sql: include_str!("migrations/0003.sql"), then: Some(sentences_to_keys) },
+        Migration::sql(include_str!("migrations/0004.sql")),
     ],
 };
 
@@ -106,6 +107,11 @@ pub(super) fn scoring_column(connection: &Connection) -> rusqlite::Result<Scorin
 /// Returns `true` if the log has a table for the quality of queries. Logs of version 1 lack it.
 pub(super) fn has_quality(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(count(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'retrieval_quality'", [])? > 0)
+}
+
+/// Whether the log has openings and grades. Logs up to version 3 have none.
+pub(super) fn has_labels(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(count(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'grades'", [])? > 0)
 }
 
 /// Rewrites the sentences of earlier versions as keys. A log has few different ones.

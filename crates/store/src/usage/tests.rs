@@ -1,7 +1,7 @@
 //! The log on real files.
 
 use super::*;
-use crate::{RETAINED, RecordedCandidate, ScoringKey, ScoringKind};
+use crate::{CallerKey, RETAINED, RecordedCandidate, ScoringKey, ScoringKind};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -36,6 +36,8 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         coverage_drop: Some(0.25),
         evidence: None,
         candidates: passages.iter().enumerate().map(candidate).collect(),
+        caller: Some(CallerKey::of(["session", "one"])),
+        shown: Some((0..passages.len().min(2) as u32).collect()),
     }
 }
 

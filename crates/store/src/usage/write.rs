@@ -6,7 +6,7 @@ use super::{candidate_blob, quality, read};
 use crate::connection::checkpoint;
 use crate::error::{Result, StoreError};
 use crate::query::{count, execute};
-use crate::usage_record::{Judgement, Purged, QueryQuality, RETAINED, RecordedSearch};
+use crate::usage_record::{CallerKey, Judgement, Purged, QueryQuality, RETAINED, RecordedSearch};
 
 /// Old records are deleted after this many new ones, so the number kept is exact to it.
 const PURGE_EVERY: i64 = 64;
@@ -16,6 +16,7 @@ pub(super) struct SearchRow<'s> {
     search: &'s RecordedSearch,
     candidate_ids: String,
     evidence: Vec<u8>,
+    shown: Option<String>,
 }
 
 impl<'s> SearchRow<'s> {
@@ -25,8 +26,10 @@ impl<'s> SearchRow<'s> {
             return Err(invalid(format!("{} kept of {} candidates", search.kept, search.candidates.len())));
         }
         let passages: Vec<&str> = search.candidates.iter().map(|candidate| candidate.passage.as_str()).collect();
-        let candidate_ids = serde_json::to_string(&passages).map_err(|error| invalid(error.to_string()))?;
-        Ok(SearchRow { search, candidate_ids, evidence: candidate_blob::encode(&search.candidates) })
+        let json = |error: serde_json::Error| invalid(error.to_string());
+        let candidate_ids = serde_json::to_string(&passages).map_err(json)?;
+        let shown = search.shown.as_ref().map(serde_json::to_string).transpose().map_err(json)?;
+        Ok(SearchRow { search, candidate_ids, evidence: candidate_blob::encode(&search.candidates), shown })
     }
 
     pub(super) fn insert(&self, connection: &mut Connection, quality: Option<&QueryQuality>) -> rusqlite::Result<()> {
@@ -36,9 +39,10 @@ impl<'s> SearchRow<'s> {
             .prepare_cached(
                 "INSERT INTO searches(id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, \
                  method, scoring, kept, candidates, passages, score_background, similarity_mean, \
-                 similarity_deviation, bm25_mean, focus, evidence_sum, candidate_ids, evidence) \
+                 similarity_deviation, bm25_mean, focus, evidence_sum, candidate_ids, evidence, \
+                 caller, shown) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-                 ?20, ?21)",
+                 ?20, ?21, ?22, ?23)",
             )?
             .insert(params![
                 search.id,
@@ -62,6 +66,8 @@ impl<'s> SearchRow<'s> {
                 search.evidence,
                 self.candidate_ids,
                 self.evidence,
+                search.caller.as_ref().map(CallerKey::bytes),
+                self.shown,
             ])?;
         if number % PURGE_EVERY == 0 {
             purge(&transaction, RETAINED)?;
@@ -90,7 +96,7 @@ pub(super) fn judge(
                  ?4) RETURNING in_pool",
             )?
             .query_row(params![search, passage, relevant, at_ms], |row| row.get(0))?;
-        recorded.push(Judgement { passage: passage.to_owned(), relevant, in_pool, at_ms });
+        recorded.push(Judgement { passage: passage.to_owned(), relevant, in_pool, at_ms, grade: None });
     }
     if !judged.is_empty() {
         execute(&transaction, "UPDATE searches SET judged = 1 WHERE number = ?1", [search])?;
@@ -120,6 +126,10 @@ pub(super) fn purge_telemetry(connection: &mut Connection, judged: bool) -> rusq
         searches: transaction.execute("DELETE FROM searches WHERE judged = 0 OR ?1", [judged])? as u64,
         judged_kept: count(&transaction, "SELECT count(*) FROM searches", [])?,
     };
+    transaction.execute("DELETE FROM openings", [])?;
+    // What a model said stays with the judgements made from it.
+    transaction
+        .execute("DELETE FROM grades WHERE number NOT IN (SELECT grade FROM judgements WHERE grade IS NOT NULL)", [])?;
     transaction.commit()?;
     // Deleted rows must leave the disk too, not only the tables. A concurrent reader may delay that to the next purge.
     let _ = connection.execute_batch("VACUUM");

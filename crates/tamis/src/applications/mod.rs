@@ -6,6 +6,7 @@ pub mod evaluate;
 #[cfg(feature = "evidence")]
 pub mod evidence;
 pub mod feedback;
+pub mod judge;
 pub mod memory;
 pub mod related;
 mod stored_issue;

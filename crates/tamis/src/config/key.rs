@@ -18,8 +18,13 @@ pub struct Key {
 impl Key {
     /// Returns the environment variable that sets it: `TAMIS_` and the name in capitals with underscores.
     pub fn variable(&self) -> String {
-        format!("TAMIS_{}", self.name.to_ascii_uppercase().replace('.', "_"))
+        variable(&self.name)
     }
+}
+
+/// The environment variable that sets the key of a name.
+pub(super) fn variable(name: &str) -> String {
+    format!("TAMIS_{}", name.to_ascii_uppercase().replace('.', "_"))
 }
 
 /// Groups keys by table, in the order in which tables and keys first appear, since TOML names a table once.

@@ -4,11 +4,11 @@ use super::calibrated;
 use super::collections::read_collections;
 use super::declare::{Setting, Settings};
 use super::error::{ConfigError, Source};
-use super::key::{Key, nearest};
+use super::key::{Key, nearest, variable};
 use super::mcp_tokens;
 use super::models::read_models;
 use super::project_file;
-use super::sections::thresholds;
+use super::sections::{telemetry, thresholds};
 use super::value::Value;
 use crate::user_directories::UserDirectories;
 use std::borrow::Cow;
@@ -69,7 +69,9 @@ impl Settings {
             if OTHER_VARIABLES.contains(&name.as_str()) || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
                 continue;
             }
-            let key = match (variables.get(name), thresholds::find_variable(name)) {
+            let renamed = telemetry::RENAMED.iter().find(|(former, _)| variable(former) == *name);
+            let present = renamed.map_or_else(|| name.clone(), |(_, present)| variable(present));
+            let key = match (variables.get(&present), thresholds::find_variable(name)) {
                 (Some(key), _) => Ok(Cow::Borrowed(*key)),
                 (None, Some(found)) => found.map(Cow::Owned),
                 (None, None) => {
@@ -152,7 +154,8 @@ impl Settings {
 
 /// Returns the key of that name. Languages are also found by their other names.
 fn find<'t>(table: &'t BTreeMap<String, Key>, source_name: &str, name: &str) -> Result<Cow<'t, Key>, ConfigError> {
-    if let Some(key) = table.get(name) {
+    let present = telemetry::RENAMED.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present);
+    if let Some(key) = table.get(present) {
         return Ok(Cow::Borrowed(key));
     }
     let nearest = match thresholds::find(name) {

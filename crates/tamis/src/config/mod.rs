@@ -39,6 +39,7 @@ pub use sections::evidence::EvidenceConfig;
 pub use sections::github::GithubConfig;
 pub use sections::import::ImportConfig;
 pub use sections::index::IndexConfig;
+pub use sections::judge::JudgeConfig;
 pub use sections::mcp::McpConfig;
 pub use sections::memory::{DecayConfig, DecayMoves, MemoryConfig};
 pub use sections::notes::NoteConfig;
@@ -63,7 +64,7 @@ section! {
     /// The validated configuration.
     #[derive(Clone, Debug)]
     pub struct Config {
-        /// `telemetry` and `telemetry_text`.
+        /// `[telemetry]`.
         pub telemetry: TelemetryConfig;
         /// `[search]`.
         pub search: SearchConfig;
@@ -81,6 +82,8 @@ section! {
         pub memory: MemoryConfig;
         /// `[github]`.
         pub github: GithubConfig;
+        /// `[judge]`.
+        pub judge: JudgeConfig;
         /// `[triage]`.
         pub triage: TriageConfig;
         /// `[evidence]`.
@@ -193,13 +196,18 @@ mod tests {
 
     #[test]
     fn every_key_is_applied_to_the_typed_configuration() {
-        let built_in = applied(&Config::built_in());
+        // Some keys only take the name of a model that is defined.
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("config.toml");
+        let model = "[models.other]\nprovider = \"openai\"\nurl = \"http://localhost:1/v1\"\nmodel = \"m\"\n";
+        std::fs::write(&path, model).expect("written");
+        let load = |flags: Vec<(String, String, String)>| {
+            Config::load(&Origins { user: Some(path.clone()), flags, ..Origins::default() }, None)
+        };
+        let built_in = applied(&load(Vec::new()).expect("valid"));
         for key in keys() {
             let others = other_values(&key);
-            let load = |value: &String| {
-                let flags = vec![(key.name.clone(), value.clone(), "test".to_owned())];
-                Config::load(&Origins { flags, ..Origins::default() }, None).ok()
-            };
+            let load = |value: &String| load(vec![(key.name.clone(), value.clone(), "test".to_owned())]).ok();
             // A value at the end of its range can contradict another key.
             let config = others.iter().find_map(load).unwrap_or_else(|| panic!("{} refuses {others:?}", key.name));
             assert_ne!(applied(&config), built_in, "{} = {others:?} changes nothing", key.name);

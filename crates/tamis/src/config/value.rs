@@ -103,6 +103,8 @@ impl Allowed {
             |low: f64, high: f64| number(value).filter(|value| (low..=high).contains(value)).map(Value::Number);
         match (self, value) {
             (Allowed::Flag, Value::Flag(_)) => Some(value.clone()),
+            // TOML has no such words of its own, so they come as texts.
+            (Allowed::Flag, Value::Text(text)) if text == "on" || text == "off" => Some(Value::Flag(text == "on")),
             (Allowed::Integer(low, high), Value::Integer(number)) if (low..=high).contains(&number) => {
                 Some(value.clone())
             }
@@ -160,6 +162,8 @@ mod tests {
     #[test]
     fn texts_become_values_of_the_keys_type() {
         assert_eq!(Allowed::Flag.read("off"), Some(Value::Flag(false)));
+        assert_eq!(Allowed::Flag.accept(&Value::from("on")), Some(Value::Flag(true)));
+        assert_eq!(Allowed::Flag.accept(&Value::from("yes")), None);
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("auto"), Some(Value::Text("auto".into())));
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).read("most"), None);
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 use tamis_cut::Relevance;
-use tamis_store::ScoringKey;
+use tamis_store::{LabelVersion, ScoringKey};
 
 /// The last fitted relevance and the key of its fit.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct FittedPrior(pub Mutex<Option<(PriorKey, Relevance)>>);
 /// The inputs of a fit. The fit is reused as long as they stay the same.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PriorKey {
-    pub judgements: (i64, i64),
+    pub labels: LabelVersion,
     pub namespace: String,
     pub model: Option<String>,
     pub mode: String,

@@ -35,11 +35,18 @@ impl UsageLogFile {
         search.at_ms = now_ms();
         quality.at_ms = search.at_ms;
         quality.search_id = Some(search.id.clone());
-        let recorded = self.log().and_then(|log| Ok(log.record_query(&search, Some(&quality))?));
-        let problem = recorded.err().map(|error| error.to_string());
-        let recorded = problem.is_none();
+        let recorded = self.attempt(|| Ok(self.log()?.record_query(&search, Some(&quality))?));
+        recorded.map(|()| search.id)
+    }
+
+    /// Runs what records something. Its failure fails nothing, and [`UsageLogFile::problem`] says why.
+    pub fn attempt<T>(&self, record: impl FnOnce() -> Result<T, Error>) -> Option<T> {
+        let (recorded, problem) = match record() {
+            Ok(recorded) => (Some(recorded), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
-        recorded.then_some(search.id)
+        recorded
     }
 
     /// Returns the reason why the last search was not recorded.

@@ -1,7 +1,7 @@
-//! The model of where relevance ends in an index: built in, and fitted to the queries that people judged. Queries that nobody
-//! judged move nothing.
+//! The model of where relevance ends in an index: built in, and fitted to the labelled queries. Queries without a label move
+//! nothing.
 
-use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, judged_queries, normalized_scores};
+use super::judged_queries::{IMPORTED_JUDGEMENTS, JudgedQuery, OPENED_QUERIES, labelled_queries, normalized_scores};
 use super::searcher::Searcher;
 use super::text_kind::kind_of;
 use crate::config::Mode;
@@ -9,10 +9,12 @@ use crate::handle::PriorKey;
 use tamis_cut::{JudgedPool, Relevance};
 use tamis_store::{RecordedSearch, ScoringKey};
 
-/// The number of latest judged queries to learn from.
-const JUDGED_QUERIES: usize = 200;
-
 impl Searcher<'_> {
+    /// Returns `true` if labels move the cut.
+    pub(super) fn learns(&self) -> bool {
+        self.index.config.telemetry.record && self.index.config.search.learn
+    }
+
     /// Returns the model for searches of this kind. If the log cannot be read, it is the built-in one.
     pub(crate) fn relevance(
         &self,
@@ -22,16 +24,16 @@ impl Searcher<'_> {
         scoring: &ScoringKey,
     ) -> Relevance {
         let prior = Relevance::of(kind_of(scoring));
-        if !self.index.config.telemetry.record {
+        if !self.learns() {
             return prior;
         }
         let Ok(log) = self.index.usage.log() else { return prior };
-        let judgements = log.judgement_count().unwrap_or_default();
-        if judgements.0 == 0 {
+        let labels = log.label_version().unwrap_or_default();
+        if labels.is_empty() {
             return prior;
         }
         let key = PriorKey {
-            judgements,
+            labels,
             namespace: namespace.to_owned(),
             model: model.map(str::to_owned),
             mode: mode.to_string(),
@@ -44,24 +46,25 @@ impl Searcher<'_> {
             return *relevance;
         }
         let judged = log.judged().unwrap_or_default();
-        let (queries, _) = judged_queries(&judged, |search| {
+        let reads_openings = self.index.config.telemetry.opened;
+        let opened = if reads_openings { log.opened(2 * OPENED_QUERIES).unwrap_or_default() } else { Vec::new() };
+        let queries = labelled_queries(&judged, &opened, |search| {
             let RecordedSearch { mode, model, scoring, namespace, .. } = search;
             *mode == key.mode && *model == key.model && *scoring == key.scoring && *namespace == key.namespace
         });
-        let latest = queries.len().saturating_sub(JUDGED_QUERIES);
-        let pools: Vec<JudgedPool> = queries[latest..].iter().filter_map(pool).collect();
+        let pools: Vec<JudgedPool> = queries.iter().filter_map(pool).collect();
         let relevance = prior.fit(&pools);
         *fitted = Some((key, relevance));
         relevance
     }
 }
 
-/// Returns a judged query as normalized scores with judgements; `None` if its best candidate does not stand out.
+/// Returns a labelled query as normalized scores with judgements; `None` if its best candidate does not stand out.
 fn pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
     let normalized_scores = normalized_scores(query.search)?;
     // A test collection lists its relevant documents, so all others are not relevant. People judge only the results that they
     // looked at, and say nothing about the rest.
     let unsaid = (query.search.entry_point == IMPORTED_JUDGEMENTS).then_some(false);
     let relevant = query.relevant(normalized_scores.len()).map(|relevant| relevant.or(unsaid)).collect();
-    Some(JudgedPool { normalized_scores, relevant, ..JudgedPool::default() })
+    Some(JudgedPool { normalized_scores, relevant, weight: query.weight })
 }

@@ -5,7 +5,7 @@
 //! exchangeable, which is the only assumption of the guarantee. Both have the same order anyway.
 //!
 //! Only searches with comparable scores count: the same model, mode and scoring. Judgements of one query from several searches
-//! count as one query.
+//! count as one query. Only people's judgements count: opened results and a model's grades are too weak for a promise.
 
 use super::answer::CutReport;
 use super::judged_queries::{JudgedQuery, judged_queries, normalized_scores, pool};
@@ -62,7 +62,8 @@ impl Searcher<'_> {
 
 /// Returns the judged queries that are comparable with `search`, and the number of searches that are not.
 fn calibration_queries(judged: &[JudgedSearch], search: &RecordedSearch) -> (Vec<CalibrationQuery>, usize) {
-    let (queries, others) = judged_queries(judged, |other| comparable(search, other));
+    let (queries, others) =
+        judged_queries(judged, |judgement| judgement.grade.is_none(), |other| comparable(search, other));
     (queries.iter().map(calibration_query).collect(), others)
 }
 
@@ -104,6 +105,8 @@ mod tests {
             coverage_drop: None,
             evidence: None,
             candidates: scores.iter().enumerate().map(candidate).collect(),
+            caller: None,
+            shown: None,
         }
     }
 
@@ -113,6 +116,7 @@ mod tests {
             relevant,
             in_pool: true,
             at_ms,
+            grade: None,
         };
         JudgedSearch { search, judgements: judgements.iter().map(judgement).collect() }
     }
@@ -145,6 +149,14 @@ mod tests {
         ];
         let (queries, others) = calibration_queries(&judged, &now);
         assert_eq!((queries.len(), others), (1, 4));
+    }
+
+    #[test]
+    fn a_model_makes_no_promise() {
+        let mut graded = said(search(2, &[0.75]), &[("p0", true, 1)]);
+        let grade = tamis_store::ModelGrade { model: "m".into(), grade: 3, reason: "it answers".into() };
+        graded.judgements[0].grade = Some(grade);
+        assert_eq!(calibration_queries(&[graded], &search(1, &[0.75])), (Vec::new(), 0));
     }
 
     #[test]

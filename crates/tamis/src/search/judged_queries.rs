@@ -1,28 +1,48 @@
-//! Judged searches grouped by query, for the fitted prior and the guarantee.
+//! Searches with labels, grouped by query, for the fitted prior and the guarantee. A label is a judgement of a passage or, as
+//! weaker evidence, a shown result that was opened afterwards.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tamis_cut::{Background, Pool};
-use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch};
+use tamis_store::{JudgedSearch, Judgement, OpenedSearch, RecordedCandidate, RecordedSearch};
 
 /// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
 
-/// A query: its last search, and the judgements from all of its searches.
+/// The entry point of searches made for a model to grade.
+pub(crate) const MODEL_JUDGEMENTS: &str = "judge";
+
+/// The number of latest labelled queries to learn from.
+pub(super) const LABELLED_QUERIES: usize = 200;
+
+/// The most queries with opened results only. The fit reads every query again after each new label, and results are opened far
+/// more often than judged.
+pub(super) const OPENED_QUERIES: usize = 50;
+
+/// The weight of a query with opened results only; a judged query has 1. An opened result need not be relevant, and a result
+/// that was passed over may be: its snippet may have been enough. So three opened queries weigh slightly less than one
+/// judged query.
+pub(super) const OPENED_WEIGHT: f64 = 0.3;
+
+/// A query: its last search, and the labels from all of its searches.
 pub(super) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
-    /// True if a passage is relevant; the last judgement counts.
+    /// The weight in learning: 1 for a judged query, [`OPENED_WEIGHT`] if results were only opened.
+    pub weight: f64,
+    /// True if a passage is relevant. The last judgement counts, and a person's before a model's.
     said: HashMap<&'a str, bool>,
 }
 
 /// Returns the judged queries whose searches pass `comparable`, by the time of their last search, and the number of searches that
-/// fail. Searches of one query count as one, so importing twice does not count twice.
+/// fail. Searches of one query count as one, so importing twice does not count twice. Only judgements that pass `counts` are
+/// read.
 pub(super) fn judged_queries(
     judged: &[JudgedSearch],
+    counts: impl Fn(&Judgement) -> bool,
     comparable: impl Fn(&RecordedSearch) -> bool,
 ) -> (Vec<JudgedQuery<'_>>, usize) {
     let mut by_query: BTreeMap<[u8; 32], Vec<&JudgedSearch>> = BTreeMap::new();
     let mut others = 0;
-    for judged in judged {
+    for judged in judged.iter().filter(|judged| judged.judgements.iter().any(&counts)) {
         if comparable(&judged.search) {
             by_query.entry(judged.search.query_hash).or_default().push(judged);
         } else {
@@ -30,22 +50,68 @@ pub(super) fn judged_queries(
         }
     }
     let mut queries: Vec<JudgedQuery> =
-        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches)).collect();
+        by_query.into_values().filter_map(|searches| JudgedQuery::of(&searches, &counts)).collect();
     queries.sort_by_key(|query| query.search.at_ms);
     (queries, others)
 }
 
+/// Returns the last [`LABELLED_QUERIES`] queries to learn from: judged queries first, and as far as there is room up to
+/// [`OPENED_QUERIES`] queries with opened results. If a query was judged, its opened results do not count.
+pub(super) fn labelled_queries<'a>(
+    judged: &'a [JudgedSearch],
+    opened: &'a [OpenedSearch],
+    comparable: impl Fn(&RecordedSearch) -> bool,
+) -> Vec<JudgedQuery<'a>> {
+    let (mut queries, _) = judged_queries(judged, |_| true, &comparable);
+    queries.drain(..queries.len().saturating_sub(LABELLED_QUERIES));
+    // A judgement speaks for its query also where it was made under other settings.
+    let said: HashSet<[u8; 32]> = judged.iter().map(|judged| judged.search.query_hash).collect();
+    let mut by_query: BTreeMap<[u8; 32], Vec<&OpenedSearch>> = BTreeMap::new();
+    for opened in opened.iter().filter(|opened| comparable(&opened.search) && !said.contains(&opened.search.query_hash))
+    {
+        by_query.entry(opened.search.query_hash).or_default().push(opened);
+    }
+    let mut used: Vec<JudgedQuery> =
+        by_query.into_values().filter_map(|searches| JudgedQuery::opened(&searches)).collect();
+    used.sort_by_key(|query| query.search.at_ms);
+    let room = OPENED_QUERIES.min(LABELLED_QUERIES - queries.len());
+    used.drain(..used.len().saturating_sub(room));
+    queries.append(&mut used);
+    queries.sort_by_key(|query| query.search.at_ms);
+    queries
+}
+
 impl<'a> JudgedQuery<'a> {
     /// Creates a query from all of its judged searches, the earliest first.
-    fn of(searches: &[&'a JudgedSearch]) -> Option<Self> {
+    fn of(searches: &[&'a JudgedSearch], counts: impl Fn(&Judgement) -> bool) -> Option<Self> {
         let search = &searches.last()?.search;
-        let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
-        said.sort_by_key(|judgement| judgement.at_ms);
+        let mut said: Vec<_> =
+            searches.iter().flat_map(|judged| &judged.judgements).filter(|judgement| counts(judgement)).collect();
+        said.sort_by_key(|judgement| (judgement.grade.is_none(), judgement.at_ms));
         let said = said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-        Some(JudgedQuery { search, said })
+        Some(JudgedQuery { search, weight: 1.0, said })
     }
 
-    /// Returns the judgements of the first `count` candidates, best first. A judgement of any passage counts for its entry.
+    /// Creates a query from all of its searches with opened results, the earliest first. An opened result is relevant. A result
+    /// shown above the last opened one was seen and passed over, so it is not relevant. Results shown below it may not have
+    /// been seen, and results never shown could not be opened, so nothing is known about these.
+    fn opened(searches: &[&'a OpenedSearch]) -> Option<Self> {
+        let search = &searches.last()?.search;
+        let mut said = HashMap::new();
+        for OpenedSearch { search, opened } in searches {
+            let shown = search.shown.iter().flatten();
+            let shown: Vec<&str> =
+                shown.filter_map(|&at| Some(search.candidates.get(at as usize)?.passage.as_str())).collect();
+            let is_opened = |passage: &&str| opened.iter().any(|one| one == passage);
+            let seen = shown.iter().rposition(|passage| is_opened(&passage)).map_or(0, |last| last + 1);
+            for passage in &shown[..seen] {
+                *said.entry(*passage).or_insert(false) |= is_opened(&passage);
+            }
+        }
+        (!said.is_empty()).then_some(JudgedQuery { search, weight: OPENED_WEIGHT, said })
+    }
+
+    /// Returns the labels of the first `count` candidates, best first. A label of any passage counts for its entry.
     pub fn relevant(&self, count: usize) -> impl Iterator<Item = Option<bool>> {
         said_of(self.search, &self.said).into_iter().take(count)
     }
@@ -95,6 +161,95 @@ pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tamis_store::ModelGrade;
+
+    fn search(query: u8, shown: &[u32]) -> RecordedSearch {
+        let candidate = |at: u32| RecordedCandidate { passage: format!("p{at}"), ..RecordedCandidate::default() };
+        RecordedSearch {
+            query_hash: [query; 32],
+            at_ms: i64::from(query),
+            candidates: (0..8).map(candidate).collect(),
+            shown: Some(shown.to_vec()),
+            ..RecordedSearch::default()
+        }
+    }
+
+    fn opened(query: u8, shown: &[u32], passages: &[&str]) -> OpenedSearch {
+        let opened = passages.iter().map(|&passage| passage.to_owned()).collect();
+        OpenedSearch { search: search(query, shown), opened }
+    }
+
+    fn said(query: u8, judgements: &[(&str, bool, bool)]) -> JudgedSearch {
+        let judgement = |(at, &(passage, relevant, by_model)): (usize, &(&str, bool, bool))| Judgement {
+            passage: passage.into(),
+            relevant,
+            in_pool: true,
+            at_ms: at as i64,
+            grade: by_model.then(|| ModelGrade { model: "m".into(), grade: 2, reason: "so".into() }),
+        };
+        JudgedSearch { search: search(query, &[]), judgements: judgements.iter().enumerate().map(judgement).collect() }
+    }
+
+    fn known(query: &JudgedQuery<'_>) -> Vec<Option<bool>> {
+        query.relevant(6).collect()
+    }
+
+    #[test]
+    fn what_was_passed_over_is_not_relevant_and_nothing_is_known_of_the_rest() {
+        let log = [opened(1, &[0, 1, 2, 3, 4], &["p1", "p3"])];
+        let queries = labelled_queries(&[], &log, |_| true);
+        assert_eq!(known(&queries[0]), [Some(false), Some(true), Some(false), Some(true), None, None]);
+        assert_eq!(queries[0].weight, OPENED_WEIGHT);
+        // The order in which they were shown counts, not that of the pool.
+        let log = [opened(1, &[4, 0, 2], &["p0"])];
+        assert_eq!(known(&labelled_queries(&[], &log, |_| true)[0]), [Some(true), None, None, None, Some(false), None]);
+    }
+
+    #[test]
+    fn searches_of_one_query_count_as_one_and_opened_once_is_opened() {
+        let log = [opened(1, &[0, 1, 2], &["p2"]), opened(1, &[0, 1, 2], &["p0"])];
+        let queries = labelled_queries(&[], &log, |_| true);
+        assert_eq!(
+            (queries.len(), known(&queries[0])),
+            (1, vec![Some(true), Some(false), Some(true), None, None, None])
+        );
+    }
+
+    #[test]
+    fn what_was_said_of_a_query_wins_over_what_was_opened() {
+        let log = [opened(1, &[0, 1], &["p1"]), opened(2, &[0], &["p0"])];
+        let judged = [said(1, &[("p0", true, false)])];
+        let queries = labelled_queries(&judged, &log, |_| true);
+        assert_eq!(queries.iter().map(|query| query.weight).collect::<Vec<_>>(), [1.0, OPENED_WEIGHT]);
+        assert_eq!(known(&queries[0])[..2], [Some(true), None]);
+        assert!(labelled_queries(&judged, &log, |_| false).is_empty());
+    }
+
+    #[test]
+    fn judged_queries_come_before_opened_ones_where_there_are_too_many() {
+        let judged: Vec<JudgedSearch> = (0..160).map(|query| said(query, &[("p0", true, false)])).collect();
+        let log: Vec<OpenedSearch> = (160..=255).map(|query| opened(query, &[0], &["p0"])).collect();
+        let queries = labelled_queries(&judged, &log, |_| true);
+        assert_eq!(queries.len(), LABELLED_QUERIES);
+        assert_eq!(queries.iter().filter(|query| query.weight == 1.0).count(), 160);
+        assert_eq!(labelled_queries(&[], &log, |_| true).len(), OPENED_QUERIES);
+        assert_eq!(queries.last().map(|query| query.search.at_ms), Some(255), "the latest");
+    }
+
+    #[test]
+    fn a_person_wins_over_a_model_that_came_later() {
+        let judged = [said(1, &[("p0", false, false), ("p0", true, true), ("p1", true, true)])];
+        assert_eq!(known(&labelled_queries(&judged, &[], |_| true)[0])[..2], [Some(false), Some(true)]);
+        let (by_people, _) = judged_queries(&judged, |judgement| judgement.grade.is_none(), |_| true);
+        assert_eq!(known(&by_people[0])[..2], [Some(false), None]);
+        let by_model = [said(1, &[("p0", true, true)])];
+        assert!(judged_queries(&by_model, |judgement| judgement.grade.is_none(), |_| true).0.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod entry_tests {
+    use super::*;
     use tamis_store::{Judgement, ScoringKey, ScoringKind};
 
     /// Three entries; the fourth and fifth candidates are further passages of the first and the third.
@@ -118,6 +273,7 @@ mod tests {
             relevant,
             in_pool: true,
             at_ms,
+            grade: None,
         };
         JudgedSearch { search: by_entries(), judgements: (0..).zip(said).map(judgement).collect() }
     }
@@ -126,7 +282,7 @@ mod tests {
     fn any_passage_makes_its_entry_relevant_and_none_makes_it_irrelevant() {
         let relevant = |said: &[(&str, bool)]| {
             let judged = judged(said);
-            let query = JudgedQuery::of(&[&judged]).expect("a query");
+            let query = JudgedQuery::of(&[&judged], |_| true).expect("a query");
             (query.relevant(3).collect::<Vec<_>>(), query.missed(3), query.missed(1))
         };
         assert_eq!(relevant(&[("p4", true)]), (vec![None, None, Some(true)], 0, 1));

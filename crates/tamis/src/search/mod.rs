@@ -10,6 +10,7 @@ mod by_issue;
 mod by_page;
 #[cfg(feature = "evidence")]
 mod by_record;
+mod caller;
 mod candidate;
 mod decay;
 mod decide;
@@ -29,6 +30,7 @@ mod quality_row;
 mod query;
 mod question;
 mod rank_factors;
+mod ranked_passages;
 mod record;
 mod replayed;
 mod required;
@@ -52,8 +54,9 @@ pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, Is
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
+pub use caller::SearchCaller;
 pub use judge::{Judge, JudgedPassage};
-pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
+pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, MODEL_JUDGEMENTS, said_of};
 pub use metadata::MetadataFilter;
 pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};

@@ -109,6 +109,7 @@ impl<'a> Searcher<'a> {
             clock.lap("guarantee");
         }
         asked.explain(&mut decided.cut);
+        self.explain_learning(rule, &mut decided.cut);
         decided.rerank.explain(&mut decided.cut, &decided.ranked);
         let decay = self.decay(&retrieved.question);
         decay.explain(&mut decided.cut, &decided.ranked);
@@ -161,7 +162,10 @@ impl<'a> Searcher<'a> {
             total_ms: clock.elapsed_ms(),
             fallback_reason: fallback_reason.clone(),
         };
-        let query_id = recorded.and_then(|search| self.record(search, served(&clock), request.entry_point.as_deref()));
+        let query_id = recorded.and_then(|search| {
+            let search = self.shown_to(request.caller, &results, search);
+            self.record(search, served(&clock), request.entry_point.as_deref())
+        });
         clock.lap("record");
 
         // The timings and the number of stale files would reveal something of what the caller may not read.

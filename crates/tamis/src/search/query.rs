@@ -1,6 +1,7 @@
 //! The search request, which is checked before anything is read.
 
 use super::aim::Aim;
+use super::caller::SearchCaller;
 use super::hint::Parsed;
 use super::metadata::MetadataFilter;
 use super::variants::Variant;
@@ -86,6 +87,9 @@ pub struct SearchRequest {
     pub now_ns: Option<i64>,
     /// The entry point to record; `None`: `library`.
     pub entry_point: Option<String>,
+    /// Who asks. What the same caller opens afterwards is a weak judgement of this search
+    /// ([`Feedback::opened`](crate::feedback::Feedback::opened)). `None`: nothing is credited to it.
+    pub caller: Option<SearchCaller>,
 }
 
 impl SearchRequest {

@@ -1,17 +1,23 @@
 //! The record of a search, for feedback, guarantees and replays.
 
-use super::answer::CutReport;
+use super::answer::{CutReport, Hit};
+use super::caller::SearchCaller;
 use super::candidate::Ranked;
 use super::decay::SearchDecay;
 use super::quality_row::{Served, quality};
 use super::rerank::Rerank;
 use super::retrieve::{Decided, Retrieved};
 use super::searcher::Searcher;
+use std::collections::HashMap;
+use tamis_cut::Rule;
 use tamis_rank::Fusion;
 use tamis_store::{RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
 
 /// The entry point of a search that does not name one.
 const ENTRY_POINT: &str = "library";
+
+/// The number of further passages of a result that every printer shows.
+const FURTHER_SHOWN: usize = 2;
 
 impl Searcher<'_> {
     /// Returns the record of a search, without its identifier and time.
@@ -42,7 +48,7 @@ impl Searcher<'_> {
             entry_point: ENTRY_POINT.to_owned(),
             namespace: retrieved.question.scope.label(&self.index.namespace),
             query_hash: *blake3::hash(query.as_bytes()).as_bytes(),
-            query_text: self.index.config.telemetry.text.then(|| query.to_owned()),
+            query_text: self.index.config.telemetry.queries.then(|| query.to_owned()),
             mode: mode.to_string(),
             model: retrieved.model.as_ref().map(|model| model.model().id.clone()),
             method: cut.method.clone(),
@@ -56,6 +62,39 @@ impl Searcher<'_> {
             coverage_drop: None,
             evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
+            caller: None,
+            shown: None,
+        }
+    }
+
+    /// The search with what its answer showed to a caller: candidates by their position in the pool, in the order shown.
+    pub(super) fn shown_to(
+        &self,
+        caller: Option<SearchCaller>,
+        results: &[Hit],
+        search: RecordedSearch,
+    ) -> RecordedSearch {
+        let Some(caller) = caller.filter(|_| self.index.config.telemetry.opened()) else { return search };
+        let places: HashMap<&str, u32> =
+            search.candidates.iter().zip(0..).map(|(candidate, place)| (candidate.passage.as_str(), place)).collect();
+        let ids = results.iter().flat_map(|hit| {
+            let further = hit.passages.iter().take(FURTHER_SHOWN).map(|further| further.id.as_str());
+            std::iter::once(hit.id.as_str()).chain(further)
+        });
+        let shown = ids.filter_map(|id| places.get(id).copied()).collect();
+        RecordedSearch { caller: Some(caller.key), shown: Some(shown), ..search }
+    }
+
+    /// Says so where a rule that learns decided without.
+    pub(super) fn explain_learning(&self, rule: &dyn Rule, cut: &mut CutReport) {
+        let config = &self.index.config;
+        let off = match (config.search.learn, config.telemetry.record) {
+            (true, true) => return,
+            (false, _) => "off (search.learn)",
+            (true, false) => "off, since searches are not recorded (telemetry.record)",
+        };
+        if rule.reads_relevance() {
+            cut.diagnostics.insert("learning".into(), off.into());
         }
     }
 

@@ -91,6 +91,10 @@ fn summary(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
         let ratio = format!("kept in the language hinted at: {}", percent(ratio));
         writeln!(out, "{}", ratio.dimmed())?;
     }
+    if stats.opened.passages > 0 {
+        let (results, searches) = (counted(stats.opened.passages, "result"), counted(stats.opened.searches, "search"));
+        writeln!(out, "{}", format!("opened afterwards: {results} of {searches}").dimmed())?;
+    }
     Ok(())
 }
 

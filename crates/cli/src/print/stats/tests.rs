@@ -4,7 +4,8 @@ use super::super::{plain as printed, plain_in};
 use super::*;
 use std::collections::BTreeMap;
 use tamis::telemetry::{
-    Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, Replay, Share, Similarities, SlowQuery,
+    Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Latency, OpenedCount, Replay, Share,
+    Similarities, SlowQuery,
 };
 
 fn share(name: &str, queries: u64, empty: u64, mean_kept: f64) -> Share {
@@ -37,6 +38,7 @@ fn stats() -> Stats {
         empty: 14,
         empty_rate: 14.0 / 85.0,
         shortened: 7,
+        opened: OpenedCount { searches: 31, passages: 44 },
         lexical_candidates: Some(61.24),
         semantic_candidates: Some(100.0),
         candidates: Some(143.0),
@@ -103,6 +105,7 @@ fn a_single_query_has_no_course_of_days() {
         empty: 0,
         empty_rate: 0.0,
         shortened: 0,
+        opened: OpenedCount::default(),
         days: stats().days.into_iter().take(1).collect(),
         gaps: None,
         fallbacks: Vec::new(),

@@ -98,11 +98,11 @@ pub fn foreign_queries(directory: &Path, split: &str, count: usize) -> Result<Ve
     Ok(answerable.take(count).map(foreign).collect())
 }
 
-fn absolute(directory: &Path) -> Result<PathBuf, EvaluationError> {
+pub(super) fn absolute(directory: &Path) -> Result<PathBuf, EvaluationError> {
     dunce::canonicalize(directory).map_err(|error| EvaluationError::path(directory, error))
 }
 
-fn qrels_file(directory: &Path, split: &str) -> PathBuf {
+pub(super) fn qrels_file(directory: &Path, split: &str) -> PathBuf {
     directory.join("qrels").join(format!("{split}.tsv"))
 }
 
@@ -153,7 +153,7 @@ fn is_unanswerable(record: &Record) -> bool {
 }
 
 /// Lists the splits of a directory, for the message about a missing one.
-fn splits(directory: &Path) -> String {
+pub(super) fn splits(directory: &Path) -> String {
     let entries = std::fs::read_dir(directory.join("qrels")).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".tsv").map(str::to_owned))

@@ -59,7 +59,7 @@ impl Feedback<'_> {
     ) -> Result<ImportReport, EvaluationError> {
         if !self.index.config.telemetry.record {
             let allowed = "on for judgements to be taken down, since each belongs to a recorded search";
-            return Err(Error::argument("telemetry", "off", allowed).into());
+            return Err(Error::argument("telemetry.record", "off", allowed).into());
         }
         let (queries, notes) = queries(directory, split)?;
         let judged: Vec<TestQuery> = queries.into_iter().filter(|query| query.kind == QueryKind::Judged).collect();

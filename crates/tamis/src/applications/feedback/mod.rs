@@ -2,13 +2,16 @@
 //! judgements.
 //!
 //! The search records itself (`search::record`). [`Feedback::judge`] takes judgements of its passages, and
-//! [`Feedback::import`] those of a collection that was judged elsewhere. With
+//! [`Feedback::import`] those of a collection that was judged elsewhere. [`Feedback::opened`] records which shown results were
+//! read in full, which says less. With
 //! [`SearchRequest::guarantee`](crate::SearchRequest::guarantee) an answer keeps a promise calibrated on both. Nothing leaves
 //! the machine.
 
 mod import_judgements;
+mod opened;
 
 pub use import_judgements::ImportReport;
+pub use opened::Opened;
 
 use crate::Error;
 use crate::access::{MOST_ALIKE, readable};

@@ -290,6 +290,8 @@ mod tests {
             coverage_drop: None,
             evidence: None,
             candidates: Vec::new(),
+            caller: None,
+            shown: None,
         }
     }
 

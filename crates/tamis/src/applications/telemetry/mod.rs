@@ -23,7 +23,7 @@ pub use stats::{Share, SlowQuery, Stats, StatsRequest};
 use crate::Error;
 use crate::handle::Index;
 use std::collections::BTreeMap;
-pub use tamis_store::Purged;
+pub use tamis_store::{OpenedCount, Purged};
 
 /// The quality of past queries. From [`Index::statistics`].
 #[derive(Clone, Copy)]
@@ -65,7 +65,8 @@ impl Statistics<'_> {
     /// # Errors
     /// The log cannot be read.
     pub fn summarize(&self, request: &StatsRequest) -> Result<Stats, Error> {
-        let mut rows = self.index.usage.log()?.quality(request.since_ms, request.until_ms, usize::MAX)?;
+        let log = self.index.usage.log()?;
+        let mut rows = log.quality(request.since_ms, request.until_ms, usize::MAX)?;
         if let Some(namespace) = &request.namespace {
             rows.retain(|row| row.namespace == *namespace);
         }
@@ -73,7 +74,8 @@ impl Statistics<'_> {
             Some(given) => given.clone(),
             None => self.calibrated_at_ms(),
         };
-        Ok(Stats::of(&rows, request, &known))
+        let opened = log.opened_count(request.since_ms, request.until_ms, request.namespace.as_deref())?;
+        Ok(Stats { opened, ..Stats::of(&rows, request, &known) })
     }
 
     /// The time of each model's last calibration. An unreadable calibration does not prevent a summary.

@@ -6,7 +6,7 @@ use super::drift::{Drift, drifts};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
-use tamis_store::QueryQuality;
+use tamis_store::{OpenedCount, QueryQuality};
 
 /// The lower bounds of the histogram of kept candidates.
 const KEPT: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0];
@@ -54,6 +54,8 @@ pub struct Stats {
     pub empty_rate: f64,
     /// The number of queries with more relevant candidates than the limit allowed.
     pub shortened: u64,
+    /// The number of searches of which a shown result was opened, and of the results opened.
+    pub opened: OpenedCount,
     /// Mean number of candidates found by the lexical leg, over the queries that used it.
     pub lexical_candidates: Option<f64>,
     /// Mean number of candidates found by the semantic leg, over the queries that used it.
@@ -130,6 +132,7 @@ impl Stats {
             distinct_queries: rows.iter().map(|row| row.query_hash).collect::<HashSet<_>>().len() as u64,
             empty,
             empty_rate: if rows.is_empty() { 0.0 } else { empty as f64 / rows.len() as f64 },
+            opened: OpenedCount::default(),
             shortened: rows.iter().filter(|row| row.returned < row.kept).count() as u64,
             lexical_candidates: average(|row| row.lexical_candidates),
             semantic_candidates: average(|row| row.semantic_candidates),

@@ -2,7 +2,7 @@
 
 use crate::config::declare::Entry;
 use crate::config::error::{ConfigError, Source};
-use crate::config::models::{BUILT_IN, Endpoint, Provider};
+use crate::config::models::{BUILT_IN, Endpoint, ModelDefinition, Provider};
 use crate::config::trust;
 
 /// Refuses an unknown name, and a project's choice of a model that sends text away unless the user trusts the project's
@@ -25,6 +25,26 @@ pub(super) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError
             Err(ConfigError::Untrusted { path: path.clone(), model: name, url: url.clone() })
         }
         _ => Ok(name),
+    }
+}
+
+/// Checks the name of a chat model, which is always at an endpoint, by the same rule of trust; `None` for `off`.
+pub(super) fn chat(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
+    let provider = entry.settings.models.get(&name).map(|definition| &definition.provider);
+    match (name.as_str(), provider) {
+        ("off", _) => Ok(None),
+        (_, Some(Provider::Openai(_))) => one(entry, name).map(Some),
+        _ => {
+            let is_chat = |definition: &&ModelDefinition| matches!(definition.provider, Provider::Openai(_));
+            let known = entry.settings.models.iter().filter(|(_, definition)| is_chat(definition));
+            let known: Vec<&str> = known.map(|(name, _)| name.as_str()).chain(["off"]).collect();
+            let allowed = format!(
+                "one of {}, or defined as [models.{}] with provider = \"openai\"",
+                known.join(", "),
+                if BUILT_IN.contains(&name.as_str()) { "NAME" } else { &name }
+            );
+            Err(entry.refuse(&*name, allowed))
+        }
     }
 }
 

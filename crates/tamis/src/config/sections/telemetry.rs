@@ -1,14 +1,63 @@
-//! `telemetry` and `telemetry_text`: recording searches in the index directory.
+//! `[telemetry]`: recording searches in the index directory.
 
-use crate::config::declare::{choice, flag, section};
+use crate::config::declare::{flag, section};
 
 section! {
     /// The recording of searches in the index directory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct TelemetryConfig {
         /// Record each search in the index directory, for feedback and guarantees. Nothing is sent anywhere.
-        pub record: bool = "telemetry", choice(&["on", "off"], "on").map(|word| word != "off");
+        pub record: bool = "telemetry.record", flag(true);
         /// Record the text of queries too, not only its hash.
-        pub text: bool = "telemetry_text", flag(false);
+        pub queries: bool = "telemetry.queries", flag(false);
+        /// Record which shown results are opened afterwards (get, related, a resource), as weak judgements to learn from.
+        pub opened: bool = "telemetry.opened", flag(true);
+    }
+}
+
+/// Names that keys had before, with their present ones. Both are read.
+pub(in crate::config) const RENAMED: [(&str, &str); 2] =
+    [("telemetry", "telemetry.record"), ("telemetry_text", "telemetry.queries")];
+
+impl TelemetryConfig {
+    /// Whether openings are recorded, which each belong to a recorded search.
+    pub fn opened(&self) -> bool {
+        self.record && self.opened
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, Origins};
+
+    fn telemetry(file: &str, variables: &[(&str, &str)]) -> Result<super::TelemetryConfig, String> {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("config.toml");
+        std::fs::write(&path, file).expect("written");
+        let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let origins = Origins { user: Some(path), environment, ..Origins::default() };
+        Config::load(&origins, None).map(|config| config.telemetry).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_table_and_the_names_before_it_say_the_same() {
+        for file in ["telemetry = \"off\"\n", "[telemetry]\nrecord = false\n", "[telemetry]\nrecord = \"off\"\n"] {
+            let off = telemetry(file, &[]).expect("read");
+            assert!(!off.record && off.opened && !off.opened(), "{file}");
+        }
+        assert!(telemetry("telemetry_text = true\n", &[]).expect("read").queries);
+        assert!(telemetry("[telemetry]\nqueries = \"on\"\n", &[]).expect("read").queries);
+        for (name, value) in [("TAMIS_TELEMETRY", "off"), ("TAMIS_TELEMETRY_RECORD", "false")] {
+            assert!(!telemetry("", &[(name, value)]).expect("read").record, "{name}");
+        }
+        assert!(telemetry("", &[("TAMIS_TELEMETRY_TEXT", "true")]).expect("read").queries);
+        let usual = telemetry("", &[]).expect("read");
+        assert!(usual.record && usual.opened() && !usual.queries);
+    }
+
+    #[test]
+    fn a_value_that_is_neither_on_nor_off_is_refused_by_the_present_name() {
+        let error = telemetry("telemetry = \"maybe\"\n", &[]).expect_err("refused");
+        assert!(error.contains("telemetry = \"maybe\": must be true or false"), "{error}");
     }
 }
