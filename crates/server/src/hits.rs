@@ -276,7 +276,6 @@ impl Found {
     /// An answer of the library, with warnings.
     pub fn of(answer: Answer, mut warnings: Vec<String>) -> Self {
         let shows_namespace = answer.index.namespaces.len() > 1;
-        let cut = Cut::of(&answer.cut, answer.shown());
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }

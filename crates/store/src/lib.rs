@@ -122,8 +122,8 @@ pub use store::{
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
     CallerKey, GradedPassage, JudgedSearch, Judgement, LabelVersion, ModelGrade, OpenedCount, OpenedSearch, Opening,
-    PastQuery, Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedGrade, RecordedSearch,
-    RemovedGrades, SearchSummary,
+    Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedGrade, RecordedSearch, RemovedGrades,
+    SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

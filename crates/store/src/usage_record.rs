@@ -45,10 +45,6 @@ pub struct RecordedSearch {
     pub similarity_deviation: Option<f64>,
     /// Mean BM25 of a passage drawn at random.
     pub bm25_mean: Option<f64>,
-    /// The margin of the first candidate over the next ones; `None` if that is meaningless.
-    pub coverage_drop: Option<f64>,
-    /// Absolute evidence of both legs; `None` if one did not take part.
-    pub evidence: Option<f64>,
     /// The pool, best first. If the cut counted entries, their best passages come first and all other passages follow.
     pub candidates: Vec<RecordedCandidate>,
     /// Who asked, where what the same caller opens afterwards may be credited to this search.
@@ -280,15 +276,6 @@ pub struct SearchSummary {
     pub relevant: u32,
     /// Number of passages judged not relevant.
     pub not_relevant: u32,
-}
-
-/// The figures of a past query that describe the collection without any judgement.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PastQuery {
-    /// See [`RecordedSearch::coverage_drop`].
-    pub coverage_drop: Option<f64>,
-    /// See [`RecordedSearch::evidence`].
-    pub evidence: Option<f64>,
 }
 
 /// The quality of one query's answer, recorded even if it found nothing. It has no candidates; those are in the

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, PastQuery, Purged,
-    QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
+    RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
 };
 
 /// Gives access to a store's usage log.
@@ -111,9 +111,6 @@ pub trait UsageLog: Send + Sync {
 
     /// Returns what changes with every judgement and opening that is added or deleted.
     fn label_version(&self) -> Result<LabelVersion>;
-
-    /// Returns coverage drop and evidence of the last `limit` searches of a namespace with this model, each query once.
-    fn profile(&self, namespace: &str, model: Option<&str>, limit: usize) -> Result<Vec<PastQuery>>;
 
     /// Returns the quality rows of queries from `since_ms` up to before `until_ms` (milliseconds since 1970; `None`:
     /// unbounded): the last `limit`, earliest first. A log of an older version has none.

@@ -39,8 +39,8 @@ use crate::query::count;
 use crate::stamp::FileId;
 use crate::store::UsageLog;
 use crate::usage_record::{
-    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, PastQuery, Purged,
-    QueryQuality, RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
+    GradedPassage, JudgedSearch, Judgement, LabelVersion, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
+    RecordedGrade, RecordedSearch, RemovedGrades, SearchSummary,
 };
 
 /// The file in the directory of an index.
@@ -305,10 +305,6 @@ impl UsageLog for EmbeddedUsageLog {
 
     fn label_version(&self) -> Result<LabelVersion> {
         self.with(|connection| read::label_version(connection))
-    }
-
-    fn profile(&self, namespace: &str, model: Option<&str>, limit: usize) -> Result<Vec<PastQuery>> {
-        self.with(|connection| read::profile(connection, namespace, model, limit))
     }
 
     fn quality(&self, since_ms: Option<i64>, until_ms: Option<i64>, limit: usize) -> Result<Vec<QueryQuality>> {

@@ -6,7 +6,7 @@ use super::{candidate_blob, schema};
 use crate::query::{all, one};
 use crate::scoring::ScoringKey;
 use crate::usage_record::{
-    CallerKey, JudgedSearch, Judgement, LabelVersion, ModelGrade, PastQuery, RecordedSearch, SearchSummary,
+    CallerKey, JudgedSearch, Judgement, LabelVersion, ModelGrade, RecordedSearch, SearchSummary,
 };
 
 /// Reads whole searches. The columns depend on the version of the log.
@@ -16,7 +16,7 @@ fn select(connection: &Connection, condition: &str) -> rusqlite::Result<(String,
     let sql = format!(
         "SELECT number, id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, method, {}, \
          kept, passages, score_background, similarity_mean, similarity_deviation, bm25_mean, candidate_ids, evidence, \
-         focus, evidence_sum, {answered} FROM searches WHERE {condition}",
+         {answered} FROM searches WHERE {condition}",
         scoring.name()
     );
     Ok((sql, scoring))
@@ -103,19 +103,6 @@ pub(super) fn judged(connection: &Connection) -> rusqlite::Result<Vec<JudgedSear
     judged.collect()
 }
 
-pub(super) fn profile(
-    connection: &Connection,
-    namespace: &str,
-    model: Option<&str>,
-    limit: usize,
-) -> rusqlite::Result<Vec<PastQuery>> {
-    let sql = "SELECT focus, evidence_sum, max(number) FROM (SELECT number, query_hash, focus, evidence_sum FROM searches \
-               WHERE namespace = ?1 AND model IS ?2 ORDER BY number DESC LIMIT ?3) GROUP BY query_hash";
-    all(connection, sql, params![namespace, model, at_most(limit)], |row| {
-        Ok(PastQuery { coverage_drop: row.get(0)?, evidence: row.get(1)? })
-    })
-}
-
 pub(super) fn label_version(connection: &Connection) -> rusqlite::Result<LabelVersion> {
     let version = |table: &str| {
         let sql = format!("SELECT count(*), ifnull(max(number), 0) FROM {table}");
@@ -174,10 +161,10 @@ fn read_search(row: &Row<'_>, scoring: schema::ScoringColumn) -> rusqlite::Resul
         serde_json::from_str(row.get_ref(17)?.as_str()?).map_err(|error| damaged(17, error.into()))?;
     let candidates = candidate_blob::decode(passages, row.get_ref(18)?.as_blob()?)
         .ok_or_else(|| damaged(18, "the evidence does not match the candidates".into()))?;
-    let caller: Option<[u8; 16]> = row.get(21)?;
-    let shown: Option<String> = row.get(22)?;
+    let caller: Option<[u8; 16]> = row.get(19)?;
+    let shown: Option<String> = row.get(20)?;
     let shown =
-        shown.map(|shown| serde_json::from_str(&shown).map_err(|error| damaged(22, error.into()))).transpose()?;
+        shown.map(|shown| serde_json::from_str(&shown).map_err(|error| damaged(20, error.into()))).transpose()?;
     let search = RecordedSearch {
         id: row.get(1)?,
         at_ms: row.get(2)?,
@@ -195,8 +182,6 @@ fn read_search(row: &Row<'_>, scoring: schema::ScoringColumn) -> rusqlite::Resul
         similarity_mean: row.get(14)?,
         similarity_deviation: row.get(15)?,
         bm25_mean: row.get(16)?,
-        coverage_drop: row.get(19)?,
-        evidence: row.get(20)?,
         candidates,
         caller: caller.map(CallerKey::from_bytes),
         shown,

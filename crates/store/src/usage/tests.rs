@@ -33,8 +33,6 @@ pub(super) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         similarity_mean: Some(0.1),
         similarity_deviation: Some(0.05),
         bm25_mean: None,
-        coverage_drop: Some(0.25),
-        evidence: None,
         candidates: passages.iter().enumerate().map(candidate).collect(),
         caller: Some(CallerKey::of(["session", "one"])),
         shown: Some((0..passages.len().min(2) as u32).collect()),
@@ -248,30 +246,6 @@ proptest! {
             prop_assert_eq!(said, expected);
         }
     }
-}
-
-#[test]
-fn the_profile_counts_each_query_of_a_namespace_and_model_once_and_the_latest_first() {
-    let directory = tempfile::tempdir().unwrap();
-    let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
-    for (at, (query, coverage_drop, model)) in
-        [(1, 0.1, "a"), (2, 0.2, "a"), (1, 0.3, "a"), (3, 0.4, "b"), (4, 0.5, "a")].into_iter().enumerate()
-    {
-        let mut search = search(&format!("s{at}"), &[]);
-        (search.query_hash, search.coverage_drop, search.model) =
-            ([query; 32], Some(coverage_drop), Some(model.to_owned()));
-        log.record(&search).unwrap();
-    }
-    let coverage_drops = |limit: usize| {
-        let past = log.profile(&search("s", &[]).namespace, Some("a"), limit).unwrap();
-        let mut found: Vec<f64> = past.into_iter().filter_map(|query| query.coverage_drop).collect();
-        found.sort_by(f64::total_cmp);
-        found
-    };
-    assert_eq!(coverage_drops(100), [0.2, 0.3, 0.5]);
-    assert_eq!(coverage_drops(2), [0.3, 0.5]);
-    assert!(log.profile("elsewhere", Some("a"), 9).unwrap().is_empty());
-    assert!(log.profile(&search("s", &[]).namespace, None, 9).unwrap().is_empty());
 }
 
 /// A copy of a log that version 2 wrote, with a sentence in place of each scoring key.

@@ -39,10 +39,10 @@ impl<'s> SearchRow<'s> {
             .prepare_cached(
                 "INSERT INTO searches(id, at_ms, entry_point, namespace, query_hash, query_text, mode, model, \
                  method, scoring, kept, candidates, passages, score_background, similarity_mean, \
-                 similarity_deviation, bm25_mean, focus, evidence_sum, candidate_ids, evidence, \
+                 similarity_deviation, bm25_mean, candidate_ids, evidence, \
                  caller, shown) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-                 ?20, ?21, ?22, ?23)",
+                 ?20, ?21)",
             )?
             .insert(params![
                 search.id,
@@ -62,8 +62,6 @@ impl<'s> SearchRow<'s> {
                 search.similarity_mean,
                 search.similarity_deviation,
                 search.bm25_mean,
-                search.coverage_drop,
-                search.evidence,
                 self.candidate_ids,
                 self.evidence,
                 search.caller.as_ref().map(CallerKey::bytes),

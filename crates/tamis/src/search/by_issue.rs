@@ -247,7 +247,6 @@ impl Searcher<'_> {
             probabilities: None,
             pool: Pool::scores(values).ok()?,
             order: None,
-            evidence: None,
             replaced: None,
             warning: None,
             ranked,

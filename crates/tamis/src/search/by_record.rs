@@ -110,8 +110,6 @@ impl Searcher<'_> {
             probabilities,
             pool,
             order: None,
-            // Queries for evidence are not comparable with other queries.
-            evidence: None,
             replaced: None,
             warning: None,
             cut,
@@ -173,7 +171,7 @@ impl Searcher<'_> {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
                 let pool = decide::pool(take(&mut listed.values), None, 0, None, Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool, order: None, evidence: None });
+                return Ok(Decision { report: cut, probabilities: None, pool, order: None });
             }
         };
         let grounds = Grounds { gate, reference, relevance: Default::default(), judgements: None };

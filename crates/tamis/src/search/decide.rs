@@ -296,8 +296,6 @@ pub(super) struct Decision {
     pub pool: Pool,
     /// The order that a judge gave the counted candidates, as positions in the pool.
     pub order: Option<Vec<usize>>,
-    /// The gate's evidence, if both legs took part.
-    pub evidence: Option<f64>,
 }
 
 /// The inputs of a decision besides the rule and the candidates.
@@ -362,7 +360,7 @@ pub(super) fn decide(
     let order = cut.order.clone();
     let mut report = CutReport::from(cut);
     report.explain_short(short.len());
-    Ok(Decision { report, probabilities, pool, order, evidence: known.sum() })
+    Ok(Decision { report, probabilities, pool, order })
 }
 
 /// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their

@@ -102,8 +102,6 @@ mod tests {
             similarity_mean: None,
             similarity_deviation: None,
             bm25_mean: None,
-            coverage_drop: None,
-            evidence: None,
             candidates: scores.iter().enumerate().map(candidate).collect(),
             caller: None,
             shown: None,

@@ -59,8 +59,6 @@ impl Searcher<'_> {
             similarity_mean: background.similarity,
             similarity_deviation: semantic.map(|semantic| f64::from(semantic.deviation)),
             bm25_mean: background.bm25,
-            coverage_drop: None,
-            evidence: decided.evidence,
             candidates: ranked.iter().enumerate().map(candidate).collect(),
             caller: None,
             shown: None,

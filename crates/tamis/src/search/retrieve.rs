@@ -74,8 +74,6 @@ pub(super) struct Decided {
     pub pool: Pool,
     /// The order that a judge gave the counted candidates, as positions in the pool.
     pub order: Option<Vec<usize>>,
-    /// The gate's evidence, if both legs took part.
-    pub evidence: Option<f64>,
     /// The reason why a different rule, or fewer legs, decided.
     pub replaced: Option<String>,
     /// A warning for the user about the thresholds in use.
@@ -259,7 +257,7 @@ impl<'a> Searcher<'a> {
         let grounds = decide::Grounds { gate: gate.as_ref(), reference, relevance, judgements };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: mut cut, probabilities, pool, order, evidence } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool, order } = decision;
         if let Some(gate) = waived_gate {
             let known = decide::known(&retrieved.gathered, &listed.short, grounds.reference);
             cut.explain_waived(&gate.judge(&known));
@@ -288,7 +286,6 @@ impl<'a> Searcher<'a> {
             probabilities,
             pool,
             order,
-            evidence,
             replaced,
             warning,
         })

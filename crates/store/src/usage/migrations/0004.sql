@@ -29,3 +29,8 @@ CREATE TABLE grades(
 -- The grade that a judgement was made from; null where a person made it.
 ALTER TABLE judgements ADD COLUMN grade INTEGER REFERENCES grades(number) ON DELETE CASCADE;
 CREATE INDEX judgements_by_grade ON judgements(grade) WHERE grade IS NOT NULL;
+
+-- What unjudged searches say of a collection, which decides nothing any more.
+DROP INDEX searches_profile;
+ALTER TABLE searches DROP COLUMN focus;
+ALTER TABLE searches DROP COLUMN evidence_sum;

@@ -287,8 +287,6 @@ mod tests {
             similarity_mean: None,
             similarity_deviation: None,
             bm25_mean: None,
-            coverage_drop: None,
-            evidence: None,
             candidates: Vec::new(),
             caller: None,
             shown: None,
