@@ -276,18 +276,18 @@ impl Found {
     /// An answer of the library, with warnings.
     pub fn of(answer: Answer, mut warnings: Vec<String>) -> Self {
         let shows_namespace = answer.index.namespaces.len() > 1;
-        let cut = Cut::of(&answer.cut, answer.shown());
         if let Some(reason) = &answer.fallback_reason {
             warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
         }
+        let cut = Cut::of(&answer.cut, answer.shown());
         warnings.extend(answer.warnings);
         if answer.index.passages == 0 {
             warnings.push("no indexed passage passes the filters; remove some of them".to_owned());
         }
         Found {
             query: name(&answer.query),
-            query_id: answer.query_id,
             cut,
+            query_id: answer.query_id,
             searched: answer.index.passages,
             results: answer.results.into_iter().map(|hit| Passage::of(hit, shows_namespace)).collect(),
             page: PageInfo { warnings, ..PageInfo::default() },
@@ -297,7 +297,8 @@ impl Found {
     /// The sentence about the cut, and the identifier of the search.
     pub fn tail(&self) -> String {
         let query = self.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
-        format!("{}{query}\n", self.cut.sentence)
+        let see = if self.cut.method == "gate" { " Set no_gate to see the nearest." } else { "" };
+        format!("{}{see}{query}\n", self.cut.sentence)
     }
 
     /// Fingerprint of the results.
