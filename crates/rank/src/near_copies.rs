@@ -131,7 +131,7 @@ mod tests {
 
     /// Two hundred words, `changed` of which differ from those of `text(0, _)`.
     fn text(changed: usize, word: &str) -> String {
-        let step = if changed == 0 { usize::MAX } else { 200 / changed };
+        let step = 200_usize.checked_div(changed).unwrap_or(usize::MAX);
         let words = (0..200).map(|at| if at % step == step / 2 { word.to_owned() } else { format!("word{at}") });
         words.collect::<Vec<_>>().join(" ")
     }

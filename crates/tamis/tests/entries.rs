@@ -92,7 +92,8 @@ fn the_limit_counts_entries_and_all_their_passages_can_be_shown_flat() {
         flat.results.iter().map(|hit| hit.rank).collect::<Vec<_>>(),
         (1..=flat.results.len()).collect::<Vec<_>>()
     );
-    (ids.sort_unstable(), flat_ids.sort_unstable());
+    ids.sort_unstable();
+    flat_ids.sort_unstable();
     assert_eq!(ids, flat_ids);
 }
 
