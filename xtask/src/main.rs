@@ -5,6 +5,7 @@ mod deny;
 mod models;
 mod package;
 mod platforms;
+mod questions;
 mod references;
 mod run;
 #[cfg(unix)]
@@ -26,6 +27,7 @@ Before a change lands:
 Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
   bench         measure indexing, searching and embedding; `bench mcp` measures the server
+  questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
 
 Remake committed files:
@@ -46,6 +48,7 @@ fn main() -> Result<()> {
         "deny" => deny::run(),
         "package" => package::run(rest),
         "conformance" => conformance::run(rest),
+        "questions" => questions::run(rest),
         "references" => references::run(),
         #[cfg(unix)]
         "torture" => torture::run(rest),

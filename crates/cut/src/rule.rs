@@ -86,13 +86,13 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if its source defines it on a list of passages. Other methods count entries, what a person takes for one
-    /// result: a file, an issue, a session. The owner of the list then gives one value for each entry.
+    /// Returns true if its source defines it on a list of passages. Other methods count entries, which a person takes for one
+    /// result: a file, an issue, a session. They get one value per entry.
     fn counts_passages(&self) -> bool {
         false
     }
 
-    /// Returns the most tokens of text that it may hand over, as configured; `None` without such a budget.
+    /// Returns the configured budget of tokens for the text of an answer, if any.
     fn token_budget(&self) -> Option<usize> {
         None
     }

@@ -1,13 +1,14 @@
 //! The cost of each stage of ranking on one pool: `cargo bench -p tamis-rank --bench stages`.
 //!
 //! A search's pool has at most twice as many candidates as a leg proposes, 200 with the defaults; 800 shows how the cost
-//! grows. Together the stages and the cut are to stay below 0.3 ms for 200.
+//! grows. Together the stages and the cut are to stay below 0.3 ms for 200, apart from near-copies, which read texts.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use tamis_rank::{
     Adjustment, BackgroundEvidence, Decay, DefinitionPrior, Evidence, Fusion, LanguageFactors, LanguageMatch, Phrasing,
-    QueryNames, Recency, RolePrior, best_scores, diversified, fuse_phrasings, merged_ranks, order,
+    QueryNames, Recency, RolePrior, Shingles, best_scores, diversified, entries, fuse_phrasings, merged_ranks,
+    near_copies, order,
 };
 
 const QUERY: &str = "where does the walk_builder decide how many directories are read in parallel";
@@ -91,8 +92,32 @@ fn stages(criterion: &mut Criterion) {
             order(&scores)
         };
         group.bench_function(id("a whole search"), |bencher| bencher.iter(whole));
+
+        // Four passages of a file, as in a tree of code.
+        let files: Vec<usize> = (0..candidates).map(|at| at * 7919 % (candidates / 4)).collect();
+        let values: Vec<f64> = (0..candidates).map(|at| 1.0 / (1.0 + at as f64)).collect();
+        group.bench_function(id("entries"), |bencher| bencher.iter(|| entries(black_box(&files), black_box(&values))));
         group.finish();
     }
+}
+
+/// Near-copies among texts of 250 words, one of ten a copy. A search reads only texts that score alike.
+fn near_copies_of_texts(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("near-copies");
+    for texts in [20, 200] {
+        let text = |at: usize| {
+            let original = if at % 10 == 9 { at - 1 } else { at };
+            (0..250).map(|word| format!("word{} ", (original * 7919 + word * 31) % 5003)).collect::<String>()
+        };
+        let texts: Vec<String> = (0..texts).map(text).collect();
+        let shingled = || -> Vec<Option<Shingles>> { texts.iter().map(|text| Some(Shingles::of(text))).collect() };
+        group.bench_function(BenchmarkId::new("shingles", texts.len()), |bencher| bencher.iter(shingled));
+        let shingles = shingled();
+        group.bench_function(BenchmarkId::new("join", texts.len()), |bencher| {
+            bencher.iter(|| near_copies(black_box(&shingles), |_, _| true));
+        });
+    }
+    group.finish();
 }
 
 /// Diversity of ten results; vectors as long as those of the better model.
@@ -118,5 +143,5 @@ fn diversity(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, stages, diversity);
+criterion_group!(benches, stages, near_copies_of_texts, diversity);
 criterion_main!(benches);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What a person counts as one result, by its passages.
+/// The passages of one result, as a person counts results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The value that ranks it; see [`entry_value`].
@@ -14,9 +14,9 @@ pub struct Entry {
 
 /// Groups ranked passages into entries, best first.
 ///
-/// `keys` names the entry of each passage and `values` has the value of each, both in ranking order; values need not descend,
-/// since reciprocal ranks order by others. The entries stand in the order of their first passages, and by their own values
-/// where the passages stand by theirs. O(n log n).
+/// `keys` names the entry of each passage and `values` holds its value, both in ranking order. Values need not descend, since a
+/// ranking by reciprocal ranks follows others. If they do descend, the entries are ordered by their own values, otherwise by
+/// their first passages. O(n log n).
 ///
 /// ```
 /// use tamis_rank::entries;
@@ -41,7 +41,7 @@ pub fn entries<K: Eq + Hash>(keys: &[K], values: &[f64]) -> Vec<Entry> {
         of_entry.extend(entry.passages.iter().map(|&position| values[position]));
         entry.value = entry_value(&of_entry);
     }
-    // A value that is not finite is last, wherever the others stand.
+    // Values that are not finite come last.
     let finite = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
     if values.is_sorted_by(|&a, &b| finite(a) >= finite(b)) {
         entries.sort_by(|a, b| finite(b.value).total_cmp(&finite(a.value)));
@@ -49,8 +49,8 @@ pub fn entries<K: Eq + Hash>(keys: &[K], values: &[f64]) -> Vec<Entry> {
     entries
 }
 
-/// The value of an entry, from the values of its passages in the pool: that of its best passage. A value that is not finite
-/// counts only where no other is there.
+/// Returns the value of an entry from the values of its passages in the pool: the best one. A value that is not finite counts
+/// only if there is no other.
 ///
 /// ```
 /// assert_eq!(tamis_rank::entry_value(&[0.4, f64::NAN, 0.9]), 0.9);

@@ -1,4 +1,4 @@
-//! Near-copies: texts that say the same in the same words, such as a vendored file or the last version's page.
+//! Near-copies: texts of nearly the same words, such as a vendored file or a page of the last version.
 //!
 //! Two texts are compared by the Jaccard similarity of their shingles, the runs of three words (Broder, "On the resemblance
 //! and containment of documents", SEQUENCES 1997). [`near_copies`] is exact without comparing all pairs: two sets with a
@@ -6,9 +6,10 @@
 //! filtering; Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", WWW 2007).
 
 use crate::diversity::jaccard;
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
-/// Jaccard similarity from which two texts are near-copies. In two hundred words, three may differ.
+/// The least Jaccard similarity of two near-copies. In a text of two hundred words, three may differ.
 pub const NEAR_COPY: f64 = 0.9;
 
 /// Words of a shingle.
@@ -63,10 +64,10 @@ impl Shingles {
         jaccard(&self.0, &other.0)
     }
 
-    /// The shingles of which every near-copy has one among its own prefix.
+    /// The first shingles. Every near-copy shares one of them in its own prefix.
     fn prefix(&self) -> &[u64] {
         let length = self.0.len();
-        // What a product of floats is too large must not shorten it.
+        // A product of floats that comes out too large must not shorten the prefix.
         let shared = (NEAR_COPY * length as f64 - 1e-9).ceil().max(0.0) as usize;
         &self.0[..(length - shared.min(length) + 1).min(length)]
     }
@@ -86,10 +87,10 @@ fn mixed(hash: u64) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// For each text the first earlier one that it is a near-copy of and that is itself no copy; `None` where there is none.
+/// Returns, for each text, the first earlier text that it is a near-copy of and that is not a copy itself, if any.
 ///
-/// `texts` are in ranking order; one that is `None` is no copy of anything. `may` says whether a text (its second argument)
-/// may stand for another's copy (the first is the earlier one): passages of one file, say, may not.
+/// `texts` are in ranking order; `None` is not a copy of anything. `may(earlier, later)` can rule a pair out, for example two
+/// passages of one file.
 ///
 /// ```
 /// use tamis_rank::{Shingles, near_copies};
@@ -99,19 +100,19 @@ fn mixed(hash: u64) -> u64 {
 /// assert_eq!(near_copies(&texts, |_, _| true), [None, None, Some(0)]);
 /// assert_eq!(near_copies(&texts, |_, _| false), [None, None, None]);
 /// ```
-pub fn near_copies(texts: &[Option<Shingles>], may: impl Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
+pub fn near_copies<S: Borrow<Shingles>>(texts: &[Option<S>], may: impl Fn(usize, usize) -> bool) -> Vec<Option<usize>> {
+    let texts: Vec<Option<&Shingles>> = texts.iter().map(|text| text.as_ref().map(Borrow::borrow)).collect();
     let mut originals: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut copies = vec![None; texts.len()];
     let mut alike: Vec<usize> = Vec::new();
     for (position, text) in texts.iter().enumerate() {
-        let Some(text) = text.as_ref().filter(|text| !text.0.is_empty()) else { continue };
+        let Some(text) = text.filter(|text| !text.0.is_empty()) else { continue };
         alike.clear();
         alike.extend(text.prefix().iter().filter_map(|shingle| originals.get(shingle)).flatten());
         alike.sort_unstable();
         alike.dedup();
         let is_original = |&&original: &&usize| {
-            let likeness = texts[original].as_ref().map_or(0.0, |original| original.likeness(text));
-            may(original, position) && likeness >= NEAR_COPY
+            may(original, position) && texts[original].is_some_and(|original| original.likeness(text) >= NEAR_COPY)
         };
         copies[position] = alike.iter().find(is_original).copied();
         if copies[position].is_none() {

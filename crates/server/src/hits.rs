@@ -16,7 +16,7 @@ pub(crate) struct Found {
     pub query: String,
     /// Identifier of the search, for `feedback`; absent when searches are not recorded.
     pub query_id: Option<String>,
-    /// The relevant files, issues, sessions and so on, best first, each by its best passage.
+    /// The relevant files, issues, sessions and so on, best first, each with its best passage.
     pub results: Vec<Passage>,
     /// Number of relevant results, and the reason for it.
     pub cut: Cut,
@@ -69,14 +69,14 @@ pub(crate) struct Further {
     snippet: String,
 }
 
-/// Other passages of a result that are given; the rest is counted.
+/// Number of other passages in an answer; the rest is counted.
 const FURTHER: usize = 2;
 
 /// Most characters of a name and of a line of another passage.
 const FURTHER_NAME: usize = 60;
 const FURTHER_LINE: usize = 120;
 
-/// Near-copies of a result that are given.
+/// Number of near-copies in an answer; the rest is counted.
 const COPIES: usize = 3;
 
 impl Further {
@@ -140,7 +140,7 @@ pub(crate) struct Passage {
     /// Number of relevant passages beyond these; `passages` set to true lists all.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_passages: usize,
-    /// Paths of other documents that say nearly the same, and so are no results of their own; the best few.
+    /// Paths of other documents with a near-copy, which are not results themselves; the best few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<String>,
     /// Number of such documents beyond these.
@@ -185,7 +185,7 @@ impl Passage {
         }
     }
 
-    /// The other passages and the near-copies, a line each.
+    /// Returns the other passages and the near-copies as text, a line each.
     fn others(&self) -> String {
         let mut text = String::new();
         for Further { id, start_line, end_line, name, snippet, .. } in &self.passages {
@@ -254,7 +254,7 @@ impl Entry for Passage {
 
     fn mark_shortened(&mut self) {
         self.shortened = true;
-        // The best passage is worth more than what stands beside it.
+        // The best passage matters more than the lines below it.
         self.more_passages += std::mem::take(&mut self.passages).len();
         self.more_copies += std::mem::take(&mut self.copies).len();
     }

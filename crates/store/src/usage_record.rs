@@ -49,13 +49,12 @@ pub struct RecordedSearch {
     pub coverage_drop: Option<f64>,
     /// Absolute evidence of both legs; `None` if one did not take part.
     pub evidence: Option<f64>,
-    /// The pool, best first. Where the cut counted entries, the best passage of each comes first, in the order of the entries,
-    /// and the other passages follow.
+    /// The pool, best first. If the cut counted entries, their best passages come first and all other passages follow.
     pub candidates: Vec<RecordedCandidate>,
 }
 
 impl RecordedSearch {
-    /// The candidates that the cut counted: all of them, or the best passage of each entry.
+    /// Returns the candidates that the cut counted: all of them, or the best passage of each entry.
     ///
     /// ```
     /// use tamis_store::{RecordedCandidate, RecordedSearch};
@@ -87,12 +86,12 @@ pub struct RecordedCandidate {
     pub bm25: Option<f32>,
     /// Share of the query's IDF mass that matches, 0 to 1.
     pub coverage: Option<f32>,
-    /// The value that the cut read at this rank, which never increases along the counted candidates; of another passage of an
-    /// entry its own value.
+    /// The value that the cut read at this rank, never increasing along the counted candidates. For the other passages of an
+    /// entry, their own value.
     pub score: Option<f32>,
     /// Probability of relevance, if the cut gave one.
     pub probability: Option<f32>,
-    /// Place, among the candidates, of the best passage of its entry; `None` in records from before there were entries.
+    /// Position of the best passage of its entry among the candidates; `None` in records older than entries.
     pub entry: Option<u32>,
     /// Share of the terms that an answer must hold, 0 to 1; `None` where the query has none.
     pub required: Option<f32>,

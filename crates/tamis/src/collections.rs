@@ -6,9 +6,6 @@ pub(crate) const CODE: &str = "code";
 /// Issues and pull requests.
 pub(crate) const ISSUES: &str = "issues";
 
-/// Notes.
-pub(crate) const NOTES: &str = "notes";
-
 /// Conversations.
 pub(crate) const SESSIONS: &str = "sessions";
 

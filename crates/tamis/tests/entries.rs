@@ -164,10 +164,11 @@ fn a_token_budget_covers_the_further_passages_too() {
         let text = |id: String| support::store(&index).find(&id, 1).expect("read")[0].text.clone();
         ids.map(|id| tamis::text::estimate_tokens(&text(id))).sum()
     };
-    let free = search(&index, with_cut("auto:want=all").limit(1000));
+    let two = |cut: &str| search(&index, with_cut(cut).limit(1000).paths(["book.md", "oven.md"]));
+    let free = two("auto:strictness=0.1");
     assert!(free.results.iter().any(|hit| !hit.passages.is_empty()), "{:?}", free.cut);
     for budget in [100, 300, 600] {
-        let answer = search(&index, with_cut(&format!("auto:want=all,budget_tokens={budget}")).limit(1000));
+        let answer = two(&format!("auto:strictness=0.1,budget_tokens={budget}"));
         assert!(tokens(&answer) <= budget, "{budget}: {}", tokens(&answer));
     }
 }

@@ -248,7 +248,7 @@ fn what_repeats_stands_after_what_says_something_new() {
     let tree = Tree::new(&[]);
     let notes = &[
         ("diary/a.md", "The lighthouse lamp turns once in ten seconds."),
-        ("diary/b.md", "The lighthouse lamp turns once in ten seconds!"),
+        ("diary/b.md", "The lamp of the lighthouse turns once in ten seconds."),
         ("diary/c.md", "The lighthouse keeper counts the ships and writes them into the ledger every evening."),
         ("diary/far.md", "Apple trees are pruned in late winter."),
     ];
@@ -316,7 +316,8 @@ fn neighbours_that_share_lines_stand_apart() {
     let pieces = [("memory.cut", "off"), ("memory.diversity_lambda", "0.3")];
     let index = tree.open(&pieces);
     support::refresh(&index);
-    let answer = recall(&index, "harbour pilot, tide and ships waiting");
+    let request = SearchRequest::memory("harbour pilot, tide and ships waiting");
+    let answer = search(&index, SearchRequest { explain: true, ..request.passages() });
     let lines: Vec<(u32, u32)> = answer
         .results
         .iter()

@@ -212,9 +212,14 @@ fn tests_vendored_code_and_changelogs_are_ranked_down() {
     tree.write("src/lib.rs", text.as_bytes());
     let index = tree.open(&[("search.cut", "fixed:k=3")]);
     refresh(&index);
-    let answer = ask(&index, "parse the harbour timetable");
-    assert_eq!(paths(&answer), ["src/lib.rs", "tests/harbour.rs", "vendor/harbour/lib.rs"]);
+    let query = "parse the harbour timetable";
+    // A cut that counts passages shows all three.
+    let answer = search(&index, SearchRequest::new(query).cut(tamis::cut::parse("top_score").expect("a rule")));
+    assert_eq!(paths(&answer)[..3], ["src/lib.rs", "tests/harbour.rs", "vendor/harbour/lib.rs"]);
     assert!(answer.results[0].score > answer.results[1].score);
+    let answer = ask(&index, query);
+    let copies: Vec<&str> = answer.results[0].copies.iter().map(|copy| copy.path.as_str()).collect();
+    assert_eq!((paths(&answer)[0], &copies[..]), ("src/lib.rs", &["tests/harbour.rs", "vendor/harbour/lib.rs"][..]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Flags of `tamis eval`.
 
-use super::values::{at_least_one, finite};
+use super::values::{at_least_one, finite, judge_error};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -89,6 +89,9 @@ pub struct EvalArguments {
     /// Decide with this many candidates a leg too, to see how stable each cut is
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Figures")]
     pub depths: Vec<usize>,
+    /// Let a simulated judge read the first 30 entries of each query: it knows the answers, and turns this share of them (0.1)
+    #[arg(long, conflicts_with_all = ["run", "compare", "judged", "pools"], value_name = "SHARE", value_parser = judge_error, help_heading = "Figures")]
+    pub simulated_judge: Option<f64>,
     /// Time the decisions too; the report then differs from run to run
     #[arg(long, help_heading = "Figures")]
     pub timings: bool,

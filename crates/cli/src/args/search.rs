@@ -45,7 +45,7 @@ pub struct SearchArguments {
     pub symbols: Vec<String>,
 
     /// Show every relevant passage by itself, not under the file, issue or session that it belongs to
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub passages: bool,
 
     /// Keep this promise, calibrated on judged queries, in place of the cut's own choice: recall=0.9

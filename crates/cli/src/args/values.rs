@@ -54,6 +54,12 @@ pub fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".into())
 }
 
+/// The share of pairs that a simulated judge is wrong about.
+pub fn judge_error(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 0.5);
+    share.ok_or_else(|| "must be a number above 0 and below 0.5".into())
+}
+
 /// A name, or several separated by commas, none of them empty.
 pub fn named(text: &str) -> Result<String, String> {
     let empty = text.split(',').any(|name| name.trim().is_empty());

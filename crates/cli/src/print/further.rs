@@ -1,4 +1,4 @@
-//! What stands under a result: its other relevant passages, one line each, and where else it says the same.
+//! The lines below a result: its other relevant passages, and its near-copies in other documents.
 
 use super::answer::{highlighted, origin_of};
 use super::text::label;
@@ -9,14 +9,14 @@ use std::io;
 use tamis::Hit;
 use tamis::search::FurtherPassage;
 
-/// Other passages of a result that are shown; the rest is counted.
+/// Number of other passages that are shown; the rest is counted.
 const SHOWN: usize = 2;
 
-/// Where the terminal sets no limit, longer lines are shortened.
+/// Longer lines are shortened if the terminal sets no limit.
 const LONGEST_LINE: usize = 160;
 
-/// Writes the other passages of a result and its near-copies. `is_issue`: parts are named by who wrote them, since nobody
-/// knows the lines of an issue.
+/// Writes the other passages of a result and its near-copies. Passages of an issue are named by author and day, since its line
+/// numbers mean little.
 pub(super) fn further(out: &mut dyn Page, hit: &Hit, is_issue: bool) -> io::Result<()> {
     let columns = out.columns_after(0, LONGEST_LINE);
     for passage in hit.passages.iter().take(SHOWN) {
@@ -38,7 +38,7 @@ pub(super) fn further(out: &mut dyn Page, hit: &Hit, is_issue: bool) -> io::Resu
     Ok(())
 }
 
-/// The place, the name and the best line of a passage.
+/// Returns place, name and best line of a passage.
 fn one_line(hit: &Hit, passage: &FurtherPassage, is_issue: bool) -> String {
     let mut line = "   + ".to_owned();
     // Writing to a string cannot fail.

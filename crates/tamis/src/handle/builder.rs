@@ -4,6 +4,7 @@ use super::Index;
 use crate::Error;
 use crate::config::{Config, Origins, UserDirectories};
 use crate::location::Location;
+use crate::search::Judge;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub struct IndexBuilder {
     config: Option<Config>,
     settings: Vec<(String, String, String)>,
     embedders: Vec<(String, Arc<dyn Embedder>)>,
+    judge: Option<Arc<dyn Judge>>,
 }
 
 impl Index {
@@ -58,6 +60,7 @@ impl Index {
             config: None,
             settings: Vec::new(),
             embedders: Vec::new(),
+            judge: None,
         }
     }
 }
@@ -88,6 +91,12 @@ impl IndexBuilder {
         self
     }
 
+    /// Has `judge` read the first entries of each search, and decides by its opinion together with the scores.
+    pub fn judge(mut self, judge: Arc<dyn Judge>) -> Self {
+        self.judge = Some(judge);
+        self
+    }
+
     /// Opens the index, and creates an empty one if there is none.
     ///
     /// # Errors
@@ -104,7 +113,8 @@ impl IndexBuilder {
             config.index.models = self.embedders.iter().map(|(name, _)| name.clone()).collect();
             config.search.model.clone_from(name);
         }
-        Index::with_embedders(location, config, self.embedders)
+        let index = Index::with_embedders(location, config, self.embedders)?;
+        Ok(Index { judge: self.judge, ..index })
     }
 }
 

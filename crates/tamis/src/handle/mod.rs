@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
+use crate::search::Judge;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,6 +55,8 @@ pub struct Index {
     pub(crate) usage: UsageLogFile,
     pub(crate) fitted: FittedPrior,
     pub(crate) registry: Registry,
+    /// Reads the first entries of each search, if there is one.
+    pub(crate) judge: Option<Arc<dyn Judge>>,
     /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
 }
@@ -104,6 +107,7 @@ impl Index {
             usage,
             fitted: FittedPrior::default(),
             registry,
+            judge: None,
             obstacle,
         })
     }

@@ -246,6 +246,7 @@ impl Searcher<'_> {
             rerank: Rerank::none(&self.index.config.rank),
             probabilities: None,
             pool: Pool::scores(values).ok()?,
+            order: None,
             evidence: None,
             replaced: None,
             warning: None,

@@ -109,6 +109,7 @@ impl Searcher<'_> {
             rerank: Rerank::none(&self.index.config.rank),
             probabilities,
             pool,
+            order: None,
             // Queries for evidence are not comparable with other queries.
             evidence: None,
             replaced: None,
@@ -172,10 +173,10 @@ impl Searcher<'_> {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
                 let pool = decide::pool(take(&mut listed.values), None, 0, None, Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool, evidence: None });
+                return Ok(Decision { report: cut, probabilities: None, pool, order: None, evidence: None });
             }
         };
-        let grounds = Grounds { gate, reference, relevance: Default::default() };
+        let grounds = Grounds { gate, reference, relevance: Default::default(), judgements: None };
         decide::decide(rule, &grounds, &retrieved.gathered, listed)
     }
 

@@ -42,6 +42,6 @@ pub(super) struct Ranked {
     pub decay: f64,
     /// The value that ranks it.
     pub score: f64,
-    /// The value that a cut reads of it; another one where reciprocal ranks order.
+    /// The value that a cut reads; it differs from the score if reciprocal ranks order.
     pub value: f64,
 }

@@ -14,7 +14,7 @@ use crate::collections::CODE;
 use crate::config::RankFactors;
 use std::collections::{HashMap, HashSet};
 use tamis_cut::{
-    Admission, Admitted, Background, Gate, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
+    Admission, Admitted, Background, Gate, Judgements, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
 use tamis_rank::{
     Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
@@ -105,6 +105,26 @@ pub(super) struct Listed {
     pub source_tables: Vec<SourceTable>,
     /// The candidates that fall short of the threshold of their language.
     pub short: HashSet<PassageId>,
+}
+
+impl Listed {
+    /// Puts the counted candidates, which come first, in another order: position by position, the one that stands there now.
+    pub fn reorder(&mut self, order: &[usize]) {
+        // Other passages stand behind the counted ones and keep their places, so entries still find theirs.
+        let mut counted: Vec<Option<Ranked>> = self.ranked.drain(..order.len()).map(Some).collect();
+        self.ranked.splice(..0, order.iter().filter_map(|&at| counted[at].take()));
+        if let Some(entries) = &mut self.entries {
+            let mut places = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(place, &at)| places[at] = place);
+            let mut moved: Vec<Option<Entry>> = std::mem::take(entries).into_iter().map(Some).collect();
+            *entries = order.iter().filter_map(|&at| moved[at].take()).collect();
+            for (original, copy) in entries.iter_mut().flat_map(|entry| &mut entry.copies) {
+                for place in [original, copy] {
+                    *place = places.get(*place).copied().unwrap_or(*place);
+                }
+            }
+        }
+    }
 }
 
 /// Orders the pool, best first, by the fused raw scores. Language and age adjust the scores and the rank factors lower them; ties
@@ -274,6 +294,8 @@ pub(super) struct Decision {
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
+    /// The order that a judge gave the counted candidates, as positions in the pool.
+    pub order: Option<Vec<usize>>,
     /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
 }
@@ -285,6 +307,8 @@ pub(super) struct Grounds<'a> {
     pub reference: Option<f64>,
     /// The model of where relevance ends.
     pub relevance: Relevance,
+    /// A judge's opinion of the first candidates.
+    pub judgements: Option<Judgements>,
 }
 
 /// Returns the pool that a rule reads: descending values, the value of a passage that has nothing to do with the query (from
@@ -317,7 +341,7 @@ pub(super) fn decide(
     listed: &mut Listed,
 ) -> Result<Decision, Error> {
     let &mut Listed { ref ranked, ref mut values, ref mut source_tables, background, admitted, ref short, .. } = listed;
-    let &Grounds { gate, reference, relevance } = grounds;
+    let &Grounds { gate, reference, relevance, ref judgements } = grounds;
     let values = std::mem::take(values);
     let count = gathered.semantic.as_ref().map_or(0, |background| background.count);
     let mut pool =
@@ -326,15 +350,19 @@ pub(super) fn decide(
         let tokens = |ranked: &Ranked| tamis_text::estimate_tokens(&ranked.passage.text);
         pool = pool.with_sizes(ranked.iter().map(tokens).collect());
     }
+    if let Some(judgements) = judgements {
+        pool = pool.with_judgements(judgements.clone());
+    }
     let known = known(gathered, short, reference);
     let cut = match gate {
         Some(gate) => gate.cut(&known, rule, &pool),
         None => rule.cut(&pool),
     };
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
+    let order = cut.order.clone();
     let mut report = CutReport::from(cut);
     report.explain_short(short.len());
-    Ok(Decision { report, probabilities, pool, evidence: known.sum() })
+    Ok(Decision { report, probabilities, pool, order, evidence: known.sum() })
 }
 
 /// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their

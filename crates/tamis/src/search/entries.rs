@@ -1,34 +1,36 @@
-//! Entries: between ranking and cut, passages become what a person counts as one result.
+//! Entries: before the cut, passages become what a person counts as one result.
 //!
-//! [`entry_key`] says which passages belong together, and is the place to refine that. A passage that says the same as a
-//! better one elsewhere, in nearly the same words, stands under that one and counts no more: a vendored file, a locale, the
-//! page of the version before. What differs in the other document counts on its own.
+//! [`entry_key`] says which passages belong together, and is the place to refine that. A passage that repeats a better one of
+//! another document in nearly the same words, as in a vendored file or the page of an older version, moves below that one and
+//! no longer counts. Whatever differs in the other document counts by itself.
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
 use super::decide::Listed;
-use crate::collections::NOTES;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tamis_rank::{Shingles, near_copies};
-use tamis_store::{DocumentId, PassageId, StoredPassage};
+use tamis_store::{DocumentId, PassageId, StoredPassage, TextHash};
+use tamis_text::Kind;
 
-/// Which passages are one entry.
+/// The identity of an entry: passages with equal keys belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct EntryKey<'p> {
     document: DocumentId,
-    /// The heading and the date of a note among others in one file.
+    /// Heading and date, for a note in a file of many.
     note: Option<(Option<&'p str>, Option<i64>)>,
 }
 
-/// The entry of a passage: its document (a file, an issue with its comments, a page, a session, a claim). Files of notes that
-/// hold many, such as a day's log, have an entry for each note.
+/// Returns the entry of a passage: its document (a file, an issue with its comments, a page, a session, a claim). A file with
+/// many notes, such as a day's log, has an entry for each note.
 pub(super) fn entry_key(passage: &StoredPassage) -> EntryKey<'_> {
     let note = holds_many_notes(passage).then_some((passage.heading.as_deref(), passage.dated_ns));
     EntryKey { document: passage.document, note }
 }
 
-/// The identity of a passage's entry in an answer: namespace and path, and of a note among others its heading and time.
+/// Returns the name of a passage's entry in an answer: namespace and path, and for a note in a file of many its heading and
+/// time.
 pub(super) fn identity(passage: &StoredPassage) -> String {
     let mut identity = format!("{}/{}", passage.namespace, passage.path);
     if let Some((heading, dated_ns)) = entry_key(passage).note {
@@ -42,27 +44,27 @@ pub(super) fn identity(passage: &StoredPassage) -> String {
     identity
 }
 
-/// Returns `true` if a file of notes holds many of them: `MEMORY.md`, and one whose whole name is a day, `2026-11-22.md`.
+/// Returns `true` for files of many notes: `MEMORY.md`, and files named by a day alone (`2026-11-22.md`).
 fn holds_many_notes(passage: &StoredPassage) -> bool {
     let name = passage.path.rsplit('/').next().unwrap_or_default();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let is_day = stem.len() == 10 && stem.parse::<jiff::civil::Date>().is_ok();
-    passage.collection == NOTES && (is_day || stem.eq_ignore_ascii_case("memory"))
+    passage.kind == Kind::Note.as_str() && (is_day || stem.eq_ignore_ascii_case("memory"))
 }
 
-/// The other passages of an entry, beside its best.
+/// The other passages of an entry, besides its best.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Entry {
     /// Their positions among the ranked ones, best first.
     pub further: Vec<usize>,
-    /// Passages of other documents that say the same as one of its own: the position of its own, and that of the copy.
+    /// Near-copies of its passages in other documents: the position of its own passage, and that of the copy.
     pub copies: Vec<(usize, usize)>,
 }
 
-/// What is known of the texts that were taken away, for an evaluation; empty in a search.
+/// What grouping reads of each text, for an evaluation, which drops the texts themselves; empty in a search.
 pub(super) type KnownTexts = Arc<HashMap<PassageId, KnownText>>;
 
-/// What grouping reads of a text.
+/// Lengths and shingles of a text.
 #[derive(Debug)]
 pub(super) struct KnownText {
     pub bytes: usize,
@@ -76,9 +78,9 @@ impl KnownText {
     }
 }
 
-/// Groups the list into entries: the best passage of each comes first, in the order of the entries, and the other passages
-/// follow; the values are those of the entries. Where everything is of one document, passages stay what is counted, since
-/// the question then is where in it.
+/// Groups the list into entries. The best passages of the entries come first, in the order of the entries, and all other
+/// passages follow; the values become those of the entries. A list from a single document stays as it is, since the question
+/// then is where in it.
 pub(super) fn group(listed: &mut Listed, texts: &KnownTexts) {
     let keys: Vec<EntryKey> = listed.ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
     let alone = keys.iter().all(|key| Some(key) == keys.first());
@@ -121,7 +123,8 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts) {
     listed.entries = Some(entries);
 }
 
-/// Where the first passage of each passage's entry stands, in a list of passages: for replays with a cut that counts entries.
+/// Returns, for each passage of an ungrouped list, the position of the first passage of its entry. Replays with a cut that counts
+/// entries need it.
 pub(super) fn places(ranked: &[Ranked]) -> Vec<u32> {
     let keys: Vec<EntryKey> = ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
     let copied = copied(ranked, &keys, &KnownTexts::default());
@@ -130,29 +133,53 @@ pub(super) fn places(ranked: &[Ranked]) -> Vec<u32> {
     (0..ranked.len()).zip(0..).map(place).collect()
 }
 
-/// Shares of the length and of BM25, and differences of similarity, beyond which two texts are not compared: texts of nearly
-/// the same words score alike, and those that the query tells apart are two.
-const LENGTH: f64 = 0.8;
+/// Least shares of length and of BM25, and the greatest difference of similarity, at which two texts are compared. Texts of
+/// nearly the same words score alike, and two texts that the query tells apart are not copies.
+const LENGTH: f64 = 0.85;
 const BM25: f64 = 0.8;
 const SIMILARITY: f64 = 0.05;
 
-/// For each ranked passage the earlier one of another entry that it is a near-copy of. Texts are read only where the scores
-/// leave it open.
-fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Option<usize>> {
-    let bytes =
-        |ranked: &Ranked| texts.get(&ranked.passage.passage).map_or(ranked.passage.text.len(), |text| text.bytes);
-    let bytes: Vec<usize> = ranked.iter().map(bytes).collect();
-    let may = |a: usize, b: usize| {
-        let share = |x: f64, y: f64, least: f64| x.min(y) >= least * x.max(y);
-        let (one, other) = (&ranked[a].candidate, &ranked[b].candidate);
+/// What is known of a passage without reading its text. Small, since all pairs are looked at.
+struct Look<'p> {
+    key: EntryKey<'p>,
+    similarity: Option<f64>,
+    bm25: Option<f64>,
+    bytes: f64,
+    hash: TextHash,
+    /// True for notes and conversations: something noted or said twice was said at two times.
+    is_memory: bool,
+}
+
+impl<'p> Look<'p> {
+    fn of(ranked: &'p Ranked, key: EntryKey<'p>, texts: &KnownTexts) -> Self {
+        let Ranked { candidate, passage, .. } = ranked;
+        let bytes = texts.get(&passage.passage).map_or(passage.text.len(), |text| text.bytes);
+        Look {
+            key,
+            similarity: candidate.similarity,
+            bm25: candidate.bm25,
+            bytes: bytes as f64,
+            hash: passage.text_hash,
+            is_memory: [Kind::Note.as_str(), Kind::Turns.as_str()].contains(&passage.kind.as_str()),
+        }
+    }
+
+    /// Returns `true` if one of two passages can be a near-copy of the other.
+    fn may_repeat(&self, other: &Look<'_>) -> bool {
         let near = |(x, y): (f64, f64)| (x - y).abs() <= SIMILARITY;
-        let alike = || {
-            share(bytes[a] as f64, bytes[b] as f64, LENGTH)
-                && one.similarity.zip(other.similarity).is_none_or(near)
-                && one.bm25.zip(other.bm25).is_none_or(|(x, y)| share(x, y, BM25))
-        };
-        keys[a] != keys[b] && (ranked[a].passage.text_hash == ranked[b].passage.text_hash || alike())
-    };
+        let share = |x: f64, y: f64, least: f64| x.min(y) >= least * x.max(y);
+        let alike = self.similarity.zip(other.similarity).is_none_or(near)
+            && share(self.bytes, other.bytes, LENGTH)
+            && self.bm25.zip(other.bm25).is_none_or(|(x, y)| share(x, y, BM25));
+        (alike || self.hash == other.hash) && !self.is_memory && !other.is_memory && self.key != other.key
+    }
+}
+
+/// Returns, for each ranked passage, the earlier passage of another entry that it is a near-copy of. A text is read only if the
+/// scores leave the question open.
+fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Option<usize>> {
+    let looks: Vec<Look> = ranked.iter().zip(keys).map(|(ranked, key)| Look::of(ranked, *key, texts)).collect();
+    let may = |a: usize, b: usize| looks[a].may_repeat(&looks[b]);
     let mut compared = vec![false; ranked.len()];
     for later in 1..ranked.len() {
         for earlier in 0..later {
@@ -163,17 +190,17 @@ fn copied(ranked: &[Ranked], keys: &[EntryKey], texts: &KnownTexts) -> Vec<Optio
     }
     let shingles = |(ranked, compared): (&Ranked, &bool)| {
         compared.then(|| match texts.get(&ranked.passage.passage) {
-            Some(text) => text.shingles.clone(),
-            None => Shingles::of(&ranked.passage.text),
+            Some(text) => Cow::Borrowed(&text.shingles),
+            None => Cow::Owned(Shingles::of(&ranked.passage.text)),
         })
     };
-    let shingles: Vec<Option<Shingles>> = ranked.iter().zip(&compared).map(shingles).collect();
+    let shingles: Vec<Option<Cow<'_, Shingles>>> = ranked.iter().zip(&compared).map(shingles).collect();
     near_copies(&shingles, may)
 }
 
-/// The further passages to hand over with each of the first `keep` entries, as positions: those whose own value is that of
-/// the last kept entry or better, best first. Under a budget of tokens only what it leaves beside the best passages, a passage
-/// that does not fit being skipped.
+/// Returns the positions of the other relevant passages of each of the first `keep` entries, best first: those whose own value is
+/// at least `line`, the value of the last kept entry. The best passages take their share of a token budget first; a further
+/// passage that does not fit into the rest is skipped.
 pub(super) fn further_kept(
     ranked: &[Ranked],
     entries: &[Entry],
@@ -186,7 +213,8 @@ pub(super) fn further_kept(
     let Some(line) = line else { return kept };
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (number, entry) in entries.iter().enumerate().take(keep) {
-        let reaching = entry.further.iter().filter(|&&at| ranked[at].value >= line);
+        let reaches = |&&at: &&usize| ranked[at].value.is_finite() && ranked[at].value >= line;
+        let reaching = entry.further.iter().filter(reaches);
         found.extend(reaching.map(|&at| (number, at)));
     }
     found.sort_by(|a, b| ranked[b.1].value.total_cmp(&ranked[a.1].value).then(a.1.cmp(&b.1)));
@@ -202,7 +230,7 @@ pub(super) fn further_kept(
     kept
 }
 
-/// Adds what was counted, and of how many passages, to the figures of a cut.
+/// Adds to the figures of a cut what it counted, and the number of passages behind it.
 pub(super) fn explain(cut: &mut CutReport, ranked: &[Ranked], entries: Option<&[Entry]>) {
     cut.diagnostics.insert("counted".into(), if entries.is_some() { "entries" } else { "passages" }.into());
     if let Some(entries) = entries {

@@ -91,3 +91,55 @@ pub(super) fn pool(search: &RecordedSearch) -> Result<Pool, tamis_cut::PoolError
         lowest
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamis_store::{Judgement, ScoringKey, ScoringKind};
+
+    /// Three entries; the fourth and fifth candidates are further passages of the first and the third.
+    fn by_entries() -> RecordedSearch {
+        let candidate = |(at, entry): (usize, u32)| RecordedCandidate {
+            passage: format!("p{at}"),
+            score: Some([0.9, 0.8, 0.7, 0.85, 0.6][at]),
+            entry: Some(entry),
+            ..RecordedCandidate::default()
+        };
+        RecordedSearch {
+            scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5").counting_entries(),
+            candidates: [0, 1, 2, 0, 2].into_iter().enumerate().map(candidate).collect(),
+            ..RecordedSearch::default()
+        }
+    }
+
+    fn judged(said: &[(&str, bool)]) -> JudgedSearch {
+        let judgement = |(at_ms, &(passage, relevant)): (i64, &(&str, bool))| Judgement {
+            passage: passage.into(),
+            relevant,
+            in_pool: true,
+            at_ms,
+        };
+        JudgedSearch { search: by_entries(), judgements: (0..).zip(said).map(judgement).collect() }
+    }
+
+    #[test]
+    fn any_passage_makes_its_entry_relevant_and_none_makes_it_irrelevant() {
+        let relevant = |said: &[(&str, bool)]| {
+            let judged = judged(said);
+            let query = JudgedQuery::of(&[&judged]).expect("a query");
+            (query.relevant(3).collect::<Vec<_>>(), query.missed(3), query.missed(1))
+        };
+        assert_eq!(relevant(&[("p4", true)]), (vec![None, None, Some(true)], 0, 1));
+        assert_eq!(relevant(&[("p3", false)]), (vec![None, None, None], 0, 0));
+        assert_eq!(relevant(&[("p0", false), ("p3", true)]), (vec![Some(true), None, None], 0, 0));
+        assert_eq!(relevant(&[("p0", true), ("p3", true), ("gone", true)]), (vec![Some(true), None, None], 1, 1));
+    }
+
+    #[test]
+    fn the_cut_read_one_score_for_each_entry() {
+        let search = by_entries();
+        assert_eq!(pool(&search).expect("sorted").len(), 3);
+        let flat = RecordedSearch { scoring: search.scoring.clone().counting_passages(), ..search };
+        assert_eq!(pool(&flat).expect("sorted").len(), 5);
+    }
+}

@@ -18,6 +18,7 @@ mod fitted_prior;
 mod gather;
 mod guarantee;
 mod hint;
+mod judge;
 mod judged_queries;
 mod metadata;
 mod mode;
@@ -51,6 +52,7 @@ pub(crate) use by_issue::{FoundIssue, FoundIssues, IssuePassages, IssueQuery, Is
 pub(crate) use by_page::{FoundPage, FoundPages};
 #[cfg(feature = "evidence")]
 pub(crate) use by_record::{End, EvidenceQuery, FoundRecord};
+pub use judge::{Judge, JudgedPassage};
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, said_of};
 pub use metadata::MetadataFilter;
 pub(crate) use near_passage::SimilarPassages;

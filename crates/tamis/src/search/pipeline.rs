@@ -213,11 +213,11 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// All passages to hand over with the entries that are shown, in the order of the ranking.
+/// Returns the positions of all relevant passages of the entries that are shown, in ranking order.
 fn flattened(ranked: &[Ranked], placed: &[Placed], further: &[Vec<usize>]) -> Vec<usize> {
     let mut passages: Vec<usize> = placed.iter().map(|placed| placed.position).collect();
     passages.extend(placed.iter().filter_map(|placed| further.get(placed.position)).flatten());
-    // Values that are equal, or missing, stand as they were.
+    // Equal or missing values keep the given order.
     let key = |at: usize| {
         let value = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
         (value(ranked[at].score), value(ranked[at].value))

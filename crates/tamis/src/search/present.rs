@@ -12,7 +12,7 @@ use super::snippet::{self, Snippet};
 use std::collections::HashSet;
 use tamis_store::{Attribute, Highlighter, StoredPassage};
 
-/// How results are shown.
+/// Makes results of passages.
 pub(super) struct Shown<'a> {
     pub question: &'a Question,
     pub highlighter: Option<&'a Highlighter>,
@@ -22,8 +22,8 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// The results at these places. `known` has the attributes of each one's document, and `further` the other passages to
-    /// hand over with each candidate of the cut, as positions.
+    /// Returns the results at these places. `known` has the attributes of each one's document, and `further` the positions of the
+    /// other relevant passages of each counted candidate.
     pub fn results(
         &self,
         decided: &Decided,
@@ -45,7 +45,7 @@ impl Shown<'_> {
         placed.iter().zip(known).zip(1..).map(result).collect()
     }
 
-    /// One result: a passage in its place.
+    /// Creates one result.
     fn hit(&self, rank: usize, hit: &Ranked, score: f64, known: Vec<Attribute>) -> Hit {
         let passage = &hit.passage;
         let snippet = self.snippet(passage, self.lines);
@@ -77,7 +77,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Another passage of a result.
+    /// Creates another passage of a result.
     fn further(&self, hit: &Ranked) -> FurtherPassage {
         let passage = &hit.passage;
         let snippet = self.snippet(passage, 1);
@@ -101,7 +101,7 @@ impl Shown<'_> {
     }
 }
 
-/// The heading of a passage, or the title of its document.
+/// Returns the heading of a passage, or the title of its document.
 fn title(passage: &StoredPassage) -> Option<String> {
     passage.heading.clone().or_else(|| passage.title.clone())
 }
@@ -110,7 +110,7 @@ fn dated_at(passage: &StoredPassage) -> Option<String> {
     passage.dated_ns.map(|ns| metadata::moment(ns).to_string())
 }
 
-/// The copies of passages that are shown together, those of the first one first, each document once.
+/// Returns the near-copies of the passages of one result, in their order, each document once.
 fn copies(ranked: &[Ranked], entries: &[Entry], shown: &[usize]) -> Vec<Copy> {
     let mut seen = HashSet::new();
     let all = || entries.iter().flat_map(|entry| &entry.copies);
@@ -140,7 +140,7 @@ pub(super) fn nearest(hit: &Ranked) -> Nearest {
     }
 }
 
-/// Every candidate that the cut counted, for an explanation.
+/// Returns every candidate that the cut counted, for an explanation.
 pub(super) fn pool_entries(
     decided: &Decided,
     placed: &[Placed],

@@ -87,23 +87,23 @@ pub(crate) fn replayed(
     Ok(Replayed { kept: order, method: cut.method })
 }
 
-/// Returns `true` if a search of these candidates under `rule` counts entries: the rule does, and what belongs together is
-/// known. Candidates of a single document are counted by passage.
+/// Returns `true` if a search of these candidates under `rule` counts entries: if the rule does, the record names them, and the
+/// candidates are not all of one document.
 fn counts_entries(search: &RecordedSearch, rule: &dyn Rule) -> bool {
     let entries = || search.candidates.iter().map(|candidate| candidate.entry);
+    let named = || entries().len() > 0 && entries().all(|entry| entry.is_some());
     let alone = || entries().len() > 1 && entries().all(|entry| Some(entry) == entries().next());
-    let recorded = search.scoring.counts_entries();
-    !rule.counts_passages() && entries().all(|entry| entry.is_some()) && (recorded || !alone())
+    !rule.counts_passages() && (search.scoring.counts_entries() || named() && !alone())
 }
 
 /// The candidates as a rule reads them.
 struct List {
-    /// The values, in any order: one for each place of `order`.
+    /// The value of each candidate, in any order.
     values: Vec<f64>,
     /// The candidates' places, best first.
     order: Vec<usize>,
     background: Option<f64>,
-    /// True if order and values are those that were recorded.
+    /// True if order and values are the recorded ones.
     recorded: bool,
 }
 
@@ -114,7 +114,7 @@ impl List {
         let recorded_by: Option<Fusion> = search.scoring.fusion.parse().ok();
         match (recorded, recorded_by) {
             (Some(values), Some(by)) if by == fusions.cut => {
-                // The best passages of entries stand first in the record, whatever the others have.
+                // A record of entries begins with their best passages, so it is not in the order of values.
                 let in_order = || (0..evidence.len()).collect();
                 let order = if search.scoring.counts_entries() { order(&values) } else { in_order() };
                 List { values, order, background: search.score_background, recorded: true }
@@ -139,7 +139,7 @@ impl List {
         }
     }
 
-    /// The same by entries: the place of the best passage of each, and its value.
+    /// Returns the list of entries: the position and the value of each one's best passage.
     fn grouped(self, search: &RecordedSearch) -> Self {
         let counted = search.counted().len();
         if self.recorded && search.scoring.counts_entries() {

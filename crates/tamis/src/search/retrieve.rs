@@ -48,7 +48,7 @@ pub(super) struct Retrieved {
     pub question: Question,
     /// Problems that did not prevent an answer.
     pub warnings: Vec<String>,
-    /// What is known of texts that were taken away; empty in a search.
+    /// What grouping reads of texts that an evaluation drops; empty in a search.
     pub texts: KnownTexts,
     /// The kind of most of what was found.
     pub text_kind: TextKind,
@@ -57,9 +57,9 @@ pub(super) struct Retrieved {
 /// The pool in the order of a rule, and the place where the rule ends it.
 pub(super) struct Decided {
     pub ranked: Vec<Ranked>,
-    /// The entries, whose best passages are the first of `ranked`; `None` where passages are counted.
+    /// The entries, whose best passages come first in `ranked`; `None` if passages are counted.
     pub entries: Option<Vec<Entry>>,
-    /// Most tokens of text to hand over.
+    /// Most tokens of text in the answer.
     pub token_budget: Option<usize>,
     pub cut: CutReport,
     /// The legs that decided. Thresholds can leave nothing of the semantic leg.
@@ -72,6 +72,8 @@ pub(super) struct Decided {
     pub probabilities: Option<Vec<f64>>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
+    /// The order that a judge gave the counted candidates, as positions in the pool.
+    pub order: Option<Vec<usize>>,
     /// The gate's evidence, if both legs took part.
     pub evidence: Option<f64>,
     /// The reason why a different rule, or fewer legs, decided.
@@ -236,6 +238,9 @@ impl<'a> Searcher<'a> {
 
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let mut scoring = scoring_of(scoring, retrieved.text_kind);
+        if let Some(judge) = self.index.judge.as_deref().filter(|_| rule.reads_relevance()) {
+            scoring = scoring.with("judge", judge.name());
+        }
         if listed.entries.is_some() {
             scoring = scoring.counting_entries();
         }
@@ -243,19 +248,33 @@ impl<'a> Searcher<'a> {
         let by_labels = || self.relevance(&namespace, model.map(|model| model.id.as_str()), retrieved.mode, &scoring);
         let relevance = relevance.unwrap_or_else(by_labels);
         clock.lap("relevance");
-        let grounds = decide::Grounds { gate: gate.as_ref(), reference: model.and_then(models::reference), relevance };
+        let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
+        let (judgements, unjudged) = match rule.reads_relevance() {
+            true => self.judgements(&retrieved.question.text, &listed.ranked[..counted]),
+            false => (None, None),
+        };
+        clock.lap("judge");
+        let judged_by = judgements.as_ref().and(self.index.judge.as_deref()).map(|judge| judge.name().to_owned());
+        let reference = model.and_then(models::reference);
+        let grounds = decide::Grounds { gate: gate.as_ref(), reference, relevance, judgements };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: mut cut, probabilities, pool, evidence } = decision;
+        let decide::Decision { report: mut cut, probabilities, pool, order, evidence } = decision;
         if let Some(gate) = waived_gate {
             let known = decide::known(&retrieved.gathered, &listed.short, grounds.reference);
             cut.explain_waived(&gate.judge(&known));
+        }
+        if let Some(order) = &order {
+            listed.reorder(order);
+        }
+        if let Some(name) = judged_by {
+            cut.diagnostics.insert("judge".into(), name.into());
         }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
             listed.admitted.is_some_and(|admitted| admitted.by_similarity == 0) && thresholds.is_some();
         let mode = if decided_by_words { Mode::Lexical } else { retrieved.mode };
-        let warning = thresholds.or(measured).and_then(|thresholds| thresholds.warning);
+        let warning = joined(thresholds.or(measured).and_then(|thresholds| thresholds.warning), unjudged);
         let Listed { ranked, entries, .. } = listed;
         entries::explain(&mut cut, &ranked, entries.as_deref());
         Ok(Decided {
@@ -268,6 +287,7 @@ impl<'a> Searcher<'a> {
             rerank,
             probabilities,
             pool,
+            order,
             evidence,
             replaced,
             warning,
@@ -389,12 +409,12 @@ impl<'a> Searcher<'a> {
 }
 
 impl Decided {
-    /// Returns the number of first candidates that the cut counted.
+    /// Returns the number of candidates that the cut counted: the first ones.
     pub fn counted(&self) -> usize {
         self.entries.as_ref().map_or(self.ranked.len(), Vec::len)
     }
 
-    /// Where the best passage of each passage's entry stands.
+    /// Returns, for each candidate, the position of the best passage of its entry.
     pub fn entry_places(&self) -> Vec<u32> {
         let mut places: Vec<u32> = vec![0; self.ranked.len()];
         match &self.entries {
@@ -410,7 +430,7 @@ impl Decided {
         places
     }
 
-    /// The documents that come with a candidate since they say the same, by its position.
+    /// Returns the documents with a near-copy of a candidate, by the candidate's position.
     pub fn copied_documents(&self) -> HashMap<usize, Vec<String>> {
         let mut documents: HashMap<usize, Vec<String>> = HashMap::new();
         for &(original, copy) in self.entries.iter().flatten().flat_map(|entry| &entry.copies) {
@@ -419,10 +439,14 @@ impl Decided {
         documents
     }
 
-    /// The further passages to hand over with each kept candidate, as positions.
+    /// Returns the positions of the other relevant passages of each kept candidate.
     pub fn further(&self) -> Vec<Vec<usize>> {
         let Some(entries) = &self.entries else { return vec![Vec::new(); self.cut.keep.min(self.ranked.len())] };
-        let line = self.cut.keep.checked_sub(1).and_then(|last| self.pool.values().get(last)).copied();
+        // A cut that leaves nothing out leaves no passage out either.
+        let line = match self.cut.dropped {
+            0 => Some(f64::NEG_INFINITY),
+            _ => self.cut.keep.checked_sub(1).and_then(|last| self.pool.values().get(last)).copied(),
+        };
         entries::further_kept(&self.ranked, entries, self.cut.keep, line, self.token_budget)
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Candidates<'a> {
 
 /// A rule's order of the candidates, and the place where it ends them.
 pub(crate) struct Ordered {
-    /// What the cut counted: the best passage of each entry, or every passage where the rule is defined on these.
+    /// The candidates that the cut counted: the best passage of each entry, or all passages if the rule is defined on them.
     pub passages: Vec<OrderedPassage>,
     /// The other passages of the entries, best first.
     pub others: Vec<OrderedPassage>,
@@ -47,9 +47,9 @@ pub(crate) struct OrderedPassage {
     pub document: String,
     /// The value that ranked it.
     pub score: f64,
-    /// Where the best passage of its entry stands.
+    /// Position of the best passage of its entry.
     pub entry: usize,
-    /// Documents that say the same in nearly the same words, and so come with it.
+    /// Documents with a near-copy, which come with it.
     pub copies: Vec<String>,
     /// Length of its text.
     pub characters: usize,

@@ -45,6 +45,7 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
         depths: arguments.depths.clone(),
         limit: arguments.limit_queries,
         timings: arguments.timings,
+        simulated_judge: arguments.simulated_judge,
     };
     interrupt::install()?;
     let measured = match (&arguments.run, &arguments.qrels) {

@@ -215,6 +215,7 @@ impl Notes<'_> {
             namespace: namespace.map(str::to_owned),
             // The best line of each passage selects the entry within it.
             snippet_lines: Some(1),
+            passages: true,
             sharing: Some(false),
             entry_point: Some("forget".to_owned()),
             ..SearchRequest::memory(words)

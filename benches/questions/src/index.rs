@@ -1,0 +1,124 @@
+//! The index of a tree, and what it recorded of past searches.
+
+use crate::list::List;
+use crate::place::Place;
+use anyhow::{Context, Result, bail, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tamis::config::{Config, Origins, UserDirectories};
+use tamis::import::{ImportInput, IssueImport};
+use tamis::{Index, Location, RunOptions};
+use tempfile::TempDir;
+
+/// The directory of cached vectors, relative to the workspace, so that a second run need not embed everything again.
+pub const CACHE: &str = "target/questions";
+
+/// The files in which an index records searches begin like this.
+const LOG: &str = "usage.db";
+
+/// The index of one tree, in a temporary directory. The tree itself is only read.
+pub struct IndexedTree {
+    directory: TempDir,
+    root: PathBuf,
+    notes: bool,
+    models: Vec<String>,
+    /// The number of its passages.
+    pub passages: u64,
+    /// The number of its documents.
+    pub documents: u64,
+}
+
+/// What an index recorded of past searches: the content of each file of the log.
+#[derive(Clone, Default)]
+pub struct Log(Vec<(String, Vec<u8>)>);
+
+impl IndexedTree {
+    /// Indexes a tree with these models.
+    ///
+    /// # Errors
+    /// The tree is missing, or cannot be indexed completely.
+    pub fn new(list: &List, place: &Place, models: &[String]) -> Result<IndexedTree> {
+        let directory = TempDir::new().context("cannot make a temporary directory")?;
+        let (root, notes) = match place {
+            Place::Tree { root, notes } => (root.clone(), *notes),
+            // Issues are imported into the index of an empty directory.
+            Place::Issues(_) => (directory.path().join(&list.name), false),
+            Place::Missing(reason) => bail!("{}: {reason}", list.name),
+        };
+        let mut tree = IndexedTree { directory, root, notes, models: models.to_vec(), passages: 0, documents: 0 };
+        fs::create_dir_all(tree.root.as_path())?;
+        let index = tree.open(models.last().context("no model to index with")?)?;
+        let report = if let Place::Issues(file) = place {
+            let import = IssueImport::read(&[ImportInput::file(file)?], None)?;
+            let summary = index.imports().issues(&import, &())?;
+            tree.passages = summary.passages;
+            tree.documents = import.issues.len() as u64;
+            index.complete(RunOptions::WHOLE, &())?
+        } else {
+            let report = index.refresh()?;
+            tree.passages = report.passages;
+            tree.documents = report.added;
+            report
+        };
+        ensure!(report.unusable.is_empty(), "{}: a model failed: {:?}", list.name, report.unusable);
+        ensure!(report.pending.values().all(|count| *count == 0), "{}: passages without vectors", list.name);
+        Ok(tree)
+    }
+
+    /// Opens the index to search it with `model`, under the built-in configuration.
+    ///
+    /// # Errors
+    /// The index cannot be opened.
+    pub fn open(&self, model: &str) -> Result<Index> {
+        let mut flags = vec![("index.models", self.models.join(",")), ("search.model", model.to_owned())];
+        if self.notes {
+            flags.push(("index.notes", "*.md".to_owned()));
+        }
+        let flag = |(key, value): (&str, String)| (key.to_owned(), value, "questions".to_owned());
+        let cache = crate::place::root().join(CACHE);
+        let origins = Origins {
+            flags: flags.into_iter().map(flag).collect(),
+            directories: UserDirectories::at(None, Some(cache)),
+            ..Origins::default()
+        };
+        let location = Location::at(&self.root, Some(&self.index_directory()));
+        Ok(Index::at(location, Config::load(&origins, None)?)?)
+    }
+
+    /// Returns what is recorded. No handle may be open.
+    ///
+    /// # Errors
+    /// The files cannot be read.
+    pub fn log(&self) -> Result<Log> {
+        let mut files = Vec::new();
+        for path in self.log_files()? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            files.push((name, fs::read(&path)?));
+        }
+        Ok(Log(files))
+    }
+
+    /// Sets what is recorded. No handle may be open.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn set_log(&self, log: &Log) -> Result<()> {
+        for path in self.log_files()? {
+            fs::remove_file(path)?;
+        }
+        for (name, content) in &log.0 {
+            fs::write(self.index_directory().join(name), content)?;
+        }
+        Ok(())
+    }
+
+    fn index_directory(&self) -> PathBuf {
+        self.directory.path().join("index")
+    }
+
+    fn log_files(&self) -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(self.index_directory())?.collect::<std::io::Result<Vec<_>>>()?;
+        let is_log = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(LOG));
+        Ok(entries.into_iter().map(|entry| entry.path()).filter(|path| is_log(path)).collect())
+    }
+}

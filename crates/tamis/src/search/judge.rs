@@ -1,0 +1,93 @@
+//! The place of a judge: a model that reads the query and a passage together and says whether one answers the other.
+
+use super::candidate::Ranked;
+use super::searcher::Searcher;
+use std::fmt::Debug;
+use tamis_cut::Judgements;
+
+/// A model that reads a query and a passage together, such as a cross-encoder.
+///
+/// A search asks it about its first entries and decides by its probabilities together with the scores
+/// ([`Judgements`](tamis_cut::Judgements)). Give one to an index with
+/// [`IndexBuilder::judge`](crate::handle::IndexBuilder::judge).
+///
+/// ```
+/// use std::sync::Arc;
+/// use tamis::Index;
+/// use tamis::search::{Judge, JudgedPassage};
+///
+/// /// Takes a passage for an answer if it has every word of the query.
+/// #[derive(Debug)]
+/// struct EveryWord;
+///
+/// impl Judge for EveryWord {
+///     fn name(&self) -> &str {
+///         "every-word"
+///     }
+///
+///     fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
+///         let has_all = |text: &str| query.split(' ').all(|word| text.contains(word));
+///         Ok(passages.iter().map(|passage| Some(if has_all(passage.text) { 0.9 } else { 0.1 })).collect())
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven before baking bread.\n")?;
+/// # std::fs::write(directory.path().join("bread.md"), "# Bread\n\nKneed the bread dough for ten minutes.\n")?;
+/// let index = Index::builder(directory.path()).set("index.models", "static").judge(Arc::new(EveryWord)).open()?;
+/// index.refresh()?;
+/// let answer = index.search("oven bread")?;
+/// assert_eq!(answer.results[0].path, "oven.md");
+/// assert_eq!(answer.cut.diagnostics["judge"], "every-word");
+/// # Ok(())
+/// # }
+/// ```
+pub trait Judge: Debug + Send + Sync {
+    /// The judge's name, for explanations and records: judgements under one judge do not teach searches under another.
+    fn name(&self) -> &str;
+
+    /// The number of first entries that it reads.
+    fn depth(&self) -> usize {
+        20
+    }
+
+    /// Returns, for each passage, the probability from 0 to 1 that it answers the query, as if half of all passages did.
+    /// `None`: no opinion.
+    ///
+    /// # Errors
+    /// A short reason. The search is then decided by scores alone, with a warning.
+    fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String>;
+}
+
+/// A passage as a judge reads it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct JudgedPassage<'a> {
+    /// Path of its document.
+    pub path: &'a str,
+    /// The document's title.
+    pub title: Option<&'a str>,
+    /// Its text.
+    pub text: &'a str,
+}
+
+impl Searcher<'_> {
+    /// Asks the judge of the index, if there is one, about the first of these entries. The second value is a warning.
+    pub(super) fn judgements(&self, query: &str, entries: &[Ranked]) -> (Option<Judgements>, Option<String>) {
+        let Some(judge) = self.index.judge.as_deref() else { return (None, None) };
+        let first = &entries[..entries.len().min(judge.depth())];
+        let passages: Vec<JudgedPassage<'_>> = first
+            .iter()
+            .map(|Ranked { passage, .. }| JudgedPassage {
+                path: &passage.path,
+                title: passage.title.as_deref(),
+                text: &passage.text,
+            })
+            .collect();
+        match judge.judge(query, &passages) {
+            Ok(probabilities) => (Some(Judgements::new(probabilities.into_iter().take(first.len()))), None),
+            Err(reason) => (None, Some(format!("decided without {}: {reason}", judge.name()))),
+        }
+    }
+}
