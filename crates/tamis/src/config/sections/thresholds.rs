@@ -66,7 +66,9 @@ fn key(language: &str, default: f64) -> Key {
         name: format!("{TABLE}{language}"),
         allowed: Allowed::Number(-1.0, 1.0),
         default: Value::Number(default),
-        doc: format!("Similarity that a passage in {display} needs with the cut language, and with auto if only its meaning matches; overrides a calibrated one"),
+        doc: format!(
+            "Similarity that a passage in {display} needs with the cut language, or by its meaning alone with auto; overrides a calibrated one"
+        ),
     }
 }
 
