@@ -6,8 +6,8 @@ use tamis_store::{ScoringKey, StoredPassage};
 
 /// The kind of most of these passages.
 pub(super) fn text_kind(passages: &[StoredPassage]) -> TextKind {
-    let code = passages.iter().filter(|passage| is_code(passage)).count();
-    if 2 * code > passages.len() { TextKind::Code } else { TextKind::Prose }
+    let most = |kind| 2 * passages.iter().filter(|passage| kind_of_passage(passage) == kind).count() > passages.len();
+    [TextKind::Code, TextKind::Functions].into_iter().find(|&kind| most(kind)).unwrap_or_default()
 }
 
 /// The setting of a scoring key that says it: judgements teach only searches of the same kind of text.
@@ -24,12 +24,13 @@ pub(super) fn kind_of(scoring: &ScoringKey) -> TextKind {
 }
 
 /// The product's own collections say what they hold. Of others, which a program put there, the text shows it.
-fn is_code(passage: &StoredPassage) -> bool {
+fn kind_of_passage(passage: &StoredPassage) -> TextKind {
     match passage.collection.as_str() {
-        "code" => true,
-        ISSUES | SESSIONS => false,
-        collection if FILE_COLLECTIONS.contains(&collection) => false,
-        _ => looks_like_code(&passage.text),
+        "code" => TextKind::Code,
+        ISSUES | SESSIONS => TextKind::Prose,
+        collection if FILE_COLLECTIONS.contains(&collection) => TextKind::Prose,
+        _ if looks_like_code(&passage.text) => TextKind::Functions,
+        _ => TextKind::Prose,
     }
 }
 

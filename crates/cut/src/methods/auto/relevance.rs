@@ -95,7 +95,8 @@ impl Relevance {
     pub fn of(kind: TextKind) -> Self {
         let (level, spread) = match kind {
             TextKind::Prose => (0.66, 0.3),
-            TextKind::Code => (0.85, 0.2),
+            TextKind::Code => (0.72, 0.3),
+            TextKind::Functions => (0.85, 0.2),
         };
         Relevance { level, spread, softness: 0.038, ceiling: 0.865, basis: Basis::BuiltIn }
     }

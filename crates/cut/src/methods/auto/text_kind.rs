@@ -7,16 +7,18 @@ use serde::{Deserialize, Serialize};
 
 /// The kind of text that a query searches, as far as it says how many answers a query has.
 ///
-/// Prose has one answer or forty, depending on the collection. A question about code has one or a few among many
-/// look-alikes.
+/// Prose has one answer or forty, depending on the collection. A question about a source tree has one file or a few. A
+/// question to a collection of functions has one among many look-alikes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextKind {
     /// Documentation, articles, issues, notes: anything but source code.
     #[default]
     Prose,
-    /// Source code.
+    /// The files of a source tree.
     Code,
+    /// Functions or snippets, each a document of its own.
+    Functions,
 }
 
 impl TextKind {
@@ -25,6 +27,7 @@ impl TextKind {
         match self {
             TextKind::Prose => "prose",
             TextKind::Code => "code",
+            TextKind::Functions => "functions",
         }
     }
 }
@@ -42,7 +45,8 @@ impl FromStr for TextKind {
         match name {
             "prose" => Ok(TextKind::Prose),
             "code" => Ok(TextKind::Code),
-            _ => Err(format!("must be prose or code and is \"{name}\"")),
+            "functions" => Ok(TextKind::Functions),
+            _ => Err(format!("must be prose, code or functions and is \"{name}\"")),
         }
     }
 }
