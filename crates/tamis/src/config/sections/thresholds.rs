@@ -67,11 +67,7 @@ fn key(language: &str, default: f64) -> Key {
         allowed: Allowed::Number(-1.0, 1.0),
         default: Value::Number(default),
         doc: format!(
-<<<<<<< HEAD
             "Similarity that a passage in {display} needs with the cut language, and with auto if only its meaning matches; overrides a calibrated one"
-=======
-            "Similarity that a passage in {display} needs with the cut language, or by its meaning alone with auto; overrides a calibrated one"
->>>>>>> defaults
         ),
     }
 }
