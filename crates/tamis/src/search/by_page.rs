@@ -28,6 +28,14 @@ pub(crate) struct FoundPages {
     pub fallback_reason: Option<String>,
 }
 
+impl FoundPages {
+    /// Returns `true` if a document is one of the pages, or says the same as one.
+    pub fn holds(&self, document: DocumentId) -> bool {
+        let mut pages = self.pages.iter().filter_map(|page| page.passages.first());
+        pages.any(|first| first.document == document) || self.copies.contains(&document)
+    }
+}
+
 impl Searcher<'_> {
     /// Returns the pages of a search's kept passages, in their order. Gate and cut are those of every search.
     pub(crate) fn pages(&self, request: &SearchRequest, clock: &mut Stopwatch) -> Result<FoundPages, Error> {

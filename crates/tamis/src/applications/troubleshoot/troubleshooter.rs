@@ -281,11 +281,6 @@ fn judged(
     within: Option<&FoundPages>,
 ) -> Vec<Considered> {
     let mut kept = 0;
-    let relevant = |issue: &FoundIssue, within: &FoundPages| {
-        let mut kept = within.pages.iter().filter_map(|page| page.passages.first());
-        // An issue that repeats a relevant one has a thread of its own.
-        kept.any(|first| first.document == issue.document) || within.copies.contains(&issue.document)
-    };
     let judge = |((issue, passages), record): ((&FoundIssue, &IssuePassages), &Option<Issue>)| {
         let similarity = passages.best();
         let refused = match (similarity, record) {
@@ -294,7 +289,7 @@ fn judged(
             (_, Some(record)) if !record.is_resolved() => Some("not solved".to_owned()),
             (None, _) => Some("no similarity is known".to_owned()),
             (Some(similarity), _) => match within {
-                Some(within) if !relevant(issue, within) => {
+                Some(within) if !within.holds(issue.document) => {
                     Some(format!("nothing of it is kept by the cut ({})", within.cut.method))
                 }
                 _ if similarity < least => {
@@ -327,7 +322,9 @@ fn issues(count: usize) -> String {
 /// The cut of every search, applied to issues.
 fn cut(found: &FoundIssues, judged: &[Considered], within: &FoundPages, least: f64) -> CutReport {
     let keep = judged.iter().filter(|one| one.kept).count();
-    let reason = match (keep, within.pages.len(), nearest(judged)) {
+    let relevant = found.issues.iter().zip(judged).filter(|(issue, _)| within.holds(issue.document));
+    let proposed: Vec<Considered> = relevant.map(|(_, judged)| judged.clone()).collect();
+    let reason = match (keep, within.pages.len(), nearest(&proposed)) {
         (0, 0, _) if found.searched() == 0 => "there is no solved issue to search".to_owned(),
         (0, 0, _) => within.cut.reason.clone(),
         (0, pages, Some((similarity, number))) if similarity < least => {
@@ -337,8 +334,12 @@ fn cut(found: &FoundIssues, judged: &[Considered], within: &FoundPages, least: f
                 issues(pages)
             )
         }
-        (0, pages, None) => format!("{} relevant, and no similarity is known to compare any of them by", issues(pages)),
-        (0, pages, _) => format!("{} relevant, and none of them is near enough to be proposed", issues(pages)),
+        (0, pages, _) if found.model().is_none() => {
+            format!("{} relevant, and no similarity is known to compare any of them by", issues(pages))
+        }
+        (0, pages, _) => {
+            format!("{} relevant, and none of them is among those that either leg proposes", issues(pages))
+        }
         (keep, pages, _) => format!("{} relevant ({}); {keep} given", issues(pages), within.cut.method),
     };
     let mut cut =
