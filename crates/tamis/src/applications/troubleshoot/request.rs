@@ -110,7 +110,7 @@ mod tests {
             (TroubleshootRequest { max_results: Some(0), ..asked.clone() }, "max_results = 0: must be 1 to 10"),
             (
                 TroubleshootRequest { similarity_threshold: Some(f64::NAN), ..asked.clone() },
-                "similarity_threshold = NaN: must be 0 to 1",
+                "similarity_threshold = NaN: must be \"auto\", or 0 to 1",
             ),
             (TroubleshootRequest { total_budget_chars: Some(usize::MAX), ..asked.clone() }, "must be 1000 to 50000"),
             (TroubleshootRequest::text(" ", "\n"), "title = \" \": must be a title, or a body"),
