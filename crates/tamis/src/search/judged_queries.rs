@@ -103,7 +103,7 @@ impl<'a> JudgedQuery<'a> {
             let shown: Vec<&str> =
                 shown.filter_map(|&at| Some(search.candidates.get(at as usize)?.passage.as_str())).collect();
             let is_opened = |passage: &&str| opened.iter().any(|one| one == passage);
-            let seen = shown.iter().rposition(|passage| is_opened(passage)).map_or(0, |last| last + 1);
+            let seen = shown.iter().rposition(&is_opened).map_or(0, |last| last + 1);
             for passage in &shown[..seen] {
                 *said.entry(*passage).or_insert(false) |= is_opened(passage);
             }
