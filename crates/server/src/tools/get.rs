@@ -98,7 +98,12 @@ impl Tool for Get {
             );
             lines.page.next_cursor = Some(cursor);
         }
-        let read = Opened::Lines { namespace: &lines.namespace, path: &excerpt_path, first: lines.start_line, last: lines.end_line };
+        let read = Opened::Lines {
+            namespace: &lines.namespace,
+            path: &excerpt_path,
+            first: lines.start_line,
+            last: lines.end_line,
+        };
         note_opened(call, lines.id.as_deref().map_or(read, Opened::Passage), "mcp get");
         let text = format!("{}{}{tail}{}", head(&lines), fenced(&lines.text), warning_lines(&lines.page.warnings));
         Ok(Reply::new(lines, text))

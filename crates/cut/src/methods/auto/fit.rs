@@ -195,7 +195,10 @@ mod tests {
     fn without_judgements_nothing_changes() {
         let prior = Relevance::default();
         assert_eq!(prior.fit(&[]), prior);
-        assert_eq!(prior.fit(&[JudgedPool { normalized_scores: vec![1.0], relevant: vec![None], ..JudgedPool::default() }]), prior);
+        assert_eq!(
+            prior.fit(&[JudgedPool { normalized_scores: vec![1.0], relevant: vec![None], ..JudgedPool::default() }]),
+            prior
+        );
     }
 
     #[test]

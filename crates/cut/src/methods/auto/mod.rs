@@ -97,7 +97,9 @@ impl Rule for Auto {
         let (keep, aim) = self.choose(&table, within);
 
         let probabilities = match &order {
-            Some(_) => mixed(&scenarios).into_iter().chain(relevance.probabilities(&scores).into_iter().skip(depth)).collect(),
+            Some(_) => {
+                mixed(&scenarios).into_iter().chain(relevance.probabilities(&scores).into_iter().skip(depth)).collect()
+            }
             None => relevance.probabilities(&scores),
         };
         let unaffordable = self.unaffordable(pool, order.as_deref(), &table, within);
