@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use super::words::{Piece, Splitter};
+use super::identifiers::{Piece, Splitter};
 use crate::record::TextForm;
 
 /// Ends the number of a namespace, at the start of each term and of a field's value.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::analysis::stem;
-use super::words::{Piece, Splitter, is_unspaced, is_word};
+use super::identifiers::{Piece, Splitter, is_unspaced, is_word};
 use crate::hits::TermStatistics;
 use crate::record::TextForm;
 

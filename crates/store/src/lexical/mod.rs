@@ -1,6 +1,6 @@
 //! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
-//! A text passes through `words` (splitting), `analysis` (words to terms), `fields` (the schema) and `build` (catching up
+//! A text passes through `identifiers` (splitting), `analysis` (words to terms), `fields` (the schema) and `rebuild` (catching up
 //! with the database). A query passes through `analysis`, `query` (its terms, with frequencies from `statistics` and
 //! `totals`) and `search` (the best passages, and the score of any passage).
 //!
@@ -8,15 +8,15 @@
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else.
 
 mod analysis;
-mod build;
 mod directory;
 mod fields;
 mod highlight;
+mod identifiers;
 mod query;
+mod rebuild;
 mod search;
 mod statistics;
 mod totals;
-mod words;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

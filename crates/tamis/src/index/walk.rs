@@ -1,6 +1,6 @@
 //! Finds the files of a tree that `.gitignore` and `.tamisignore` do not exclude. Symbolic links are not followed.
 
-use super::rules::Rules;
+use super::ignore_rules::Rules;
 use crate::config::IndexConfig;
 use crate::file::TEMPORARY;
 use crate::handle::Source;
