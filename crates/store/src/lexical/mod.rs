@@ -1,13 +1,14 @@
 //! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
-//! A text passes through `identifiers` (splitting), `analysis` (words to terms), `fields` (the schema) and `rebuild` (catching up
-//! with the database). A query passes through `analysis`, `query` (its terms, with frequencies from `statistics` and
-//! `totals`) and `search` (the best passages, and the score of any passage).
+//! A text passes through `identifiers` (splitting), `analysis` (words to terms), `fields` (the schema), `bm25` (the weights) and
+//! `rebuild` (catching up with the database). A query passes through `analysis`, `query` (its terms, with frequencies from
+//! `statistics` and `totals`) and `search` (the best passages, and the score of any passage).
 //!
 //! Each term starts with the number of its namespace. So a search reads only the postings of its namespaces, and its
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else.
 
 mod analysis;
+mod bm25;
 mod directory;
 mod fields;
 mod highlight;

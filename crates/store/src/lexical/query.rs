@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use tantivy::query::{
-    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
-};
+use tantivy::query::{Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{SegmentReader, Term};
 
 use super::Reader;
 use super::analysis::{namespace_prefix, query_words};
+use super::bm25::{self, Statistics, idf};
 use super::fields::NAME_WEIGHT;
 use super::totals::Lengths;
 use crate::hits::{LexicalStatistics, TermStatistics};
@@ -50,41 +49,6 @@ impl PreparedTerm {
     pub(super) fn weight(&self, field: Field) -> Option<&Bm25Weight> {
         self.weights.iter().find(|(weighted, _)| *weighted == field).map(|(_, weight)| weight)
     }
-}
-
-/// Passages, tokens and document frequencies for scoring. A word's frequency is its total over all forms and all namespaces
-/// searched.
-struct Statistics {
-    passages: u64,
-    tokens: HashMap<Field, u64>,
-    frequencies: HashMap<Term, u64>,
-}
-
-impl Statistics {
-    /// The average length of a field.
-    fn average(&self, field: Field) -> f32 {
-        self.tokens.get(&field).copied().unwrap_or(0) as f32 / self.passages as f32
-    }
-}
-
-impl Bm25StatisticsProvider for Statistics {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        Ok(self.tokens.get(&field).copied().unwrap_or(0))
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.passages)
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        Ok(self.frequencies.get(term).copied().unwrap_or(0))
-    }
-}
-
-/// ln(1 + (N − n + 0.5) / (n + 0.5)), which is positive for any n ≤ N.
-fn idf(passages: u64, frequency: u64) -> f32 {
-    let (passages, frequency) = (passages as f64, frequency.min(passages) as f64);
-    (1.0 + (passages - frequency + 0.5) / (frequency + 0.5)).ln() as f32
 }
 
 impl Reader {
@@ -158,8 +122,7 @@ impl Reader {
                 .filter(|(field, _)| found.iter().any(|(_, term)| term.field() == *field))
                 .map(|(field, weight)| {
                     let average = statistics.average(field);
-                    let bm25 = Bm25Weight::for_one_term_without_explain(document_frequency, passages, average);
-                    (field, bm25.boost_by(weight))
+                    (field, bm25::weight(document_frequency, passages, average).boost_by(weight))
                 })
                 .collect();
             statistics.frequencies.extend(found.iter().map(|(_, term)| (term.clone(), document_frequency)));
