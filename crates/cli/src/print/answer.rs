@@ -1,13 +1,13 @@
 //! The results of a search, and the line on how many there are and why.
 
 use super::further::further;
+use super::passage_text::{highlighted, origin_of};
 use super::text::{label, visible};
 use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::ops::Range;
 use tamis::search::Nearest;
 use tamis::{Answer, Hit};
 
@@ -80,18 +80,6 @@ fn origin(hit: &Hit) -> String {
     format!("({})", origin_of(&hit.kind, hit.author.as_deref(), dated_at))
 }
 
-/// A kind in words, with an author and a day.
-pub(super) fn origin_of(kind: &str, author: Option<&str>, dated_at: Option<&str>) -> String {
-    let mut words = kind.replace('_', " ");
-    if let Some(author) = author {
-        let _ = write!(words, " by {}", label(author));
-    }
-    if let Some(day) = dated_at.and_then(|date| date.get(..10)) {
-        let _ = write!(words, ", {day}");
-    }
-    words
-}
-
 fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
     let lines = hit.snippet.split_inclusive('\n');
     let width = (hit.snippet_line as usize + lines.clone().count()).to_string().len().max(4);
@@ -109,24 +97,6 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
         start += line.len();
     }
     Ok(())
-}
-
-/// One line of a snippet with the query's terms highlighted.
-pub(super) fn highlighted(snippet: &str, line: Range<usize>, highlights: &[Range<usize>]) -> String {
-    let mut text = String::new();
-    let mut at = line.start;
-    for highlight in highlights {
-        let (from, to) = (highlight.start.max(at), highlight.end.min(line.end));
-        // A range that does not lie between characters is left plain.
-        let (Some(before), Some(term)) = (snippet.get(at..from), snippet.get(from..to)) else { continue };
-        if term.is_empty() {
-            continue;
-        }
-        let _ = write!(text, "{}{}", visible(before), visible(term).red().bold());
-        at = to;
-    }
-    text.push_str(&visible(&snippet[at..line.end]));
-    text
 }
 
 /// The line on how much is kept and why, with the identifier to judge the answer by.

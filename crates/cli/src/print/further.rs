@@ -1,6 +1,6 @@
 //! The lines below a result: its other relevant passages, and its near-copies in other documents.
 
-use super::answer::{highlighted, origin_of};
+use super::passage_text::{highlighted, origin_of};
 use super::text::label;
 use crate::page::{Page, shortened};
 use owo_colors::OwoColorize;

@@ -11,6 +11,7 @@ pub mod import;
 pub mod import_github;
 pub mod judge;
 pub mod notes;
+mod passage_text;
 pub mod plot;
 pub mod related;
 pub mod report;

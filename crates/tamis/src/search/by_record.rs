@@ -2,7 +2,8 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
-use super::decide::{self, Decision, Grounds, Listed};
+use super::decide::{self, Decision, Grounds};
+use super::listed::Listed;
 use super::quality_row::Served;
 use super::query::SearchRequest;
 use super::rerank::Rerank;

@@ -3,9 +3,9 @@
 use super::answer::CutReport;
 use super::candidate::{Candidate, Ranked};
 use super::decay::SearchDecay;
-use super::entries::Entry;
 use super::gather::Gathered;
 use super::gather::Phrased;
+use super::listed::Listed;
 use super::rank_factors::lowered;
 use super::rerank::Rerank;
 use super::thresholds::Thresholds;
@@ -86,45 +86,6 @@ fn falls_short(gathered: &Gathered, passages: &[StoredPassage], steps: &Steps<'_
         !speaks(candidate) && !of_phrasings(candidate.passage).any(speaks)
     };
     gathered.candidates.iter().zip(passages).map(falls_short).collect()
-}
-
-/// The pool in order, with the values that the rule reads.
-pub(super) struct Listed {
-    /// The candidates, best first. If the rule admits by raw scores, admitted ones come before the others. If entries are
-    /// counted, the best passage of each comes before all other passages.
-    pub ranked: Vec<Ranked>,
-    /// The entries, in the order of their best passages; `None` if passages are counted.
-    pub entries: Option<Vec<Entry>>,
-    /// The values that the rule reads, descending.
-    pub values: Vec<f64>,
-    /// The value of a passage that has nothing to do with the query.
-    pub background: Option<f64>,
-    /// The number of admitted candidates and the test, if the rule admits by raw scores.
-    pub admitted: Option<Admitted>,
-    /// The candidates of collections with a table of their own. Those above their threshold come before the others.
-    pub source_tables: Vec<SourceTable>,
-    /// The candidates that fall short of the threshold of their language.
-    pub short: HashSet<PassageId>,
-}
-
-impl Listed {
-    /// Puts the counted candidates, which come first, in another order: position by position, the one that stands there now.
-    pub fn reorder(&mut self, order: &[usize]) {
-        // Other passages stand behind the counted ones and keep their places, so entries still find theirs.
-        let mut counted: Vec<Option<Ranked>> = self.ranked.drain(..order.len()).map(Some).collect();
-        self.ranked.splice(..0, order.iter().filter_map(|&at| counted[at].take()));
-        if let Some(entries) = &mut self.entries {
-            let mut places = vec![0; order.len()];
-            order.iter().enumerate().for_each(|(place, &at)| places[at] = place);
-            let mut moved: Vec<Option<Entry>> = std::mem::take(entries).into_iter().map(Some).collect();
-            *entries = order.iter().filter_map(|&at| moved[at].take()).collect();
-            for (original, copy) in entries.iter_mut().flat_map(|entry| &mut entry.copies) {
-                for place in [original, copy] {
-                    *place = places.get(*place).copied().unwrap_or(*place);
-                }
-            }
-        }
-    }
 }
 
 /// Orders the pool, best first, by the fused raw scores. Language and age adjust the scores and the rank factors lower them; ties

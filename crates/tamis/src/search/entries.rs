@@ -6,7 +6,7 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
-use super::decide::Listed;
+use super::listed::{Entry, Listed};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,15 +50,6 @@ fn holds_many_notes(passage: &StoredPassage) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let is_day = stem.len() == 10 && stem.parse::<jiff::civil::Date>().is_ok();
     passage.kind == Kind::Note.as_str() && (is_day || stem.eq_ignore_ascii_case("memory"))
-}
-
-/// The other passages of an entry, besides its best.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Entry {
-    /// Their positions among the ranked ones, best first.
-    pub further: Vec<usize>,
-    /// Near-copies of its passages in other documents: the position of its own passage, and that of the copy.
-    pub copies: Vec<(usize, usize)>,
 }
 
 /// What grouping reads of each text, for an evaluation, which drops the texts themselves; empty in a search.

@@ -21,6 +21,7 @@ mod guarantee;
 mod hint;
 mod judge;
 mod judged_queries;
+mod listed;
 mod metadata;
 mod mode;
 mod near_passage;

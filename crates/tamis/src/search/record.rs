@@ -35,7 +35,7 @@ impl Searcher<'_> {
             required: single(ranked.candidate.required),
             // A value that is not finite was not read.
             score: single(match at < counted {
-                true => pool.values().get(decided.order.as_ref().map_or(at, |order| order[at])).copied(),
+                true => pool.values().get(decided.place_in_pool(at)).copied(),
                 false => Some(ranked.value).filter(|value| value.is_finite()),
             }),
             probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),

@@ -4,10 +4,11 @@
 
 use super::answer::CutReport;
 use super::candidate::Ranked;
-use super::decide::{self, Fusions, Listed, Steps};
-use super::entries::{self, Entry, KnownTexts};
+use super::decide::{self, Fusions, Steps};
+use super::entries::{self, KnownTexts};
 use super::gather::{Gathered, Leg, LegError, LegQueries, SemanticQuery, complete};
 use super::gather::{Phrased, merge};
+use super::listed::{Entry, Listed};
 use super::query::SearchRequest;
 use super::question::Question;
 use super::required::look_for;
@@ -409,6 +410,11 @@ impl Decided {
     /// Returns the number of candidates that the cut counted: the first ones.
     pub fn counted(&self) -> usize {
         self.entries.as_ref().map_or(self.ranked.len(), Vec::len)
+    }
+
+    /// Returns the position in the pool of the candidate at this place, which a judge may have moved.
+    pub fn place_in_pool(&self, place: usize) -> usize {
+        self.order.as_ref().and_then(|order| order.get(place).copied()).unwrap_or(place)
     }
 
     /// Returns, for each candidate, the position of the best passage of its entry.

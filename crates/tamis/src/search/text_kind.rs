@@ -1,6 +1,6 @@
 //! The kind of text that a query found: source code or prose.
 
-use crate::collections::{FILE_COLLECTIONS, ISSUES, SESSIONS};
+use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
 use tamis_cut::TextKind;
 use tamis_store::{ScoringKey, StoredPassage};
 
@@ -26,7 +26,7 @@ pub(super) fn kind_of(scoring: &ScoringKey) -> TextKind {
 /// The product's own collections say what they hold. Of others, which a program put there, the text shows it.
 fn kind_of_passage(passage: &StoredPassage) -> TextKind {
     match passage.collection.as_str() {
-        "code" => TextKind::Code,
+        CODE => TextKind::Code,
         ISSUES | SESSIONS => TextKind::Prose,
         collection if FILE_COLLECTIONS.contains(&collection) => TextKind::Prose,
         _ if looks_like_code(&passage.text) => TextKind::Functions,

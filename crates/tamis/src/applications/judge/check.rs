@@ -2,7 +2,7 @@
 
 use super::budget::{JudgeSpent, JudgeStop};
 use super::grader::{Grader, Outcome};
-use super::{Judge, JudgePlan, JudgeRequest, empty_plan};
+use super::{Grading, JudgePlan, JudgeRequest, empty_plan};
 use crate::applications::evaluate::{EvaluationError, JudgedPair, judged_pairs};
 use crate::progress::{Observer, Stage};
 use serde::Serialize;
@@ -55,14 +55,14 @@ pub struct CheckedPair {
     pub reason: String,
 }
 
-impl Judge<'_> {
+impl Grading<'_> {
     /// Grades the pairs that people judged in a directory in BEIR's layout (`corpus.jsonl`, `queries.jsonl`,
     /// `qrels/SPLIT.tsv`), in a fixed random order, so that a budget grades a sample, and says how far the model agrees with
-    /// them. Grades are kept as those of [`Judge::run`] are; no judgement is made from them. Only the budget and
+    /// them. Grades are kept as those of [`Grading::run`] are; no judgement is made from them. Only the budget and
     /// `relevant_from` of the request count, and whether to ask again where a reply could not be used.
     ///
     /// # Errors
-    /// As [`Judge::run`]; a file that is missing or malformed.
+    /// As [`Grading::run`]; a file that is missing or malformed.
     pub fn check(
         &self,
         directory: &Path,
@@ -134,10 +134,10 @@ impl Judge<'_> {
         })
     }
 
-    /// What [`Judge::check`] would send. Nothing is sent.
+    /// What [`Grading::check`] would send. Nothing is sent.
     ///
     /// # Errors
-    /// As [`Judge::check`], except that the model's key is not needed.
+    /// As [`Grading::check`], except that the model's key is not needed.
     pub fn plan_check(
         &self,
         directory: &Path,

@@ -3,7 +3,7 @@
 //!
 //! The prompt is that of UMBRELA, as used in the TREC 2024 RAG track (`prompt`). A reply is read strictly (`reply`); each pair of
 //! query and passage is graded once and its grade kept (`grader`), so that a run that ends at its budget (`budget`) goes
-//! on where it was. [`Judge::check`] says how far the model agrees with people before anyone relies on it (`check`).
+//! on where it was. [`Grading::check`] says how far the model agrees with people before anyone relies on it (`check`).
 //!
 //! Text leaves the machine here if the endpoint is elsewhere. That needs a model that the user configured or trusts
 //! (`judge.model`), and for past queries their owner's consent to keep query texts (`telemetry.queries`).
@@ -33,14 +33,14 @@ use tamis_store::{RecordedSearch, ScoringKind, StoredPassage, UsageLog};
 
 /// Grades results with a chat model. From [`Index::judge`].
 #[derive(Clone, Copy)]
-pub struct Judge<'a> {
+pub struct Grading<'a> {
     index: &'a Index,
 }
 
 impl Index {
     /// Grades by a chat model, and the judgements made from them.
-    pub fn judge(&self) -> Judge<'_> {
-        Judge { index: self }
+    pub fn judge(&self) -> Grading<'_> {
+        Grading { index: self }
     }
 }
 
@@ -177,7 +177,7 @@ struct Query {
     gone: u64,
 }
 
-impl Judge<'_> {
+impl Grading<'_> {
     /// Grades the candidates of queries, and records the grades as judgements of their searches. What a person judged stands
     /// whatever the model says. Everything is kept as it comes: a run that is stopped or fails is continued by the next.
     ///
@@ -234,10 +234,10 @@ impl Judge<'_> {
         Ok(report)
     }
 
-    /// What [`Judge::run`] would send. Nothing is sent, and no search is recorded.
+    /// What [`Grading::run`] would send. Nothing is sent, and no search is recorded.
     ///
     /// # Errors
-    /// As [`Judge::run`], except that the model's key is not needed.
+    /// As [`Grading::run`], except that the model's key is not needed.
     pub fn plan(&self, request: &JudgeRequest) -> Result<JudgePlan, Error> {
         let (name, chat) = self.chat(false)?;
         let (depth, _) = self.checked(request)?;

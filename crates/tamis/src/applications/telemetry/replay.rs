@@ -1,7 +1,7 @@
 //! Replays recorded searches with other cuts, and compares the cuts.
 //!
 //! A replay reads the recorded candidates and decides with the present configuration: fusion, gate, and for the cut
-//! `auto` what it has learned from past queries and judgements. Some things were not recorded: the lengths of passages
+//! `auto` what it has learned from labels. Some things were not recorded: the lengths of passages
 //! (so a token budget cannot be replayed), the threshold of each candidate's language, the effect of language and age
 //! under another cut (their effect on the recorded score is carried over as a factor), and anything that a deeper pool
 //! or another model would have found.
