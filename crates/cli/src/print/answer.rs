@@ -136,6 +136,7 @@ mod tests {
     use super::super::{plain, plain_in};
     use super::*;
     use crate::print::samples::{answer, hit};
+    use std::ops::Range;
 
     #[test]
     fn a_result_shows_place_symbol_kind_and_numbered_lines() {
