@@ -38,7 +38,8 @@ pub fn f_beta(found: usize, keep: usize, relevant: usize, beta: f64) -> f64 {
     }
     // Divided by 1 + β², so that a huge β does not overflow.
     let weight = 1.0 / (1.0 + beta * beta);
-    found as f64 / ((1.0 - weight) * relevant as f64 + weight * keep as f64)
+    // Rounding can put a perfect answer a hair above 1.
+    (found as f64 / ((1.0 - weight) * relevant as f64 + weight * keep as f64)).min(1.0)
 }
 
 /// DCG with a penalty: the sum over the kept documents of ±1 / log2(rank + 1), plus for a relevant document, minus for another.
@@ -142,6 +143,11 @@ mod tests {
     fn the_shortest_of_equals_is_best() {
         // Two relevant; the first alone has F1 2/3, and so have both within the first four.
         assert_eq!(best_prefix(&[0, 1, 1, 1, 2], 2), (1, 2.0 / 3.0));
+    }
+
+    #[test]
+    fn a_perfect_answer_is_never_above_one() {
+        assert_eq!(f_beta(3, 3, 3, 4.578024514691765), 1.0);
     }
 
     proptest! {
