@@ -5,7 +5,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use tamis_cut::{Auto, Background, Pool, Relevance, Rule, Want};
+use tamis_cut::{Auto, Background, JudgedPool, Judgements, Pool, Relevance, Rule, Want};
 
 const BACKGROUND: Background = Background { mean: 0.34, deviation: 0.06, count: 10_000 };
 
@@ -45,5 +45,36 @@ fn auto(criterion: &mut Criterion) {
     decide(criterion, "auto, recall", &Auto { target_recall: 0.9, ..Auto::default() }, Relevance::default());
 }
 
-criterion_group!(benches, auto);
+/// A decision with a judge's opinion of the first 30 candidates.
+fn judged(criterion: &mut Criterion) {
+    let mut query = 0;
+    let mut next = || {
+        query += 1;
+        let opinion = |rank: usize| Some(0.05 + 0.9 * ((rank * 7919 + query * 104_729) % 1009) as f64 / 1009.0);
+        pool(200, 20.0, query).with_judgements(Judgements::new((0..30).map(opinion)))
+    };
+    criterion.bench_function("auto, 30 of 200 judged", |bencher| {
+        bencher.iter_batched(&mut next, |pool| Auto::default().cut(black_box(&pool)), BatchSize::SmallInput);
+    });
+}
+
+/// Learning from labelled queries, each with a label on its first ten candidates.
+fn fit(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("fit");
+    for queries in [10, 50, 200] {
+        let pools: Vec<JudgedPool> = (0..queries)
+            .map(|query| JudgedPool {
+                normalized_scores: pool(100, 20.0, query).normalized_scores().expect("a background"),
+                relevant: (0..10).map(|rank| Some((rank * 31 + query * 17) % 7 < 3)).collect(),
+                ..JudgedPool::default()
+            })
+            .collect();
+        group.bench_function(BenchmarkId::from_parameter(queries), |bencher| {
+            bencher.iter(|| Relevance::default().fit(black_box(&pools)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, auto, judged, fit);
 criterion_main!(benches);

@@ -66,8 +66,10 @@ const SMALL_CORPUS_NEEDS: f64 = 0.7;
 const LESS_WITH_REQUIRED: f64 = 0.2;
 const MORE_WITHOUT_REQUIRED: f64 = 0.3;
 
-/// The log odds of an answer for evidence that is twice what is needed, where a judge has a say too.
+/// The log odds of an answer for evidence that is twice what is needed, where a judge has a say too, and the most that evidence
+/// counts. Beyond it a judge that read the candidates can still close the gate on words that merely occur.
 const EVIDENCE_ODDS: f64 = 6.0;
+const MOST_EVIDENCE_ODDS: f64 = 4.0;
 
 /// Decides whether anything is relevant.
 ///
@@ -146,7 +148,8 @@ impl Verdict {
         let scores = pool.normalized_scores().unwrap_or_default();
         let judged = judgements.for_an_answer(&pool.relevance().copied().unwrap_or_default().probabilities(&scores));
         self.diagnostics.insert("judge".to_string(), Value::Number(judged));
-        self.empty = EVIDENCE_ODDS * (found / needed - 1.0) + judged < 0.0;
+        let scored = (EVIDENCE_ODDS * (found / needed - 1.0)).clamp(-MOST_EVIDENCE_ODDS, MOST_EVIDENCE_ODDS);
+        self.empty = scored + judged < 0.0;
         self.reason = match self.empty {
             true => format!("{NOTHING_CLOSE}, by reading the best matches"),
             false => "the best match is close enough".to_string(),
@@ -358,6 +361,9 @@ mod tests {
         assert!(cut([0.05, 0.05, 0.05], 0.35).gated, "close in words, and read as wrong");
         assert!(!cut([0.95, 0.05, 0.05], 0.3).gated, "not quite close, and read as right");
         assert!(cut([0.5, 0.5, 0.5], 0.3).gated, "a judge without an opinion changes nothing");
+        let all_words = Evidence { coverage: Some(1.0), ..evidence(1.0, 0.1) };
+        let sure = Gate::default().cut(&all_words, &crate::Auto::default(), &pool([0.001, 0.001, 0.001]));
+        assert!(sure.gated, "all of its words, and read as wrong");
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod local;
 mod minilm;
 mod onnx;
 mod remote;
+mod reranker;
 mod token_table;
 mod vector;
 mod wordpiece;
@@ -57,6 +58,7 @@ pub use local::LocalModel;
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLm;
 pub use remote::{Chat, ChatConfig, ChatReply, Remote, RemoteConfig};
+pub use reranker::{Reranker, RerankerInfo};
 pub use token_table::{StaticModel, TableError, TokenTable};
 pub use vector::{dot, normalise};
 pub use wordpiece::{VocabularyError, WordPiece};

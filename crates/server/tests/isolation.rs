@@ -1,16 +1,15 @@
 //! A caller that may read one of two namespaces learns nothing about the other, from any tool.
 
-use rmcp::ServiceExt;
+mod support;
+
 use rmcp::model::{CallToolRequestParams, PaginatedRequestParams, ReadResourceRequestParams};
-use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
+use support::{Session, session};
 use tamis::config::Config;
 use tamis::{Index, Location, SourceSettings};
-use tamis_server::{Caller, Server, ServerOptions};
-
-type Session = RunningService<RoleClient, ()>;
+use tamis_server::Caller;
 
 /// An index of two repositories with files of the same names.
 fn index(directory: &Path) -> Arc<Index> {
@@ -33,15 +32,9 @@ fn index(directory: &Path) -> Arc<Index> {
     Arc::new(index)
 }
 
-async fn session(index: &Arc<Index>, namespaces: Option<Vec<String>>) -> Session {
-    let caller = Caller { namespaces, may_remember: true, may_judge: true };
-    let server = Server::new(index.clone(), ServerOptions { parallel_calls: 2, caller });
-    let (here, there) = tokio::io::duplex(1 << 16);
-    tokio::spawn(async move {
-        let running = server.serve(there).await.expect("a session");
-        let _ = running.waiting().await;
-    });
-    ().serve(here).await.expect("a session")
+/// Connects a client that may read these namespaces.
+async fn reader(index: &Arc<Index>, namespaces: Option<Vec<String>>) -> Session {
+    session(index, Caller { namespaces, may_remember: true, may_judge: true }).await
 }
 
 async fn call(session: &Session, tool: &'static str, arguments: Value) -> Value {
@@ -58,8 +51,8 @@ async fn trap_a_namespace_that_a_caller_may_not_read_looks_missing() {
     let directory = tempfile::tempdir().expect("a directory");
     let root = directory.path().canonicalize().expect("a path");
     let index = index(&root);
-    let all = session(&index, None).await;
-    let some = session(&index, Some(vec!["open".to_owned()])).await;
+    let all = reader(&index, None).await;
+    let some = reader(&index, Some(vec!["open".to_owned()])).await;
 
     // A passage and a search of each namespace, seen by a caller that may read everything.
     let found = call(&all, "search", json!({ "query": "narwhal", "namespace": "sealed" })).await;
@@ -139,7 +132,7 @@ async fn trap_a_namespace_that_a_caller_may_not_read_looks_missing() {
 async fn a_caller_that_may_read_nothing_learns_nothing() {
     let directory = tempfile::tempdir().expect("a directory");
     let index = index(&directory.path().canonicalize().expect("a path"));
-    let nobody = session(&index, Some(Vec::new())).await;
+    let nobody = reader(&index, Some(Vec::new())).await;
     for (tool, arguments) in [
         ("search", json!({ "query": "walrus" })),
         ("get", json!({ "id": "walrus.md" })),

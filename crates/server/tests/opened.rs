@@ -1,18 +1,17 @@
 //! What a client opens after a search is credited to its own search, and to no other client's.
 
-use rmcp::ServiceExt;
+mod support;
+
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
-use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
+use support::{Session, session};
 use tamis::config::Config;
 use tamis::store::OpenedSearch;
 use tamis::store::{Access, EmbeddedUsageLog, UsageLog};
 use tamis::{Index, Location};
-use tamis_server::{Caller, Server, ServerOptions};
-
-type Session = RunningService<RoleClient, ()>;
+use tamis_server::Caller;
 
 fn index(root: &Path) -> Arc<Index> {
     for (at, animal) in ["walrus", "narwhal", "seal", "orca", "otter", "puffin"].into_iter().enumerate() {
@@ -26,16 +25,6 @@ fn index(root: &Path) -> Arc<Index> {
     let index = Index::at(Location::at(root, None), config).expect("opens");
     index.refresh().expect("indexed");
     Arc::new(index)
-}
-
-async fn session(index: &Arc<Index>) -> Session {
-    let server = Server::new(index.clone(), ServerOptions { parallel_calls: 2, caller: Caller::default() });
-    let (here, there) = tokio::io::duplex(1 << 16);
-    tokio::spawn(async move {
-        let running = server.serve(there).await.expect("a session");
-        let _ = running.waiting().await;
-    });
-    ().serve(here).await.expect("a session")
 }
 
 async fn call(session: &Session, tool: &'static str, arguments: Value) -> Value {
@@ -58,7 +47,7 @@ fn ids(found: &Value) -> Vec<String> {
 async fn a_clients_openings_are_its_own() {
     let directory = tempfile::tempdir().expect("a directory");
     let index = index(directory.path());
-    let (one, other) = (session(&index).await, session(&index).await);
+    let (one, other) = (session(&index, Caller::default()).await, session(&index, Caller::default()).await);
     let found = call(&one, "search", json!({ "query": "cold water", "limit": 3 })).await;
     let shown = ids(&found);
     assert_eq!(shown.len(), 3);
@@ -86,7 +75,7 @@ async fn a_clients_openings_are_its_own() {
 async fn a_page_shows_what_is_on_it() {
     let directory = tempfile::tempdir().expect("a directory");
     let index = index(directory.path());
-    let session = session(&index).await;
+    let session = session(&index, Caller::default()).await;
     let mut arguments = json!({ "query": "cold water", "max_chars": 2000 });
     let first = call(&session, "search", arguments.clone()).await;
     let shown = ids(&first);

@@ -87,7 +87,7 @@ impl Relevance {
         Relevance {
             level: self.level + trust * (level - self.level),
             spread: (self.spread.ln() + trust * (spread / self.spread).ln()).exp(),
-            basis: Basis::Judged(observed.len()),
+            basis: Basis::Labelled(observed.len()),
             ..*self
         }
     }
@@ -212,7 +212,7 @@ mod tests {
         let (one, five) = (prior.fit(std::slice::from_ref(&lax)), prior.fit(&vec![lax.clone(); 5]));
         assert!(five.level < prior.level && level(&lax, 20) < five.level, "{five:?}");
         assert_eq!((one.level, one.spread), (prior.level, prior.spread), "one query shows nothing");
-        assert!(matches!(prior.fit(&[lax]).basis, Basis::Judged(1)));
+        assert!(matches!(prior.fit(&[lax]).basis, Basis::Labelled(1)));
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub struct Relevance {
 pub enum Basis {
     /// The built-in constants alone.
     BuiltIn,
-    /// So many judged queries.
-    Judged(usize),
+    /// So many labelled queries: judged, graded, or with opened results.
+    Labelled(usize),
     /// The asker's own word ([`Want`]).
     Asked,
 }
@@ -49,7 +49,7 @@ impl fmt::Display for Basis {
         let queries = |count: usize| if count == 1 { "query" } else { "queries" };
         match *self {
             Basis::BuiltIn => f.write_str("built-in constants"),
-            Basis::Judged(count) => write!(f, "{count} judged {}", queries(count)),
+            Basis::Labelled(count) => write!(f, "{count} labelled {}", queries(count)),
             Basis::Asked => f.write_str("the amount asked for"),
         }
     }
