@@ -83,8 +83,8 @@ const MOST_EVIDENCE_ODDS: f64 = 4.0;
 ///
 /// A corpus of fewer than 1,000 passages needs less: 0.1 for each factor of e, at least 0.7. Words that an answer must have
 /// ([`Evidence::required`]) lower the requirement where the best candidate has them all, and raise it where it lacks them;
-/// then words alone do not open the gate. Past queries never move it. The constants were measured on public collections; see
-/// `docs/research/auto.md`.
+/// then words alone do not open the gate. Past queries never move it. `docs/research/auto.md` says what was measured on public
+/// collections.
 ///
 /// [`Judgements`](crate::Judgements) of the first candidates, where the pool has them, decide together with the evidence.
 ///

@@ -171,6 +171,46 @@ fn the_cut_learns_from_opened_results_and_from_what_was_said_instead() {
     assert!(learned(&[], true).starts_with("5 "), "a judged query counts once, and its openings no more");
 }
 
+/// Asks about each subject and labels its three pages, all of which answer, and the three pages below them, which do not.
+fn label_six(index: &Index, label: impl Fn(&Answer, usize, bool)) {
+    for subject in ["oven", "violin", "orchard", "beehive", "lighthouse", "harbour", "telescope"] {
+        for question in [format!("how does the {subject} work"), format!("buying an old {subject}"), subject.to_owned()]
+        {
+            let answer = ask(index, somebody(), &question, 6);
+            for (at, hit) in answer.results.iter().enumerate() {
+                label(&answer, at, hit.path.starts_with(subject));
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_move_the_level_and_opened_results_alone_move_it_less() {
+    let level = |index: &Index| {
+        let answer = search(index, SearchRequest::new("ships wait in the harbour"));
+        answer.cut.diagnostics["level"].as_f64().expect("a level")
+    };
+    let tree = pages();
+    let judged = indexed(&tree, &[("search.gate", "false")]);
+    let built_in = level(&judged);
+    label_six(&judged, |answer, at, right| {
+        let label = if right { Label::Relevant } else { Label::NotRelevant };
+        let query_id = answer.query_id.as_deref().expect("recorded");
+        judged.feedback().judge(query_id, &[&(at + 1).to_string()], label).expect("judged");
+    });
+    let by_judgements = (level(&judged) - built_in).abs();
+    let tree = pages();
+    let used = indexed(&tree, &[("search.gate", "false")]);
+    label_six(&used, |answer, at, right| {
+        if right {
+            used.feedback().opened(Opened::Passage(&answer.results[at].id), &somebody(), "test get");
+        }
+    });
+    let by_use = (level(&used) - built_in).abs();
+    println!("level {built_in}, moved by {by_judgements} and {by_use}");
+    assert!(by_judgements > 0.01 && by_use > 0.0 && by_use < by_judgements, "{by_judgements} and {by_use}");
+}
+
 #[test]
 fn learning_that_is_off_freezes_the_cut_and_says_so() {
     let tree = pages();
