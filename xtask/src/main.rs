@@ -10,6 +10,7 @@ mod references;
 mod run;
 #[cfg(unix)]
 mod torture;
+mod train;
 
 use anyhow::{Result, bail};
 use run::{cargo, program, root};
@@ -33,6 +34,7 @@ Before a release:
 Remake committed files:
   references    make the fixtures that come from independent implementations (needs python3)
   distill       make the built-in models from the published checkpoint
+  train         train the built-in judge (needs python3 with pip, apt-get and an hour or two)
 ";
 
 fn main() -> Result<()> {
@@ -55,6 +57,7 @@ fn main() -> Result<()> {
         #[cfg(not(unix))]
         "torture" => bail!("torture needs the signals and limits of Unix"),
         "distill" => models::run(rest),
+        "train" => train::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(())

@@ -8,6 +8,7 @@ use crate::run::cargo;
 
 const USAGE: &str = "\
 cargo xtask distill minilm CHECKPOINT                  make the transformer from the published model.safetensors
+cargo xtask distill judge WEIGHTS                      make the judge from what `tools/judge` trained
 cargo xtask distill static --output TABLE --cache DIRECTORY CORPUS...
                                                        make the token table from the transformer and unlabelled text
 tools/models/README.md names the sources of checkpoint and corpus.
@@ -20,6 +21,7 @@ tools/models/README.md names the sources of checkpoint and corpus.
 pub fn run(arguments: &[String]) -> Result<()> {
     let (example, rest) = match arguments.split_first() {
         Some((recipe, rest)) if recipe == "minilm" => ("convert", rest),
+        Some((recipe, _)) if recipe == "judge" => ("convert", arguments),
         Some((recipe, rest)) if recipe == "static" => ("distill", rest),
         _ => bail!("{USAGE}"),
     };
