@@ -87,7 +87,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     }
     program(&python, &train)?;
     let trained = format!("{state}/state.pt");
-    program(&python, &["tools/judge/export.py", &trained, &tokenizer, &data, &work.to_string_lossy()])
+    program(&python, &["tools/judge/export.py", &trained, &tokenizer, &work.to_string_lossy()])
 }
 
 /// The sources of the crates that this workspace depends on.

@@ -28,6 +28,8 @@
 //! - [`LocalModel`]: a transformer or a static table in the usual formats, read from a directory.
 //! - [`Remote`]: any HTTP endpoint that speaks the OpenAI embeddings protocol.
 //!
+//! A [`Reranker`] reads a query and a passage together instead; `CrossEncoder` is one in the binary, with the feature `judge`.
+//!
 //! [`Chat`] asks a chat model at such an endpoint through the same client.
 //!
 //! The crate takes strings and returns vectors; files, indexes and ranking are left to its callers. [`ModelInfo`] gives
@@ -36,9 +38,12 @@
 //! # Features
 //!
 //! `minilm` (on by default) is the built-in transformer with its 24 MB of weights. Without it the crate still embeds with
-//! the token table, with local models and with remote ones.
+//! the token table, with local models and with remote ones. `judge` (on by default) is the built-in cross-encoder with 11 MB
+//! more; it needs `minilm`, whose word embeddings it shares.
 
 mod bert;
+#[cfg(feature = "judge")]
+mod cross_encoder;
 mod embedder;
 mod error;
 mod local;
@@ -52,6 +57,8 @@ mod vector;
 mod wordpiece;
 
 pub use bert::Batching;
+#[cfg(feature = "judge")]
+pub use cross_encoder::CrossEncoder;
 pub use embedder::{Embedder, ModelInfo, Provider, Purpose};
 pub use error::EmbedError;
 pub use local::LocalModel;

@@ -33,3 +33,13 @@ pub trait Reranker: Debug + Send + Sync {
     /// The model fails. No score is returned then.
     fn score(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError>;
 }
+
+impl<T: Reranker + ?Sized> Reranker for &T {
+    fn info(&self) -> &RerankerInfo {
+        (**self).info()
+    }
+
+    fn score(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
+        (**self).score(query, passages)
+    }
+}

@@ -48,6 +48,9 @@ pub struct EvalArguments {
     /// Pass every query on to the cut, even where nothing stands out
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub no_gate: bool,
+    /// Have the built-in judge read the best entries of each query, without a time limit
+    #[arg(long, conflicts_with_all = ["run", "compare", "simulated_judge"])]
+    pub judge: bool,
     /// Every query is decided alone, so this changes nothing
     #[arg(long, hide = true, conflicts_with_all = ["run", "compare"])]
     pub cold: bool,

@@ -48,6 +48,9 @@ pub struct QueryArguments {
     /// Show what comes nearest even if nothing seems to be on topic
     #[arg(long, help_heading = "Cut", hide_short_help = true)]
     pub no_gate: bool,
+    /// Answer without the judge, whatever search.judge says
+    #[arg(long, help_heading = "Cut", hide_short_help = true)]
+    pub fast: bool,
 
     #[command(flatten)]
     pub output: OutputArguments,

@@ -35,6 +35,7 @@ pub fn request(arguments: &QueryArguments, new: fn(String) -> SearchRequest) -> 
         explain: arguments.output.explain,
         aim: arguments.goal.aim(),
         gate: arguments.no_gate.then_some(false),
+        fast: arguments.fast,
         entry_point: Some("cli".into()),
         caller: Some(SearchCaller::command_line()),
         snippet_lines: arguments.context.map(|around| 2 * around + 1),

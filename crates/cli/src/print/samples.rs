@@ -52,6 +52,8 @@ pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
         bm25: Some(3.2),
         similarity: Some(0.61),
         score: 0.8,
+        judged: None,
+        probability: None,
         snippet: String::new(),
         snippet_line: start_line,
         highlights: Vec::new(),
@@ -130,5 +132,7 @@ pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
         similarity: Some(score),
         coverage: Some(0.5),
         score,
+        judged: None,
+        probability: None,
     }
 }

@@ -18,10 +18,30 @@ pub(crate) enum Pooling {
     Mean,
     /// The first token's vector.
     First,
+    /// The first token's vector and the mean over all, one after the other, of any length.
+    FirstAndMean,
 }
 
-/// The tokens of one text, special tokens included.
-pub(crate) type Tokens = Vec<i32>;
+/// The tokens of one text, or of two read together, special tokens included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tokens {
+    pub(crate) ids: Vec<i32>,
+    /// The place of the second text's first token; the number of tokens where there is one text.
+    pub(crate) second: usize,
+}
+
+impl FromIterator<i32> for Tokens {
+    fn from_iter<T: IntoIterator<Item = i32>>(ids: T) -> Self {
+        let ids: Vec<i32> = ids.into_iter().collect();
+        Tokens { second: ids.len(), ids }
+    }
+}
+
+impl Tokens {
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+}
 
 /// A loaded transformer with the inputs and output that BERT models have.
 pub(crate) struct Encoder {
@@ -85,7 +105,7 @@ impl Encoder {
         Ok(Self { model, ids, mask, types, output, pooling, pools: Mutex::default() })
     }
 
-    /// Returns one unit vector a text, in order. Every text needs at least one token.
+    /// Returns one vector a text, in order: of unit length, but for [`Pooling::FirstAndMean`]. Every text needs at least one token.
     ///
     /// # Errors
     /// The runtime's message.
@@ -95,7 +115,7 @@ impl Encoder {
         batching: Batching,
         threads: NonZeroUsize,
     ) -> Result<Vec<Vec<f32>>, String> {
-        let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
+        let lengths: Vec<usize> = texts.iter().map(Tokens::len).collect();
         let batches = divide(&lengths, batching);
         let threads = threads.get().min(batches.ranges.len());
         let next = AtomicUsize::new(0);
@@ -148,15 +168,17 @@ impl Encoder {
         let shape = [batch.len(), width];
         let mut ids = NdTensor::<i32, 2>::zeros(shape);
         let mut mask = NdTensor::<i32, 2>::zeros(shape);
+        let mut types = NdTensor::<i32, 2>::zeros(shape);
         for (row, tokens) in batch.iter().enumerate() {
-            for (column, &id) in tokens.iter().enumerate() {
+            for (column, &id) in tokens.ids.iter().enumerate() {
                 ids[[row, column]] = id;
                 mask[[row, column]] = 1;
+                types[[row, column]] = i32::from(column >= tokens.second);
             }
         }
         let mut inputs = vec![(self.ids, Value::from(ids).into()), (self.mask, Value::from(mask).into())];
-        if let Some(types) = self.types {
-            inputs.push((types, Value::from(NdTensor::<i32, 2>::zeros(shape)).into()));
+        if let Some(input) = self.types {
+            inputs.push((input, Value::from(types).into()));
         }
         let options = RunOptions::default().with_thread_pool(pool);
         let [hidden] = self.model.run_n(inputs, [self.output], Some(options)).map_err(|error| error.to_string())?;
@@ -169,19 +191,29 @@ impl Encoder {
     }
 
     fn pool(&self, hidden: &NdTensor<f32, 3>, row: usize, tokens: usize) -> Vec<f32> {
-        let taken = match self.pooling {
-            Pooling::Mean => tokens,
-            Pooling::First => tokens.min(1),
+        let sum = |taken: usize| {
+            let mut vector = vec![0.0; hidden.size(2)];
+            for token in 0..taken {
+                let states = hidden.slice([row, token]);
+                for (sum, &state) in vector.iter_mut().zip(states.iter()) {
+                    *sum += state;
+                }
+            }
+            vector
         };
-        let mut vector = vec![0.0; hidden.size(2)];
-        for token in 0..taken {
-            let states = hidden.slice([row, token]);
-            for (sum, &state) in vector.iter_mut().zip(states.iter()) {
-                *sum += state;
+        let unit = |mut vector: Vec<f32>| {
+            normalise(&mut vector);
+            vector
+        };
+        let first = tokens.min(1);
+        match self.pooling {
+            Pooling::Mean => unit(sum(tokens)),
+            Pooling::First => unit(sum(first)),
+            Pooling::FirstAndMean => {
+                let mean = sum(tokens).into_iter().map(|sum| sum / tokens.max(1) as f32);
+                sum(first).into_iter().chain(mean).collect()
             }
         }
-        normalise(&mut vector);
-        vector
     }
 
     fn take_pool(&self) -> Arc<ThreadPool> {

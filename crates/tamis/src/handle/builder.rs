@@ -114,7 +114,10 @@ impl IndexBuilder {
             config.search.model.clone_from(name);
         }
         let index = Index::with_embedders(location, config, self.embedders)?;
-        Ok(Index { judge: self.judge, ..index })
+        Ok(match self.judge {
+            Some(judge) => Index { judge: Some(judge), ..index },
+            None => index,
+        })
     }
 }
 

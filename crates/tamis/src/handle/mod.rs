@@ -20,6 +20,8 @@ use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use crate::search::Judge;
+#[cfg(feature = "judge")]
+use crate::search::RerankerJudge;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -97,6 +99,7 @@ impl Index {
         let registry = Registry::read(store.property(SOURCES_PROPERTY)?.as_deref(), &namespace, &location, &config)?;
         let namespace = registry.holding(&location.start).map_or(namespace, |source| source.namespace.clone());
         let models = Models::with(&config, embedders);
+        let judge = configured_judge(&config);
         let usage = UsageLogFile::new(store.clone());
         Ok(Index {
             location,
@@ -107,7 +110,7 @@ impl Index {
             usage,
             fitted: FittedPrior::default(),
             registry,
-            judge: None,
+            judge,
             obstacle,
         })
     }
@@ -251,6 +254,17 @@ impl Index {
         };
         Ok(self.store.wait_to_write(patience, &mut waiting)?)
     }
+}
+
+/// The judge that a configuration asks for.
+fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
+    #[cfg(feature = "judge")]
+    if config.search.judge {
+        let budget = Duration::from_millis(config.search.judge_ms as u64);
+        return Some(Arc::new(RerankerJudge::built_in(config.search.judge_depth, Some(budget))));
+    }
+    let _ = config;
+    None
 }
 
 /// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index

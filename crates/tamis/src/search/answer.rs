@@ -91,6 +91,11 @@ pub struct Hit {
     pub similarity: Option<f64>,
     /// The value that ranked it.
     pub score: f64,
+    /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
+    /// judge did not read it.
+    pub judged: Option<f64>,
+    /// The probability that it answers the query by all evidence, if the cut gives one.
+    pub probability: Option<f64>,
     /// The lines of the passage that answer best.
     pub snippet: String,
     /// Line of the document on which the snippet starts, from 1. For printers; not in the JSON form.
@@ -320,6 +325,11 @@ pub struct PoolEntry {
     pub coverage: Option<f64>,
     /// The value that ranked it.
     pub score: f64,
+    /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
+    /// judge did not read it.
+    pub judged: Option<f64>,
+    /// The probability that it answers the query by all evidence, if the cut gives one.
+    pub probability: Option<f64>,
 }
 
 #[cfg(test)]

@@ -284,6 +284,7 @@ impl FoundIssue {
             decay: 1.0,
             score: self.rrf,
             value: self.rrf,
+            judged: None,
         }
     }
 }

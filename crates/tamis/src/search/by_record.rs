@@ -240,8 +240,15 @@ fn listed(
     let candidates = take(&mut retrieved.gathered.candidates);
     let ranked = candidates.into_iter().zip(passages).filter_map(|(candidate, passage)| {
         let score = candidate.similarity.filter(|similarity| similarity.is_finite())?;
-        let ranked =
-            Ranked { candidate, passage, adjustment: Adjustment::of(1.0, 1.0), decay: 1.0, score, value: score };
+        let ranked = Ranked {
+            candidate,
+            passage,
+            adjustment: Adjustment::of(1.0, 1.0),
+            decay: 1.0,
+            score,
+            value: score,
+            judged: None,
+        };
         places.contains_key(&ranked.passage.document).then_some(ranked)
     });
     let mut ranked: Vec<Ranked> = ranked.collect();

@@ -44,4 +44,6 @@ pub(super) struct Ranked {
     pub score: f64,
     /// The value that a cut reads; it differs from the score if reciprocal ranks order.
     pub value: f64,
+    /// The probability that a judge gave it, if one read it.
+    pub judged: Option<f64>,
 }

@@ -157,6 +157,7 @@ pub(super) fn list(
             decay: decay[position],
             score: scores[position],
             value: values[position],
+            judged: None,
         })
     });
     let ranked: Vec<Ranked> = ranked.collect();

@@ -73,10 +73,15 @@ pub struct JudgedPassage<'a> {
 }
 
 impl Searcher<'_> {
-    /// Asks the judge of the index, if there is one, about the first of these entries. The second value is a warning.
-    pub(super) fn judgements(&self, query: &str, entries: &[Ranked]) -> (Option<Judgements>, Option<String>) {
-        let Some(judge) = self.index.judge.as_deref() else { return (None, None) };
-        let first = &entries[..entries.len().min(judge.depth())];
+    /// Asks a judge about the first of these entries, and notes its probabilities. The second value is a warning.
+    pub(super) fn judgements(
+        &self,
+        judge: &dyn Judge,
+        query: &str,
+        entries: &mut [Ranked],
+    ) -> (Option<Judgements>, Option<String>) {
+        let depth = entries.len().min(judge.depth());
+        let first = &entries[..depth];
         let passages: Vec<JudgedPassage<'_>> = first
             .iter()
             .map(|Ranked { passage, .. }| JudgedPassage {
@@ -86,7 +91,12 @@ impl Searcher<'_> {
             })
             .collect();
         match judge.judge(query, &passages) {
-            Ok(probabilities) => (Some(Judgements::new(probabilities.into_iter().take(first.len()))), None),
+            Ok(probabilities) => {
+                for (entry, probability) in entries[..depth].iter_mut().zip(&probabilities) {
+                    entry.judged = *probability;
+                }
+                (Some(Judgements::new(probabilities.into_iter().take(depth))), None)
+            }
             Err(reason) => (None, Some(format!("decided without {}: {reason}", judge.name()))),
         }
     }

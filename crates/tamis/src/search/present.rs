@@ -40,6 +40,7 @@ impl Shown<'_> {
             Hit {
                 passages: others.iter().map(|&at| self.further(&ranked[at])).collect(),
                 copies: copies(ranked, entries, &shown),
+                probability: decided.probability(position),
                 ..self.hit(rank, &ranked[position], score, known)
             }
         };
@@ -69,6 +70,8 @@ impl Shown<'_> {
             bm25: hit.candidate.bm25,
             similarity: hit.candidate.similarity,
             score,
+            judged: hit.judged,
+            probability: None,
             snippet: snippet.text,
             snippet_line: snippet.start_line,
             highlights: snippet.highlights,
@@ -172,6 +175,8 @@ pub(super) fn pool_entries(
         similarity: hit.candidate.similarity,
         coverage: hit.candidate.coverage,
         score: hit.score,
+        judged: hit.judged,
+        probability: decided.probability(at),
     };
     let mut pool: Vec<PoolEntry> = ranked.iter().enumerate().take(decided.counted()).map(entry).collect();
     for (placed, rank) in placed.iter().zip(1..) {

@@ -42,6 +42,8 @@ pub struct SearchRequest {
     pub guarantee: Option<Guarantee>,
     /// Whether the gate may refuse everything if nothing stands out. `None`: `search.gate`.
     pub gate: Option<bool>,
+    /// Leaves the judge out, which saves its time.
+    pub fast: bool,
     /// The legs to use. `None`: `search.mode`.
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.

@@ -1,10 +1,12 @@
 //! A request prepared for the search: its words, its language hint and its namespaces.
 
 use super::hint::Parsed;
+use super::judge::Judge;
 use super::query::SearchRequest;
 use super::scope::Scope;
 use super::searcher::Searcher;
 use crate::Error;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_cut::Gate;
 use tamis_rank::{QueryNames, RequiredTerms};
@@ -33,6 +35,8 @@ pub(super) struct Question {
     pub gate: Option<Gate>,
     /// The gate, where the user has turned it off. It decides nothing, and the reason says what it would have refused.
     pub waived_gate: Option<Gate>,
+    /// The judge that reads the first entries, if the search has one.
+    pub judge: Option<Arc<dyn Judge>>,
 }
 
 impl Searcher<'_> {
@@ -57,6 +61,7 @@ impl Searcher<'_> {
             memory: request.memory,
             gate,
             waived_gate,
+            judge: self.index.judge.clone().filter(|_| !request.fast && !request.memory),
         })
     }
 

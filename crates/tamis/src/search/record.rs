@@ -38,7 +38,7 @@ impl Searcher<'_> {
                 true => pool.values().get(decided.place_in_pool(at)).copied(),
                 false => Some(ranked.value).filter(|value| value.is_finite()),
             }),
-            probability: single(decided.probabilities.as_ref().and_then(|values| values.get(at).copied())),
+            probability: single(decided.probability(at)),
             entry: Some(entries[at]),
         };
         let semantic = retrieved.gathered.semantic.as_ref();

@@ -237,7 +237,8 @@ impl<'a> Searcher<'a> {
 
         let scoring = self.scoring(fusions.cut, &rerank, *memory, &decay, retrieved.gathered.phrased.len());
         let mut scoring = scoring_of(scoring, retrieved.text_kind);
-        if let Some(judge) = self.index.judge.as_deref().filter(|_| rule.reads_relevance()) {
+        let judge = retrieved.question.judge.as_deref().filter(|_| rule.reads_relevance());
+        if let Some(judge) = judge {
             scoring = scoring.with("judge", judge.name());
         }
         if listed.entries.is_some() {
@@ -248,12 +249,12 @@ impl<'a> Searcher<'a> {
         let relevance = relevance.unwrap_or_else(by_labels);
         clock.lap("relevance");
         let counted = listed.entries.as_ref().map_or(listed.ranked.len(), Vec::len);
-        let (judgements, unjudged) = match rule.reads_relevance() {
-            true => self.judgements(&retrieved.question.text, &listed.ranked[..counted]),
-            false => (None, None),
+        let (judgements, unjudged) = match judge {
+            Some(judge) => self.judgements(judge, &retrieved.question.text, &mut listed.ranked[..counted]),
+            None => (None, None),
         };
         clock.lap("judge");
-        let judged_by = judgements.as_ref().and(self.index.judge.as_deref()).map(|judge| judge.name().to_owned());
+        let judged_by = judgements.as_ref().and(judge).map(|judge| judge.name().to_owned());
         let reference = model.and_then(models::reference);
         let grounds = decide::Grounds { gate: gate.as_ref(), reference, relevance, judgements };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
@@ -267,7 +268,9 @@ impl<'a> Searcher<'a> {
             listed.reorder(order);
         }
         if let Some(name) = judged_by {
+            let judged = listed.ranked.iter().filter(|entry| entry.judged.is_some()).count();
             cut.diagnostics.insert("judge".into(), name.into());
+            cut.diagnostics.insert("judged".into(), judged.into());
         }
         let replaced = joined(replaced, rejected(&listed, retrieved, thresholds.as_ref()));
         let decided_by_words =
@@ -410,6 +413,11 @@ impl Decided {
     /// Returns the number of candidates that the cut counted: the first ones.
     pub fn counted(&self) -> usize {
         self.entries.as_ref().map_or(self.ranked.len(), Vec::len)
+    }
+
+    /// Returns the probability of the candidate at this place, if the rule gives one.
+    pub fn probability(&self, place: usize) -> Option<f64> {
+        self.probabilities.as_ref().and_then(|probabilities| probabilities.get(place).copied())
     }
 
     /// Returns the position in the pool of the candidate at this place, which a judge may have moved.

@@ -57,6 +57,8 @@ pub(crate) struct OrderedPassage {
     pub similarity: Option<f64>,
     pub bm25: Option<f64>,
     pub coverage: Option<f64>,
+    /// The probability that the judge gave it, if one read it.
+    pub judged: Option<f64>,
 }
 
 impl<'a> Searcher<'a> {
@@ -78,8 +80,10 @@ impl<'a> Searcher<'a> {
         }
         let known = |passage: &StoredPassage| (passage.passage, KnownText::of(&passage.text));
         retrieved.texts = KnownTexts::new(passages.iter().map(known).collect());
-        // No rule reads a text, what tells copies apart is known of each, and every decision copies the passages.
-        passages.iter_mut().for_each(|passage| passage.text = String::new());
+        // No rule reads a text, what tells copies apart is known of each, and every decision copies the passages. A judge reads.
+        if retrieved.question.judge.is_none() {
+            passages.iter_mut().for_each(|passage| passage.text = String::new());
+        }
         Ok(Candidates { searcher: *self, retrieved, passages })
     }
 }
@@ -149,6 +153,7 @@ impl Candidates<'_> {
             similarity: ranked.candidate.similarity,
             bm25: ranked.candidate.bm25,
             coverage: ranked.candidate.coverage,
+            judged: ranked.judged,
         };
         let mut passages: Vec<OrderedPassage> = ranked.into_iter().enumerate().map(ordered).collect();
         let others = passages.split_off(counted);

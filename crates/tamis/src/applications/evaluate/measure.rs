@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
-use tamis_cut::{Fixed, METHODS, Rule, Scale};
+use tamis_cut::{Auto, Fixed, METHODS, Rule, Scale};
 use tamis_eval::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
 
 /// A cut and its name in the tables.
@@ -153,8 +153,9 @@ impl<'a> Found<'a> {
         let all = index.searcher().candidates(&query.text, deepest, without)?;
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
-        // The order of the search's own fusion, shared by every rule on the fused score.
-        let ordered = candidates.decide(&Fixed::default(), None)?;
+        // The order of the search's own fusion, shared by every rule on the fused score, or of the judge that reads under `auto`.
+        let order: &dyn Rule = if index.judge.is_some() { &Auto::default() } else { &Fixed::default() };
+        let ordered = candidates.decide(order, None)?;
         let documents = documents(&ordered);
         let beyond = match query.kind {
             QueryKind::Judged => beyond(index, query, without, deepest, &documents)?,

@@ -9,7 +9,7 @@ use crate::search::Candidates;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;
-use tamis_cut::Fixed;
+use tamis_cut::{Auto, Fixed, Rule};
 use tamis_eval::QueryKind;
 
 /// The candidates of one query, best first, as a search ranks them.
@@ -48,6 +48,8 @@ pub struct PooledCandidate {
     pub bm25: Option<f64>,
     /// Share of the query's IDF mass that it matches, 0 to 1.
     pub coverage: Option<f64>,
+    /// The probability that the judge gave it, if one read it.
+    pub judged: Option<f64>,
     /// Number of its entry, what the cut counts: 0 for the best. Equal for passages that are one result.
     pub entry: usize,
     /// Length of its text.
@@ -90,7 +92,9 @@ fn record(
     without: Option<&str>,
 ) -> Result<PoolRecord, EvaluationError> {
     let candidates: Candidates<'_> = index.searcher().candidates(&query.text, index.config().search.pool, without)?;
-    let ordered = candidates.decide(&Fixed::default(), None)?;
+    // Only rules that read relevance ask a judge.
+    let rule: &dyn Rule = if index.judge.is_some() { &Auto::default() } else { &Fixed::default() };
+    let ordered = candidates.decide(rule, None)?;
     let grade = |document: &str| query.judged.get(document).copied().unwrap_or_default();
     let mut passages = ordered.passages;
     passages.extend(ordered.others);
@@ -103,6 +107,7 @@ fn record(
         similarity: passage.similarity,
         bm25: passage.bm25,
         coverage: passage.coverage,
+        judged: passage.judged,
         characters: passage.characters,
     });
     Ok(PoolRecord {

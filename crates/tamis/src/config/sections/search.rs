@@ -54,6 +54,12 @@ section! {
         pub learn: bool = "search.learn", flag(true);
         /// Return nothing when nothing in the corpus stands out.
         pub gate: bool = "search.gate", flag(true);
+        /// Have the built-in judge read the best entries and decide by what it reads, under the cut auto.
+        pub judge: bool = "search.judge", flag(false);
+        /// Entries that the judge reads, the best first.
+        pub judge_depth: usize = "search.judge_depth", integer(1..=100, 16);
+        /// Milliseconds after which the judge reads no further entry.
+        pub judge_ms: usize = "search.judge_ms", integer(10..=60_000, 150);
         /// Also search the namespaces that the same owner shares.
         pub sharing: bool = "search.sharing", flag(true);
         /// Most shared namespaces searched, the largest first.
