@@ -59,7 +59,6 @@ impl RerankerJudge {
     }
 
     /// The judge that is built in.
-    #[cfg(feature = "judge")]
     pub fn built_in(depth: usize, budget: Option<Duration>) -> Self {
         let name = tamis_embed::CrossEncoder::description().id;
         let load = || Ok(Arc::new(tamis_embed::CrossEncoder::built_in()?) as Arc<dyn Reranker>);
