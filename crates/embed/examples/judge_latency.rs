@@ -1,6 +1,6 @@
 //! How long the built-in judge takes: `cargo run --release --example judge_latency`.
 //!
-//! Sixteen passages of about 115 words pieces each, with a query that fills the pair to 128 tokens, over and over.
+//! Sixteen passages, each of 128 tokens with the query, over and over.
 
 use std::time::{Duration, Instant};
 
