@@ -28,7 +28,8 @@
 //! - [`LocalModel`]: a transformer or a static table in the usual formats, read from a directory.
 //! - [`Remote`]: any HTTP endpoint that speaks the OpenAI embeddings protocol.
 //!
-//! A [`Reranker`] reads a query and a passage together instead; `CrossEncoder` is one in the binary, with the feature `judge`.
+//! A [`Reranker`] reads a query and a passage together instead: `CrossEncoder` is one in the binary, with the feature `judge`,
+//! [`LocalReranker`] one in a directory, and [`RemoteReranker`] one behind an endpoint.
 //!
 //! [`Chat`] asks a chat model at such an endpoint through the same client.
 //!
@@ -61,10 +62,13 @@ pub use bert::Batching;
 pub use cross_encoder::CrossEncoder;
 pub use embedder::{Embedder, ModelInfo, Provider, Purpose};
 pub use error::EmbedError;
-pub use local::LocalModel;
+pub use local::{LocalModel, LocalReranker};
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLm;
-pub use remote::{Chat, ChatConfig, ChatReply, Remote, RemoteConfig};
+pub use remote::{
+    Chat, ChatConfig, ChatReply, EndpointConfig, Remote, RemoteConfig, RemoteReranker, RemoteRerankerConfig,
+    RerankScores,
+};
 pub use reranker::{Reranker, RerankerInfo};
 pub use token_table::{StaticModel, TableError, TokenTable};
 pub use vector::{dot, normalise};

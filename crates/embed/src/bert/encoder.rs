@@ -20,6 +20,8 @@ pub(crate) enum Pooling {
     First,
     /// The first token's vector and the mean over all, one after the other, of any length.
     FirstAndMean,
+    /// None: the model's own last layer makes one vector of a text, its logits.
+    Logits,
 }
 
 /// The tokens of one text, or of two read together, special tokens included.
@@ -92,20 +94,21 @@ impl Encoder {
                 .ok_or_else(|| format!("it has no input {name:?}; its inputs are {}", inputs.join(", ")))
         };
         let (ids, mask, types) = (input("input_ids")?, input("attention_mask")?, input("token_type_ids").ok());
-        let output = ["last_hidden_state", "token_embeddings"]
+        let names: &[&str] = match pooling {
+            Pooling::Logits => &["logits"],
+            _ => &["last_hidden_state", "token_embeddings"],
+        };
+        let output = names
             .iter()
             .find(|name| outputs.iter().any(|output| output == *name))
             .and_then(|name| model.find_node(name))
             .ok_or_else(|| {
-                format!(
-                    "it has no output last_hidden_state or token_embeddings; its outputs are {}",
-                    outputs.join(", ")
-                )
+                format!("it has no output {}; its outputs are {}", names.join(" or "), outputs.join(", "))
             })?;
         Ok(Self { model, ids, mask, types, output, pooling, pools: Mutex::default() })
     }
 
-    /// Returns one vector a text, in order: of unit length, but for [`Pooling::FirstAndMean`]. Every text needs at least one token.
+    /// Returns one vector a text, in order: of unit length, if it is a mean or the first token's. Every text needs at least one token.
     ///
     /// # Errors
     /// The runtime's message.
@@ -182,6 +185,9 @@ impl Encoder {
         }
         let options = RunOptions::default().with_thread_pool(pool);
         let [hidden] = self.model.run_n(inputs, [self.output], Some(options)).map_err(|error| error.to_string())?;
+        if self.pooling == Pooling::Logits {
+            return logits(hidden, batch.len());
+        }
         let hidden: NdTensor<f32, 3> =
             hidden.try_into().map_err(|_| "its output is not a float tensor of three dimensions".to_owned())?;
         if hidden.size(0) != batch.len() || hidden.size(1) != width {
@@ -213,6 +219,8 @@ impl Encoder {
                 let mean = sum(tokens).into_iter().map(|sum| sum / tokens.max(1) as f32);
                 sum(first).into_iter().chain(mean).collect()
             }
+            // The model pooled by itself.
+            Pooling::Logits => Vec::new(),
         }
     }
 
@@ -224,4 +232,14 @@ impl Encoder {
     fn give_back(&self, pool: Arc<ThreadPool>) {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool);
     }
+}
+
+/// Returns the logits of each text.
+fn logits(output: Value, texts: usize) -> Result<Vec<Vec<f32>>, String> {
+    let logits: NdTensor<f32, 2> =
+        output.try_into().map_err(|_| "its output logits is not a float tensor of two dimensions".to_owned())?;
+    if logits.size(0) != texts {
+        return Err(format!("its output logits has shape {:?} for {texts} texts", logits.shape()));
+    }
+    Ok((0..texts).map(|text| logits.slice(text).iter().copied().collect()).collect())
 }

@@ -7,8 +7,11 @@
 //! | `model.safetensors` | a BERT encoder (with `config.json`), or a static table as Model2Vec writes it |
 //! | `1_Pooling/config.json` | mean (the default) or first-token pooling of a transformer |
 //! | `sentence_bert_config.json` | `max_seq_length`; without it, the number of positions in `config.json` |
+//!
+//! A cross-encoder ([`LocalReranker`]) is an ONNX file with its tokenizer.
 
 mod files;
+mod reranker;
 mod table;
 
 use std::path::Path;
@@ -16,9 +19,10 @@ use std::path::Path;
 use rten::ModelOptions;
 use tokenizers::{Tokenizer, TruncationParams};
 
-use crate::bert::{Batching, Config, Encoder, Parts, Tokens, Weights, all_cores, assemble, pool_threads};
+use crate::bert::{Batching, Config, Encoder, Parts, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
 use crate::{EmbedError, Embedder, ModelInfo, Provider};
 use files::Files;
+pub use reranker::LocalReranker;
 use table::Table;
 
 /// A model read from a directory.
@@ -52,16 +56,13 @@ impl LocalModel {
     /// A file is missing, unreadable or unsupported. The message names the file.
     pub fn open(directory: &Path) -> Result<Self, EmbedError> {
         let files = Files::new(directory)?;
-        let mut tokenizer = Tokenizer::from_bytes(files.tokenizer()?)
-            .map_err(|error| files.unusable(format!("tokenizer.json: {error}")))?;
-        tokenizer.with_padding(None);
         let network = Self::network(&files).map_err(|reason| files.unusable(reason))?;
         let max_tokens = match network {
             Network::Transformer(_) => Some(files.max_tokens()),
             Network::Table(_) => None,
         };
         let truncation = max_tokens.map(|max_length| TruncationParams { max_length, ..TruncationParams::default() });
-        tokenizer.with_truncation(truncation).map_err(|error| files.unusable(format!("tokenizer.json: {error}")))?;
+        let tokenizer = tokenizer(&files, truncation)?;
         let unknown = ["[UNK]", "<unk>"].into_iter().find_map(|token| tokenizer.token_to_id(token));
         let info = ModelInfo {
             id: files.id(),
@@ -80,12 +81,7 @@ impl LocalModel {
 
     fn network(files: &Files) -> Result<Network, String> {
         if let Some((name, path)) = files.onnx() {
-            let model = ModelOptions::with_all_ops()
-                .prepack_weights(true)
-                .load_file(&path)
-                .map_err(|error| format!("{name}: {error}"))?;
-            let encoder = Encoder::new(model, files.pooling()?).map_err(|reason| format!("{name}: {reason}"))?;
-            return Ok(Network::Transformer(Box::new(encoder)));
+            return Ok(Network::Transformer(Box::new(onnx_encoder(name, &path, files.pooling()?)?)));
         }
         let weights = files.safetensors()?;
         if let Some(table) = Table::find(weights)? {
@@ -148,6 +144,24 @@ impl LocalModel {
         }
         Ok(vectors)
     }
+}
+
+/// Loads an ONNX file. Errors begin with its name.
+fn onnx_encoder(name: &str, path: &Path, pooling: Pooling) -> Result<Encoder, String> {
+    let model = ModelOptions::with_all_ops()
+        .prepack_weights(true)
+        .load_file(path)
+        .map_err(|error| format!("{name}: {error}"))?;
+    Encoder::new(model, pooling).map_err(|reason| format!("{name}: {reason}"))
+}
+
+/// Returns the tokenizer of a directory, which pads nothing.
+fn tokenizer(files: &Files, truncation: Option<TruncationParams>) -> Result<Tokenizer, EmbedError> {
+    let unusable = |error: tokenizers::Error| files.unusable(format!("tokenizer.json: {error}"));
+    let mut tokenizer = Tokenizer::from_bytes(files.tokenizer()?).map_err(unusable)?;
+    tokenizer.with_padding(None);
+    tokenizer.with_truncation(truncation).map_err(unusable)?;
+    Ok(tokenizer)
 }
 
 impl Embedder for LocalModel {

@@ -10,9 +10,9 @@ use super::*;
 use crate::dot;
 use crate::onnx::{Element, Graph};
 
-const WORDS: [&str; 8] = ["[UNK]", "[CLS]", "[SEP]", "cat", "dog", "##s", "dim", "##ension"];
+pub(super) const WORDS: [&str; 8] = ["[UNK]", "[CLS]", "[SEP]", "cat", "dog", "##s", "dim", "##ension"];
 
-fn directory() -> TempDir {
+pub(super) fn directory() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let vocabulary: HashMap<&str, usize> = WORDS.iter().enumerate().map(|(id, &word)| (word, id)).collect();
     let tokenizer = serde_json::json!({
@@ -28,7 +28,7 @@ fn directory() -> TempDir {
     directory
 }
 
-fn write(directory: &TempDir, name: &str, bytes: &[u8]) {
+pub(super) fn write(directory: &TempDir, name: &str, bytes: &[u8]) {
     let path = directory.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();

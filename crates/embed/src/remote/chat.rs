@@ -1,14 +1,15 @@
 //! A chat model behind an HTTP endpoint: one message in, one reply out.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::client::{Client, ClientConfig, Rejected};
-use super::config::{host, is_http, without_secrets};
+use super::client::{Client, Deadline, Rejected};
+use super::endpoint::{EndpointConfig, check};
 use crate::EmbedError;
+
+/// The largest answer that is read, in bytes.
+const MAX_ANSWER: u64 = 64 << 20;
 
 /// The settings of a chat model.
 ///
@@ -18,75 +19,30 @@ use crate::EmbedError;
 /// let config = ChatConfig::new("http://localhost:11434/v1/chat/completions", "qwen2.5:7b");
 /// assert_eq!(config.id(), "openai:qwen2.5:7b@localhost:11434");
 /// ```
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ChatConfig {
-    /// The whole address of the endpoint, such as `https://api.openai.com/v1/chat/completions`.
-    pub url: String,
-    /// The model's name as the endpoint knows it.
-    pub model: String,
-    /// Sent as a bearer token. Never printed, not even by `Debug`.
-    pub api_key: Option<String>,
-    /// Time for one request, from connecting to the last byte. 60 seconds by default.
-    pub timeout: Duration,
-    /// The number of retries after the first failure. 5 by default.
-    pub max_retries: u32,
-    /// The wait before the first retry. It doubles with each, up to [`max_wait`](Self::max_wait). 500 ms by default.
-    pub first_wait: Duration,
-    /// The longest wait before a retry. When an endpoint asks for more, the request fails. 60 seconds by default.
-    pub max_wait: Duration,
-    /// The number of requests that may start in a minute, over all threads, at least 1; `None` for any number.
-    pub requests_per_minute: Option<u32>,
+    /// The endpoint for chat completions and the model there.
+    pub endpoint: EndpointConfig,
     /// The most tokens of a reply, at least 1. 1024 by default, which leaves models that think aloud room for it.
     pub max_reply_tokens: u32,
-    /// The seed of the jitter of waits, so that a run can be repeated exactly.
-    pub seed: u64,
 }
 
 impl ChatConfig {
     /// Names an endpoint and a model. Everything else gets the defaults documented on the fields.
     #[must_use]
     pub fn new(url: &str, model: &str) -> Self {
-        Self {
-            url: url.to_owned(),
-            model: model.to_owned(),
-            api_key: None,
-            timeout: Duration::from_secs(60),
-            max_retries: 5,
-            first_wait: Duration::from_millis(500),
-            max_wait: Duration::from_secs(60),
-            requests_per_minute: None,
-            max_reply_tokens: 1024,
-            seed: 0,
-        }
+        Self { endpoint: EndpointConfig::new(url, model), max_reply_tokens: 1024 }
     }
 
     /// Returns the identifier that the model's replies are stored under: `openai:MODEL@HOST`.
     #[must_use]
     pub fn id(&self) -> String {
-        format!("openai:{}@{}", self.model, host(&self.url))
+        self.endpoint.id("openai")
     }
 
     fn validate(&self) -> Result<(), EmbedError> {
-        let check = |ok, setting, value: String, allowed| {
-            if ok { Ok(()) } else { Err(EmbedError::Setting { setting, value, allowed }) }
-        };
-        check(is_http(&self.url), "url", without_secrets(&self.url), "it must begin with http:// or https://")?;
-        check(!self.model.is_empty(), "model", "empty".to_owned(), "name the model to ask for")?;
-        check(!self.timeout.is_zero(), "timeout", "0".to_owned(), "it must be longer than zero")?;
-        check(self.max_reply_tokens > 0, "max_reply_tokens", "0".to_owned(), "it must be at least 1")?;
-        let allowed = "it must be at least 1; leave it out to lift the limit";
-        check(self.requests_per_minute != Some(0), "requests_per_minute", "0".to_owned(), allowed)
-    }
-}
-
-impl fmt::Debug for ChatConfig {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ChatConfig")
-            .field("url", &without_secrets(&self.url))
-            .field("model", &self.model)
-            .field("api_key", &self.api_key.as_ref().map(|_| "…"))
-            .finish_non_exhaustive()
+        self.endpoint.validate()?;
+        check(self.max_reply_tokens > 0, "max_reply_tokens", "0", "it must be at least 1")
     }
 }
 
@@ -140,16 +96,7 @@ impl Chat {
     /// A setting is out of range.
     pub fn new(config: ChatConfig) -> Result<Self, EmbedError> {
         config.validate()?;
-        let client = Client::new(&ClientConfig {
-            url: &config.url,
-            api_key: config.api_key.as_deref(),
-            timeout: config.timeout,
-            max_retries: config.max_retries,
-            first_wait: config.first_wait,
-            max_wait: config.max_wait,
-            requests_per_minute: config.requests_per_minute,
-            seed: config.seed,
-        });
+        let client = Client::new(&config.endpoint, MAX_ANSWER);
         Ok(Chat { config, client, renamed_limit: AtomicBool::new(false), fixed_temperature: AtomicBool::new(false) })
     }
 
@@ -162,7 +109,7 @@ impl Chat {
     /// Returns the endpoint without secrets, for messages.
     #[must_use]
     pub fn url(&self) -> String {
-        without_secrets(&self.config.url)
+        self.config.endpoint.shown()
     }
 
     /// Sends one message at temperature 0 and returns the reply.
@@ -175,14 +122,14 @@ impl Chat {
             let fixed = self.fixed_temperature.load(Ordering::Relaxed);
             let limit = self.config.max_reply_tokens;
             let body = Body {
-                model: &self.config.model,
+                model: &self.config.endpoint.model,
                 messages: [Message { role: "user", content: message }],
                 temperature: (!fixed).then_some(0.0),
                 max_tokens: (!renamed).then_some(limit),
                 max_completion_tokens: renamed.then_some(limit),
                 stream: false,
             };
-            let answer = self.client.send(&body, parse);
+            let answer = self.client.send(Deadline::NONE, &body, parse);
             let Err(EmbedError::Refused { status: 400, reason, .. }) = &answer else { return answer };
             // A model that refuses a parameter names it. Each is changed once.
             if !renamed && reason.contains("max_completion_tokens") {

@@ -1,8 +1,6 @@
 //! The settings of a remote model, and their ranges.
 
-use std::fmt;
-use std::time::Duration;
-
+use super::endpoint::{EndpointConfig, check};
 use crate::{EmbedError, ModelInfo, Provider};
 
 /// The settings of a remote model.
@@ -15,38 +13,22 @@ use crate::{EmbedError, ModelInfo, Provider};
 /// config.query_prefix = "search_query: ".to_owned();
 /// assert!(config.id().starts_with("openai:nomic-embed-text@localhost:11434"));
 /// ```
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RemoteConfig {
-    /// The whole address of the embeddings endpoint, such as `https://api.openai.com/v1/embeddings`.
-    pub url: String,
-    /// The model's name as the endpoint knows it.
-    pub model: String,
-    /// Sent as a bearer token. Never printed, not even by `Debug`.
-    pub api_key: Option<String>,
+    /// The embeddings endpoint and the model there.
+    pub endpoint: EndpointConfig,
     /// The length of the vectors. When absent, a first request learns it.
     pub dimension: Option<usize>,
     /// Asks the endpoint for vectors of that length, which only some models support.
     pub request_dimension: bool,
     /// The number of texts in a request, at least 1. 64 by default.
     pub batch_size: usize,
-    /// Time for one request, from connecting to the last byte. 60 seconds by default.
-    pub timeout: Duration,
-    /// The number of retries after the first failure. 5 by default.
-    pub max_retries: u32,
-    /// The wait before the first retry. It doubles with each, up to [`max_wait`](Self::max_wait). 500 ms by default.
-    pub first_wait: Duration,
-    /// The longest wait before a retry. When an endpoint asks for more, the request fails. 60 seconds by default.
-    pub max_wait: Duration,
-    /// The number of requests that may start in a minute, over all threads, at least 1; `None` for any number.
-    pub requests_per_minute: Option<u32>,
     /// Prepended to every passage, for models that expect passages and queries to differ.
     pub passage_prefix: String,
     /// Prepended to every query.
     pub query_prefix: String,
     /// The weight of the similarity in fusion, in `0..=1`. 0.7 by default.
     pub fusion_weight: f32,
-    /// The seed of the jitter of waits, so that a run can be repeated exactly.
-    pub seed: u64,
 }
 
 impl RemoteConfig {
@@ -54,21 +36,13 @@ impl RemoteConfig {
     #[must_use]
     pub fn new(url: &str, model: &str) -> Self {
         Self {
-            url: url.to_owned(),
-            model: model.to_owned(),
-            api_key: None,
+            endpoint: EndpointConfig::new(url, model),
             dimension: None,
             request_dimension: false,
             batch_size: 64,
-            timeout: Duration::from_secs(60),
-            max_retries: 5,
-            first_wait: Duration::from_millis(500),
-            max_wait: Duration::from_secs(60),
-            requests_per_minute: None,
             passage_prefix: String::new(),
             query_prefix: String::new(),
             fusion_weight: 0.7,
-            seed: 0,
         }
     }
 
@@ -76,7 +50,7 @@ impl RemoteConfig {
     /// they change the vectors.
     #[must_use]
     pub fn id(&self) -> String {
-        let mut id = format!("openai:{}@{}", self.model, host(&self.url));
+        let mut id = self.endpoint.id("openai");
         if !(self.passage_prefix.is_empty() && self.query_prefix.is_empty()) {
             let prefixes = format!("{}\0{}", self.passage_prefix, self.query_prefix);
             id.push('#');
@@ -98,72 +72,10 @@ impl RemoteConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), EmbedError> {
-        let check = |ok, setting, value: String, allowed| {
-            if ok { Ok(()) } else { Err(EmbedError::Setting { setting, value, allowed }) }
-        };
-        check(is_http(&self.url), "url", without_secrets(&self.url), "it must begin with http:// or https://")?;
-        check(!self.model.is_empty(), "model", "empty".to_owned(), "name the model to ask for")?;
-        check(self.batch_size > 0, "batch_size", "0".to_owned(), "it must be at least 1")?;
-        check(self.dimension != Some(0), "dimension", "0".to_owned(), "it must be at least 1")?;
-        check(!self.timeout.is_zero(), "timeout", "0".to_owned(), "it must be longer than zero")?;
-        let rate = self.requests_per_minute;
-        check(
-            rate != Some(0),
-            "requests_per_minute",
-            "0".to_owned(),
-            "it must be at least 1; leave it out to lift the limit",
-        )?;
+        self.endpoint.validate()?;
+        check(self.batch_size > 0, "batch_size", "0", "it must be at least 1")?;
+        check(self.dimension != Some(0), "dimension", "0", "it must be at least 1")?;
         let weight = self.fusion_weight;
-        check((0.0..=1.0).contains(&weight), "fusion_weight", weight.to_string(), "it must lie in 0..=1")
-    }
-}
-
-impl fmt::Debug for RemoteConfig {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("RemoteConfig")
-            .field("url", &without_secrets(&self.url))
-            .field("model", &self.model)
-            .field("api_key", &self.api_key.as_ref().map(|_| "…"))
-            .field("dimension", &self.dimension)
-            .field("batch_size", &self.batch_size)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Returns `true` if an address is one of HTTP.
-pub(super) fn is_http(url: &str) -> bool {
-    url.starts_with("http://") || url.starts_with("https://")
-}
-
-/// Returns the host of an address with its port, without the secrets that may stand before it.
-pub(super) fn host(url: &str) -> &str {
-    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
-    // A name and password before an @ are secret.
-    authority.rsplit('@').next().unwrap_or_default()
-}
-
-/// Returns an address without user name, password, query and fragment, any of which may be secret.
-pub(super) fn without_secrets(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            let host = authority.rsplit('@').next().unwrap_or_default();
-            format!("{scheme}://{host}{path}")
-        }
-        None => url.rsplit('@').next().unwrap_or_default().to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_lose_their_secrets() {
-        assert_eq!(without_secrets("https://me:pass@host:1/v1/embeddings?key=abc#d"), "https://host:1/v1/embeddings");
-        assert_eq!(without_secrets("me:pass@host"), "host");
+        check((0.0..=1.0).contains(&weight), "fusion_weight", &weight.to_string(), "it must lie in 0..=1")
     }
 }

@@ -1,23 +1,33 @@
 //! Endpoints that speak OpenAI's protocols: vectors ([`Remote`]) from OpenAI, Voyage, Gemini's compatible endpoint, Ollama,
-//! LM Studio, vLLM and others, and answers of a chat model ([`Chat`]) from the same.
+//! LM Studio, vLLM and others, and answers of a chat model ([`Chat`]) from the same. Also rerankers ([`RemoteReranker`]), in the
+//! `/rerank` form that Jina, Cohere, vLLM, Text Embeddings Inference and llama.cpp share.
 //!
-//! Texts leave the process here, so nothing is sent before the caller decides to call [`Remote::connect`] or [`Chat::ask`]. A
-//! failure that may pass (no connection, a timeout, 429, 5xx, a truncated body) is retried with exponential backoff and jitter,
-//! or after the time that `Retry-After` names. Any other failure is final. `client` does that for both.
+//! Texts leave the process here, so nothing is sent before the caller decides to call [`Remote::connect`], [`Chat::ask`] or
+//! [`RemoteReranker::score`](crate::Reranker::score). A failure that may pass (no connection, a timeout, 429, 5xx, a truncated
+//! body) is retried with exponential backoff and jitter, or after the time that `Retry-After` names. Any other failure is final.
+//! `client` does that for all.
 
 mod answer;
 mod chat;
 mod client;
 mod config;
+mod endpoint;
 mod request;
+mod rerank;
+mod rerank_answer;
 mod timing;
 
 pub use chat::{Chat, ChatConfig, ChatReply};
-use client::{Client, ClientConfig};
+use client::{Client, Deadline};
 pub use config::RemoteConfig;
+pub use endpoint::EndpointConfig;
+pub use rerank::{RemoteReranker, RemoteRerankerConfig, RerankScores};
 use serde::Serialize;
 
 use crate::{EmbedError, Embedder, ModelInfo};
+
+/// The largest answer that is read, in bytes: a batch of 2,048 vectors of 4,096 entries is about half of it.
+const MAX_ANSWER: u64 = 256 << 20;
 
 /// A model behind an HTTP endpoint.
 #[derive(Debug)]
@@ -44,16 +54,7 @@ impl Remote {
     pub fn connect(config: RemoteConfig) -> Result<Self, EmbedError> {
         config.validate()?;
         let info = config.info();
-        let client = Client::new(&ClientConfig {
-            url: &config.url,
-            api_key: config.api_key.as_deref(),
-            timeout: config.timeout,
-            max_retries: config.max_retries,
-            first_wait: config.first_wait,
-            max_wait: config.max_wait,
-            requests_per_minute: config.requests_per_minute,
-            seed: config.seed,
-        });
+        let client = Client::new(&config.endpoint, MAX_ANSWER);
         let mut remote = Self { config, info, client };
         if remote.config.dimension.is_none() {
             let answer = remote.request(&["dimension".to_owned()])?;
@@ -80,8 +81,8 @@ impl Remote {
         let config = &self.config;
         let dimension = Some(self.info.dimension).filter(|&dimension| dimension > 0);
         let dimensions = config.dimension.filter(|_| config.request_dimension);
-        let body = Body { model: &config.model, input: inputs, encoding_format: "float", dimensions };
-        self.client.send(&body, |answer| answer::parse(answer, inputs.len(), dimension))
+        let body = Body { model: &config.endpoint.model, input: inputs, encoding_format: "float", dimensions };
+        self.client.send(Deadline::NONE, &body, |answer| answer::parse(answer, inputs.len(), dimension))
     }
 }
 

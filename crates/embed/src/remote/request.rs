@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use ureq::Agent;
 
-use super::config::without_secrets;
-
-/// The largest answer read: a batch of 2,048 vectors of 4,096 entries is about half of it.
-const MAX_ANSWER: u64 = 256 << 20;
+use super::endpoint::without_secrets;
 
 /// The number of characters of an endpoint's own message that go into an error.
 const MAX_MESSAGE: usize = 300;
@@ -16,16 +13,27 @@ const MAX_MESSAGE: usize = 300;
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) reason: String,
-    /// The status, when a retry would fail again.
-    pub(super) refused: Option<u16>,
-    /// The wait that `Retry-After` asks for.
-    pub(super) retry_after: Option<Duration>,
+    pub(super) outlook: Outlook,
+}
+
+/// What a retry of a failed request would bring.
+#[derive(Debug)]
+pub(super) enum Outlook {
+    /// The failure may pass.
+    MayPass {
+        /// The wait that `Retry-After` asks for.
+        retry_after: Option<Duration>,
+    },
+    /// The endpoint would refuse it again, with this status.
+    Refused(u16),
+    /// The answer would be unusable again.
+    Unusable,
 }
 
 impl Failure {
     /// A failure that may pass.
     pub(super) fn transient(reason: String) -> Self {
-        Self { reason, refused: None, retry_after: None }
+        Self { reason, outlook: Outlook::MayPass { retry_after: None } }
     }
 }
 
@@ -34,6 +42,9 @@ pub(super) struct Http {
     agent: Agent,
     url: String,
     authorization: Option<Secret>,
+    timeout: Duration,
+    /// The largest answer that is read, in bytes.
+    max_answer: u64,
 }
 
 /// Keeps the key out of `Debug` output.
@@ -46,9 +57,8 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Http {
-    pub(super) fn new(url: &str, api_key: Option<&str>, timeout: Duration) -> Self {
+    pub(super) fn new(url: &str, api_key: Option<&str>, timeout: Duration, max_answer: u64) -> Self {
         let agent = Agent::config_builder()
-            .timeout_global(Some(timeout))
             .http_status_as_error(false)
             // A redirect would carry texts and key to an address that nobody configured.
             .max_redirects(0)
@@ -57,7 +67,7 @@ impl Http {
             .build()
             .new_agent();
         let authorization = api_key.map(|key| Secret(format!("Bearer {key}")));
-        Self { agent, url: url.to_owned(), authorization }
+        Self { agent, url: url.to_owned(), authorization, timeout, max_answer }
     }
 
     /// Returns the endpoint without secrets, for messages.
@@ -65,9 +75,15 @@ impl Http {
         without_secrets(&self.url)
     }
 
-    /// Sends a JSON body and returns the body of a successful answer.
-    pub(super) fn post(&self, body: &[u8]) -> Result<Vec<u8>, Failure> {
-        let mut request = self.agent.post(&self.url).header("content-type", "application/json");
+    /// Sends a JSON body and returns the body of a successful answer. `left` is the time that is left, where that may be less
+    /// than a request usually gets.
+    pub(super) fn post(&self, body: &[u8], left: Option<Duration>) -> Result<Vec<u8>, Failure> {
+        let timeout = left.map_or(self.timeout, |left| left.min(self.timeout));
+        if timeout.is_zero() {
+            return Err(Failure::transient("no time was left for the request".to_owned()));
+        }
+        let request = self.agent.post(&self.url).config().timeout_global(Some(timeout)).build();
+        let mut request = request.header("content-type", "application/json");
         if let Some(Secret(authorization)) = &self.authorization {
             request = request.header("authorization", authorization);
         }
@@ -78,14 +94,15 @@ impl Http {
             .get("retry-after")
             .and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok())
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
+        let body = response.body_mut().with_config().limit(self.max_answer).read_to_vec();
         if (200..300).contains(&status) {
             return body.map_err(|error| self.broken(&error));
         }
         let message = self.redact(&String::from_utf8_lossy(&body.unwrap_or_default()));
         let message = if message.is_empty() { String::new() } else { format!(": {message}") };
         if status == 429 || status == 408 || status >= 500 {
-            return Err(Failure { reason: format!("status {status}{message}"), refused: None, retry_after });
+            let outlook = Outlook::MayPass { retry_after };
+            return Err(Failure { reason: format!("status {status}{message}"), outlook });
         }
         let hint = match status {
             401 | 403 => "check the API key",
@@ -93,11 +110,15 @@ impl Http {
             300..=399 => "it redirects elsewhere; configure the final address",
             _ => "check the model's name and the settings",
         };
-        Err(Failure { reason: format!("{hint}{message}"), refused: Some(status), retry_after: None })
+        Err(Failure { reason: format!("{hint}{message}"), outlook: Outlook::Refused(status) })
     }
 
     fn broken(&self, error: &ureq::Error) -> Failure {
         Failure::transient(match error {
+            ureq::Error::BodyExceedsLimit(limit) => {
+                let reason = format!("it is longer than {limit} bytes");
+                return Failure { reason, outlook: Outlook::Unusable };
+            }
             ureq::Error::Timeout(phase) => format!("no answer in time ({phase})"),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                 "connection refused; is the server running?".to_owned()

@@ -50,19 +50,28 @@ impl Limiter {
         Self { gap, next: Mutex::new(None) }
     }
 
-    /// Sleeps until this request may start.
-    pub(super) fn wait(&self) {
-        if !self.gap.is_zero() {
-            std::thread::sleep(self.reserve(Instant::now()));
+    /// Sleeps until this request may start. Returns `false` at once if it may not start within `longest`.
+    pub(super) fn wait(&self, longest: Option<Duration>) -> bool {
+        if self.gap.is_zero() {
+            return true;
         }
+        let wait = self.reserve(Instant::now(), longest);
+        if let Some(wait) = wait {
+            std::thread::sleep(wait);
+        }
+        wait.is_some()
     }
 
-    /// Reserves the next free start and returns the time until then.
-    fn reserve(&self, now: Instant) -> Duration {
+    /// Reserves the next free start and returns the time until then. Reserves nothing if that is longer than `longest`.
+    fn reserve(&self, now: Instant, longest: Option<Duration>) -> Option<Duration> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let start = next.map_or(now, |next| next.max(now));
+        let wait = start - now;
+        if longest.is_some_and(|longest| wait > longest) {
+            return None;
+        }
         *next = Some(start + self.gap);
-        start - now
+        Some(wait)
     }
 }
 
@@ -96,12 +105,12 @@ mod tests {
     fn starts_are_spaced_evenly() {
         let limiter = Limiter::new(Some(120));
         let now = Instant::now();
-        assert_eq!(
-            [limiter.reserve(now), limiter.reserve(now), limiter.reserve(now)],
-            [Duration::ZERO, SECOND / 2, SECOND]
-        );
-        assert_eq!(limiter.reserve(now + SECOND * 10), Duration::ZERO);
+        let reserve = |limiter: &Limiter, now| limiter.reserve(now, None);
+        assert_eq!([0, 1, 2].map(|_| reserve(&limiter, now)), [Duration::ZERO, SECOND / 2, SECOND].map(Some));
+        assert_eq!(limiter.reserve(now, Some(SECOND)), None, "the next start is too late, and stays free");
+        assert_eq!(reserve(&limiter, now), Some(SECOND * 3 / 2));
+        assert_eq!(reserve(&limiter, now + SECOND * 10), Some(Duration::ZERO));
         let unlimited = Limiter::new(None);
-        assert_eq!([unlimited.reserve(now), unlimited.reserve(now)], [Duration::ZERO; 2]);
+        assert_eq!([0, 1].map(|_| reserve(&unlimited, now)), [Some(Duration::ZERO); 2]);
     }
 }

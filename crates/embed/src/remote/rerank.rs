@@ -1,0 +1,208 @@
+//! A cross-encoder behind an HTTP endpoint: a query and passages in, a score for each passage out.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::client::{Client, Deadline};
+use super::endpoint::{EndpointConfig, check};
+use super::rerank_answer::{is_probability, of_logit, of_probability, parse};
+use crate::{EmbedError, Provider, Reranker, RerankerInfo};
+
+/// The largest answer that is read, in bytes. Some servers send the passages back.
+const MAX_ANSWER: u64 = 16 << 20;
+
+/// What the scores of an endpoint mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RerankScores {
+    /// Probabilities, unless a score of the same call or an earlier one lies outside 0 to 1: then log odds. Endpoints in the form
+    /// of Text Embeddings Inference are asked for log odds.
+    #[default]
+    Auto,
+    /// Probabilities. They become log odds; 0 and 1 count as one in a million from there. A score outside 0 to 1 is refused.
+    Probabilities,
+    /// Log odds, also called logits or raw scores.
+    LogOdds,
+}
+
+/// The settings of a remote reranker.
+///
+/// ```
+/// use std::time::Duration;
+/// use tamis_embed::RemoteRerankerConfig;
+///
+/// let mut config = RemoteRerankerConfig::new("https://api.jina.ai/v1/rerank", "jina-reranker-v2-base-multilingual");
+/// config.time_limit = Some(Duration::from_secs(2));
+/// assert_eq!(config.id(), "rerank:jina-reranker-v2-base-multilingual@api.jina.ai");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteRerankerConfig {
+    /// The endpoint, with the whole address, and the model there.
+    pub endpoint: EndpointConfig,
+    /// The number of passages in a request, at least 1. 32 by default, the most that Text Embeddings Inference takes by default.
+    pub batch_size: usize,
+    /// What the scores mean.
+    pub scores: RerankScores,
+    /// The time for one call of [`Reranker::score`], over all its requests, retries and waits; `None`, the default, for any time.
+    pub time_limit: Option<Duration>,
+}
+
+impl RemoteRerankerConfig {
+    /// Names an endpoint and a model. Everything else gets the defaults documented on the fields.
+    #[must_use]
+    pub fn new(url: &str, model: &str) -> Self {
+        Self { endpoint: EndpointConfig::new(url, model), batch_size: 32, scores: RerankScores::Auto, time_limit: None }
+    }
+
+    /// Returns the model's identifier: `rerank:MODEL@HOST`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.endpoint.id("rerank")
+    }
+
+    fn validate(&self) -> Result<(), EmbedError> {
+        self.endpoint.validate()?;
+        check(self.batch_size > 0, "batch_size", "0", "it must be at least 1")?;
+        let allowed = "it must be longer than zero; leave it out to lift the limit";
+        check(self.time_limit != Some(Duration::ZERO), "time_limit", "0", allowed)
+    }
+}
+
+/// A cross-encoder behind an HTTP endpoint in the `/rerank` form of Jina, Cohere (v1 and v2), vLLM and llama.cpp, or in that of
+/// Text Embeddings Inference.
+///
+/// The first form is tried first. A server that refuses it for want of `texts` gets the second one, from then on. Passages
+/// without text are not sent; their log odds are 0. The result does not depend on the order of the scores in the answer.
+///
+/// ```no_run
+/// use tamis_embed::{RemoteReranker, RemoteRerankerConfig, Reranker};
+///
+/// let config = RemoteRerankerConfig::new("http://localhost:8080/v1/rerank", "bge-reranker-v2-m3");
+/// let judge = RemoteReranker::new(config)?;
+/// let odds = judge.score("how hot must the oven be", &["Heat the oven to 220 degrees.", "Ships wait for the tide."])?;
+/// assert!(odds[0] > odds[1]);
+/// # Ok::<(), tamis_embed::EmbedError>(())
+/// ```
+#[derive(Debug)]
+pub struct RemoteReranker {
+    config: RemoteRerankerConfig,
+    info: RerankerInfo,
+    client: Client,
+    /// The server wants the form of Text Embeddings Inference.
+    takes_texts: AtomicBool,
+    /// The server refuses `return_documents`.
+    takes_few_keys: AtomicBool,
+    /// A score was outside 0 to 1.
+    sends_log_odds: AtomicBool,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    query: &'a str,
+    documents: &'a [&'a str],
+    top_n: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_documents: Option<bool>,
+}
+
+/// The form of Text Embeddings Inference. Without `truncate` it refuses long passages.
+#[derive(Serialize)]
+struct TextsBody<'a> {
+    query: &'a str,
+    texts: &'a [&'a str],
+    raw_scores: bool,
+    truncate: bool,
+}
+
+impl RemoteReranker {
+    /// Checks the settings. Nothing is sent.
+    ///
+    /// # Errors
+    /// A setting is out of range.
+    pub fn new(config: RemoteRerankerConfig) -> Result<Self, EmbedError> {
+        config.validate()?;
+        let info = RerankerInfo { id: config.id(), provider: Provider::Remote };
+        let client = Client::new(&config.endpoint, MAX_ANSWER);
+        let [takes_texts, takes_few_keys, sends_log_odds] = [const { AtomicBool::new(false) }; 3];
+        Ok(Self { config, info, client, takes_texts, takes_few_keys, sends_log_odds })
+    }
+
+    /// Sends one request in the form that the server takes, and finds that out if need be.
+    fn request(&self, query: &str, texts: &[&str], deadline: Deadline) -> Result<Vec<f64>, EmbedError> {
+        if self.takes_texts.load(Ordering::Relaxed) {
+            return self.request_texts(query, texts, deadline);
+        }
+        loop {
+            let few = self.takes_few_keys.load(Ordering::Relaxed);
+            let model = &self.config.endpoint.model;
+            let return_documents = (!few).then_some(false);
+            let body = Body { model, query, documents: texts, top_n: texts.len(), return_documents };
+            let answer = self.client.send(deadline, &body, |answer| parse(answer, texts.len()));
+            let Err(EmbedError::Refused { status: 400 | 422, reason, .. }) = &answer else { return answer };
+            // A server that refuses a body names the key.
+            if !few && reason.contains("return_documents") {
+                self.takes_few_keys.store(true, Ordering::Relaxed);
+            } else if reason.contains("texts") {
+                let answer = self.request_texts(query, texts, deadline)?;
+                self.takes_texts.store(true, Ordering::Relaxed);
+                return Ok(answer);
+            } else {
+                return answer;
+            }
+        }
+    }
+
+    fn request_texts(&self, query: &str, texts: &[&str], deadline: Deadline) -> Result<Vec<f64>, EmbedError> {
+        let raw_scores = self.config.scores != RerankScores::Probabilities;
+        let body = TextsBody { query, texts, raw_scores, truncate: true };
+        self.client.send(deadline, &body, |answer| parse(answer, texts.len()))
+    }
+
+    /// Turns the scores of one call into log odds.
+    fn log_odds(&self, scores: &[f64]) -> Result<Vec<f32>, EmbedError> {
+        let outside = scores.iter().find(|&&score| !is_probability(score));
+        let probabilities = match self.config.scores {
+            RerankScores::LogOdds => false,
+            RerankScores::Probabilities => match outside {
+                None => true,
+                Some(score) => {
+                    let reason =
+                        format!("a score is {score}; probabilities lie in 0..=1, so set the scores to log odds");
+                    return Err(EmbedError::Answer { url: self.config.endpoint.shown(), reason });
+                }
+            },
+            RerankScores::Auto => {
+                let known = self.takes_texts.load(Ordering::Relaxed) || outside.is_some();
+                !(self.sends_log_odds.fetch_or(known, Ordering::Relaxed) || known)
+            }
+        };
+        Ok(scores.iter().map(|&score| if probabilities { of_probability(score) } else { of_logit(score) }).collect())
+    }
+}
+
+impl Reranker for RemoteReranker {
+    fn info(&self) -> &RerankerInfo {
+        &self.info
+    }
+
+    fn score(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
+        let deadline = Deadline::after(self.config.time_limit);
+        let mut odds = vec![0.0; passages.len()];
+        if query.trim().is_empty() {
+            return Ok(odds);
+        }
+        // Endpoints refuse empty texts.
+        let full: Vec<usize> = (0..passages.len()).filter(|&at| !passages[at].trim().is_empty()).collect();
+        let mut scores = Vec::with_capacity(full.len());
+        for batch in full.chunks(self.config.batch_size) {
+            let texts: Vec<&str> = batch.iter().map(|&at| passages[at]).collect();
+            scores.extend(self.request(query, &texts, deadline)?);
+        }
+        for (at, value) in full.into_iter().zip(self.log_odds(&scores)?) {
+            odds[at] = value;
+        }
+        Ok(odds)
+    }
+}
