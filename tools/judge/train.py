@@ -115,6 +115,8 @@ def main():
     pairs = Pairs(arguments.tokenizer)
     arguments.output.mkdir(parents=True, exist_ok=True)
 
+    if arguments.resume:
+        print("before:", json.dumps(check(judge, pairs, held)), flush=True)
     start, last, step, seen, mean = time.time(), time.time(), 0, 0, None
     judge.train()
     done = False

@@ -19,6 +19,7 @@ pub(crate) enum Pooling {
     /// The first token's vector.
     First,
     /// The first token's vector and the mean over all, one after the other, of any length.
+    #[cfg(feature = "judge")]
     FirstAndMean,
     /// None: the model's own last layer makes one vector of a text, its logits.
     Logits,
@@ -108,7 +109,7 @@ impl Encoder {
         Ok(Self { model, ids, mask, types, output, pooling, pools: Mutex::default() })
     }
 
-    /// Returns one vector a text, in order: of unit length, if it is a mean or the first token's. Every text needs at least one token.
+    /// Returns one vector a text, in order: of unit length, unless pooling says otherwise. Every text needs at least one token.
     ///
     /// # Errors
     /// The runtime's message.
@@ -215,6 +216,7 @@ impl Encoder {
         match self.pooling {
             Pooling::Mean => unit(sum(tokens)),
             Pooling::First => unit(sum(first)),
+            #[cfg(feature = "judge")]
             Pooling::FirstAndMean => {
                 let mean = sum(tokens).into_iter().map(|sum| sum / tokens.max(1) as f32);
                 sum(first).into_iter().chain(mean).collect()
