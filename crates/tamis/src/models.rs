@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tamis_embed::{
-    Chat, ChatConfig, EmbedError, Embedder, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig, StaticModel,
+    Chat, ChatConfig, EmbedError, Embedder, EndpointConfig, LocalModel, ModelInfo, Purpose, Remote, RemoteConfig,
+    StaticModel,
 };
 use tamis_store::Background;
 
@@ -137,11 +138,9 @@ impl Models {
                 return Err(Error::argument("model", format!("{name:?}"), allowed));
             }
         };
-        let mut config = ChatConfig::new(&address(endpoint, "/chat/completions"), &endpoint.model);
-        config.api_key = if to_ask { key(name, endpoint)? } else { None };
-        config.timeout = endpoint.timeout_seconds.map_or(config.timeout, Duration::from_secs);
-        config.max_retries = endpoint.max_retries.unwrap_or(config.max_retries);
-        config.requests_per_minute = endpoint.requests_per_minute;
+        let mut config = ChatConfig::new(&address(&endpoint.url, "/chat/completions"), &endpoint.model);
+        set_patience(&mut config.endpoint, endpoint.timeout_seconds, endpoint.max_retries, endpoint.requests_per_minute);
+        config.endpoint.api_key = if to_ask { key(name, endpoint.api_key_env.as_deref())? } else { None };
         Chat::new(config).map_err(|error| Error::Model { model: name.to_owned(), reason: error.to_string() })
     }
 
@@ -222,11 +221,12 @@ impl Models {
             }
             Provider::Openai(endpoint) => {
                 let mut config = remote(endpoint);
-                config.api_key = key(name, endpoint)?;
+                config.endpoint.api_key = key(name, endpoint.api_key_env.as_deref())?;
                 if purpose == Purpose::Query {
-                    config.max_retries = config.max_retries.min(QUERY_RETRIES);
-                    config.timeout = config.timeout.min(QUERY_TIMEOUT);
-                    config.max_wait = config.max_wait.min(QUERY_WAIT);
+                    let EndpointConfig { max_retries, timeout, max_wait, .. } = &mut config.endpoint;
+                    *max_retries = (*max_retries).min(QUERY_RETRIES);
+                    *timeout = (*timeout).min(QUERY_TIMEOUT);
+                    *max_wait = (*max_wait).min(QUERY_WAIT);
                 }
                 self.attempt(name, || Ok(Arc::new(Remote::connect(config)?) as Arc<dyn Embedder>))
             }
@@ -286,30 +286,38 @@ pub(crate) fn outside_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Returns the key of an endpoint that requires one.
-fn key(model: &str, endpoint: &Endpoint) -> Result<Option<String>, Error> {
-    let Some(variable) = &endpoint.api_key_env else { return Ok(None) };
-    let unset = |_| Error::Model {
-        model: model.to_owned(),
-        reason: format!("its key is not there: set the environment variable {variable}, which api_key_env names"),
-    };
-    std::env::var(variable).map(Some).map_err(unset)
+/// Returns the key of an endpoint that requires one, which this variable holds.
+fn key(model: &str, variable: Option<&str>) -> Result<Option<String>, Error> {
+    let unset = |reason| Error::Model { model: model.to_owned(), reason };
+    variable.map(secret).transpose().map_err(unset)
 }
 
-/// Returns the whole address of one of an endpoint's services.
-fn address(endpoint: &Endpoint, service: &str) -> String {
-    let base = endpoint.url.trim_end_matches('/');
+/// Returns the key that an environment variable holds, or the reason why there is none.
+pub(crate) fn secret(variable: &str) -> Result<String, String> {
+    let unset =
+        |_| format!("its key is not there: set the environment variable {variable}, which api_key_env names");
+    std::env::var(variable).map_err(unset)
+}
+
+/// Returns the whole address of one of the services at a base address.
+pub(crate) fn address(base: &str, service: &str) -> String {
+    let base = base.trim_end_matches('/');
     if base.ends_with(service) { base.to_owned() } else { format!("{base}{service}") }
+}
+
+/// Sets what a configuration says of an endpoint's time, retries and rate. The rest keeps its default.
+pub(crate) fn set_patience(config: &mut EndpointConfig, seconds: Option<u64>, retries: Option<u32>, rate: Option<u32>) {
+    config.timeout = seconds.map_or(config.timeout, Duration::from_secs);
+    config.max_retries = retries.unwrap_or(config.max_retries);
+    config.requests_per_minute = rate;
 }
 
 /// Returns all of an endpoint's settings except its key.
 fn remote(endpoint: &Endpoint) -> RemoteConfig {
-    let mut config = RemoteConfig::new(&address(endpoint, "/embeddings"), &endpoint.model);
+    let mut config = RemoteConfig::new(&address(&endpoint.url, "/embeddings"), &endpoint.model);
     config.dimension = endpoint.dimension;
     config.batch_size = endpoint.batch_size.unwrap_or(config.batch_size);
-    config.timeout = endpoint.timeout_seconds.map_or(config.timeout, Duration::from_secs);
-    config.max_retries = endpoint.max_retries.unwrap_or(config.max_retries);
-    config.requests_per_minute = endpoint.requests_per_minute;
+    set_patience(&mut config.endpoint, endpoint.timeout_seconds, endpoint.max_retries, endpoint.requests_per_minute);
     config.passage_prefix = endpoint.passage_prefix.clone().unwrap_or_default();
     config.query_prefix = endpoint.query_prefix.clone().unwrap_or_default();
     config

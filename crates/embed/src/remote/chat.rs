@@ -182,8 +182,11 @@ fn parse(body: &[u8]) -> Result<ChatReply, Rejected> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Duration;
+
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn a_reply_comes_with_its_tokens_where_they_are_counted() {
@@ -219,13 +222,13 @@ mod tests {
                 other => panic!("{other}"),
             }
         };
-        assert_eq!(refused(|config| config.url = "localhost:1".to_owned()), "url");
-        assert_eq!(refused(|config| config.model.clear()), "model");
-        assert_eq!(refused(|config| config.timeout = Duration::ZERO), "timeout");
+        assert_eq!(refused(|config| config.endpoint.url = "localhost:1".to_owned()), "url");
+        assert_eq!(refused(|config| config.endpoint.model.clear()), "model");
+        assert_eq!(refused(|config| config.endpoint.timeout = Duration::ZERO), "timeout");
         assert_eq!(refused(|config| config.max_reply_tokens = 0), "max_reply_tokens");
-        assert_eq!(refused(|config| config.requests_per_minute = Some(0)), "requests_per_minute");
+        assert_eq!(refused(|config| config.endpoint.requests_per_minute = Some(0)), "requests_per_minute");
         let mut config = ChatConfig::new("https://me:pass@api.example.org/v1/chat/completions?key=k", "m");
-        config.api_key = Some("sesame".to_owned());
+        config.endpoint.api_key = Some("sesame".to_owned());
         let shown = format!("{config:?} {}", config.id());
         assert!(!["sesame", "pass", "key=k"].iter().any(|secret| shown.contains(secret)), "{shown}");
     }
