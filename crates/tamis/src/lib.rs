@@ -60,6 +60,7 @@ mod location;
 mod lookup;
 mod models;
 mod progress;
+mod rerankers;
 pub mod search;
 mod status;
 mod user_directories;

@@ -32,7 +32,7 @@ struct Outage {
 const OUTAGE: Duration = Duration::from_secs(30);
 
 /// The retries of a remote model while somebody waits for a search, whatever is configured for indexing.
-const QUERY_RETRIES: u32 = 1;
+pub(crate) const QUERY_RETRIES: u32 = 1;
 const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 const QUERY_WAIT: Duration = Duration::from_secs(2);
 
@@ -218,6 +218,9 @@ impl Models {
         match &definition.provider {
             Provider::Directory { path } => {
                 self.attempt(name, || Ok(Arc::new(LocalModel::open(path)?) as Arc<dyn Embedder>))
+            }
+            Provider::Rerank(_) | Provider::CrossEncoder { .. } => {
+                Err(Error::argument("model", format!("{name:?}"), "a model that makes vectors; this one is a reranker"))
             }
             Provider::Openai(endpoint) => {
                 let mut config = remote(endpoint);

@@ -7,7 +7,7 @@ use crate::print::text::label;
 use crate::session::Session;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
-use tamis::config::{Endpoint, Provider, trust};
+use tamis::config::trust;
 
 /// Trusts the project's configuration file as it is now, and lists the addresses it may send text to and the
 /// directories it may read.
@@ -29,7 +29,7 @@ pub fn run(global: &Global, output: &Output) -> Result<Exit> {
     let mut out = output.styled();
     writeln!(out, "trusted as it is now: {}", label(&file.to_string_lossy()))?;
     for (name, definition) in &config.models {
-        if let Provider::Openai(Endpoint { url, .. }) = &definition.provider {
+        if let Some(url) = definition.provider.url() {
             writeln!(out, "  model {} may send text to {}", label(name), label(url))?;
         }
     }

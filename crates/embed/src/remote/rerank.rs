@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::client::{Client, Deadline};
 use super::endpoint::{EndpointConfig, check};
@@ -14,7 +14,8 @@ use crate::{EmbedError, Provider, Reranker, RerankerInfo};
 const MAX_ANSWER: u64 = 16 << 20;
 
 /// What the scores of an endpoint mean.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RerankScores {
     /// Probabilities, unless a score of the same call or an earlier one lies outside 0 to 1: then log odds. Endpoints in the form
     /// of Text Embeddings Inference are asked for log odds.

@@ -33,7 +33,7 @@ pub use key::Key;
 pub(crate) use key::nearest;
 pub use layers::Origins;
 pub use mcp_tokens::{McpToken, is_token_name};
-pub use models::{Endpoint, ModelDefinition, Provider};
+pub use models::{Endpoint, ModelDefinition, Provider, RerankEndpoint};
 pub use sections::embedding_cache::EmbeddingCacheConfig;
 pub use sections::evidence::EvidenceConfig;
 pub use sections::github::GithubConfig;
@@ -44,6 +44,7 @@ pub use sections::mcp::McpConfig;
 pub use sections::memory::{DecayConfig, DecayMoves, MemoryConfig};
 pub use sections::notes::NoteConfig;
 pub use sections::rank::{RankConfig, RankFactors, RecencyFrom, RecencyUse, VariantConfig};
+pub use sections::rerank::RerankConfig;
 pub use sections::search::{Mode, SearchConfig};
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
@@ -82,6 +83,8 @@ section! {
         pub memory: MemoryConfig;
         /// `[github]`.
         pub github: GithubConfig;
+        /// `[rerank]`.
+        pub rerank: RerankConfig;
         /// `[judge]`.
         pub judge: JudgeConfig;
         /// `[triage]`.
@@ -199,8 +202,11 @@ mod tests {
         // Some keys only take the name of a model that is defined.
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("config.toml");
-        let model = "[models.other]\nprovider = \"openai\"\nurl = \"http://localhost:1/v1\"\nmodel = \"m\"\n";
-        std::fs::write(&path, model).expect("written");
+        let endpoint = "url = \"http://localhost:1/v1\"\nmodel = \"m\"\n";
+        let models = format!(
+            "[models.other]\nprovider = \"openai\"\n{endpoint}[models.reader]\nprovider = \"rerank\"\n{endpoint}"
+        );
+        std::fs::write(&path, models).expect("written");
         let load = |flags: Vec<(String, String, String)>| {
             Config::load(&Origins { user: Some(path.clone()), flags, ..Origins::default() }, None)
         };
@@ -237,7 +243,7 @@ mod tests {
             }
             Allowed::List([]) => ["static", "https://a.example"].map(str::to_owned).to_vec(),
             Allowed::List(words) => vec![words[0].to_owned()],
-            Allowed::Text => ["fixed", "recall=0.9", "static", "other"].map(str::to_owned).to_vec(),
+            Allowed::Text => ["fixed", "recall=0.9", "static", "other", "reader"].map(str::to_owned).to_vec(),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::error::{ConfigError, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use tamis_embed::RerankScores;
 
 /// Names of models that a configuration cannot define.
 pub(super) const BUILT_IN: [&str; 3] = ["auto", "static", "minilm"];
@@ -29,6 +30,29 @@ pub enum Provider {
         /// The directory, relative to the file that names it.
         path: PathBuf,
     },
+    /// An endpoint in the `/rerank` form, for `rerank.model`.
+    Rerank(RerankEndpoint),
+    /// A directory with a cross-encoder for `rerank.model`: `tokenizer.json` and `model.onnx`.
+    #[serde(rename = "cross-encoder")]
+    CrossEncoder {
+        /// The directory, relative to the file that names it.
+        path: PathBuf,
+    },
+}
+
+impl Provider {
+    /// Returns the address that the model sends text to; `None` if it runs here.
+    pub fn url(&self) -> Option<&str> {
+        match self {
+            Provider::Openai(Endpoint { url, .. }) | Provider::Rerank(RerankEndpoint { url, .. }) => Some(url),
+            Provider::Directory { .. } | Provider::CrossEncoder { .. } => None,
+        }
+    }
+
+    /// Returns `true` if the model reads a query and a passage together. It makes no vectors then.
+    pub fn is_reranker(&self) -> bool {
+        matches!(self, Provider::Rerank(_) | Provider::CrossEncoder { .. })
+    }
 }
 
 /// An endpoint that speaks OpenAI's protocols. A chat model, for `judge.model`, ignores the keys that are about vectors.
@@ -57,6 +81,26 @@ pub struct Endpoint {
     pub passage_prefix: Option<String>,
 }
 
+/// An endpoint in the `/rerank` form that Jina, Cohere, Voyage, vLLM, llama.cpp and Text Embeddings Inference share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RerankEndpoint {
+    /// Base address. `/rerank` is added unless it ends with that.
+    pub url: String,
+    /// The model's name at the endpoint.
+    pub model: String,
+    /// Environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Passages in one request, 1 to 1000.
+    pub batch_size: Option<usize>,
+    /// Tries after the first one, 0 to 20, as far as `rerank.timeout_ms` leaves time.
+    pub max_retries: Option<u32>,
+    /// Most requests a minute, 1 or more.
+    pub requests_per_minute: Option<u32>,
+    /// Meaning of its scores: auto, probabilities or log_odds.
+    pub scores: Option<RerankScores>,
+}
+
 pub(super) fn read_models(
     value: toml::Value,
     path: &Path,
@@ -76,7 +120,7 @@ pub(super) fn read_models(
         let mut provider: Provider =
             value.try_into().map_err(|error: toml::de::Error| wrong(key.clone(), shown, error.message()))?;
         check(&provider).map_err(|(field, value, allowed)| wrong(format!("{key}.{field}"), value, allowed))?;
-        if let Provider::Directory { path: directory } = &mut provider
+        if let Provider::Directory { path: directory } | Provider::CrossEncoder { path: directory } = &mut provider
             && directory.is_relative()
             && let Some(parent) = path.parent()
         {
@@ -88,18 +132,26 @@ pub(super) fn read_models(
 }
 
 fn check(provider: &Provider) -> Result<(), (&'static str, String, &'static str)> {
-    let Provider::Openai(endpoint) = provider else { return Ok(()) };
-    let Endpoint { url, dimension, batch_size, timeout_seconds, max_retries, requests_per_minute, .. } = endpoint;
-    if !url.starts_with("http://") && !url.starts_with("https://") {
+    if let Some(url) = provider.url().filter(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
         return Err(("url", format!("{url:?}"), "an address that starts with http:// or https://"));
     }
     let range = |field, value: Option<u64>, low: u64, high: u64, allowed| match value {
         Some(value) if !(low..=high).contains(&value) => Err((field, value.to_string(), allowed)),
         _ => Ok(()),
     };
-    range("dimension", dimension.map(|value| value as u64), 1, 8192, "1 to 8192")?;
-    range("batch_size", batch_size.map(|value| value as u64), 1, 2048, "1 to 2048")?;
-    range("timeout_seconds", *timeout_seconds, 1, 600, "1 to 600")?;
+    let (max_retries, requests_per_minute) = match provider {
+        Provider::Openai(endpoint) => {
+            range("dimension", endpoint.dimension.map(|value| value as u64), 1, 8192, "1 to 8192")?;
+            range("batch_size", endpoint.batch_size.map(|value| value as u64), 1, 2048, "1 to 2048")?;
+            range("timeout_seconds", endpoint.timeout_seconds, 1, 600, "1 to 600")?;
+            (endpoint.max_retries, endpoint.requests_per_minute)
+        }
+        Provider::Rerank(endpoint) => {
+            range("batch_size", endpoint.batch_size.map(|value| value as u64), 1, 1000, "1 to 1000")?;
+            (endpoint.max_retries, endpoint.requests_per_minute)
+        }
+        Provider::Directory { .. } | Provider::CrossEncoder { .. } => return Ok(()),
+    };
     range("max_retries", max_retries.map(u64::from), 0, 20, "0 to 20")?;
     range("requests_per_minute", requests_per_minute.map(u64::from), 1, 1_000_000, "1 to 1000000")
 }

@@ -19,8 +19,8 @@ use crate::config::Config;
 use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
+use crate::rerankers::ConfiguredReranker;
 use crate::search::Judge;
-#[cfg(feature = "judge")]
 use crate::search::RerankerJudge;
 use std::fs;
 use std::path::Path;
@@ -256,14 +256,20 @@ impl Index {
     }
 }
 
-/// The judge that a configuration asks for.
+/// The judge that a configuration asks for: the reranker that it names, else the built-in one.
 fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
+    if let Some(model) = ConfiguredReranker::of(config) {
+        let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
+        let (name, depth, is_remote) = (model.name().to_owned(), config.rerank.depth, model.is_remote());
+        let judge = RerankerJudge::new(name, depth, Some(limit), Box::new(move || model.load()));
+        // An endpoint reads a batch as fast as a pair, and keeps to the limit by itself.
+        return Some(Arc::new(if is_remote { judge.in_rounds_of(depth) } else { judge }));
+    }
     #[cfg(feature = "judge")]
     if config.search.judge {
         let budget = Duration::from_millis(config.search.judge_ms as u64);
         return Some(Arc::new(RerankerJudge::built_in(config.search.judge_depth, Some(budget))));
     }
-    let _ = config;
     None
 }
 

@@ -36,7 +36,6 @@ mod record;
 mod replayed;
 mod required;
 mod rerank;
-#[cfg(feature = "judge")]
 mod reranker_judge;
 mod retrieve;
 mod reusable_pool;
@@ -64,7 +63,6 @@ pub use metadata::MetadataFilter;
 pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
-#[cfg(feature = "judge")]
 pub(crate) use reranker_judge::RerankerJudge;
 pub(crate) use reusable_pool::{Candidates, Ordered, OrderedPassage};
 pub(crate) use scope::Scope;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tamis_embed::{EmbedError, Reranker};
 
-/// The number of pairs that are read between two looks at the clock.
+/// The number of pairs that are usually read between two looks at the clock.
 const ROUND: usize = 8;
 
 /// Pairs kept in each half of the cache. When a half is full the older one goes.
@@ -25,6 +25,7 @@ pub(crate) struct RerankerJudge {
     depth: usize,
     /// The time after which no further round begins; `None` for no limit.
     budget: Option<Duration>,
+    round: usize,
     source: Source,
     model: Mutex<Option<Arc<dyn Reranker>>>,
     known: Mutex<Known>,
@@ -55,10 +56,16 @@ impl RerankerJudge {
     /// Makes a judge of a model that `source` loads.
     pub fn new(name: impl Into<String>, depth: usize, budget: Option<Duration>, source: Source) -> Self {
         let (model, known, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        RerankerJudge { name: name.into(), depth, budget, source, model, known, failed }
+        RerankerJudge { name: name.into(), depth, budget, round: ROUND, source, model, known, failed }
+    }
+
+    /// Has this many pairs, at least one, read between two looks at the clock.
+    pub fn in_rounds_of(self, round: usize) -> Self {
+        RerankerJudge { round: round.max(1), ..self }
     }
 
     /// The judge that is built in.
+    #[cfg(feature = "judge")]
     pub fn built_in(depth: usize, budget: Option<Duration>) -> Self {
         let name = tamis_embed::CrossEncoder::description().id;
         let load = || Ok(Arc::new(tamis_embed::CrossEncoder::built_in()?) as Arc<dyn Reranker>);
@@ -84,7 +91,7 @@ impl RerankerJudge {
         };
         let unread: Vec<usize> = (0..texts.len()).filter(|&at| odds[at].is_none()).collect();
         let mut slowest = Duration::ZERO;
-        for round in unread.chunks(ROUND) {
+        for round in unread.chunks(self.round) {
             // A round that would end late does not begin, but the best entries are always read.
             let elapsed = began.elapsed();
             if elapsed > Duration::ZERO && self.budget.is_some_and(|budget| elapsed + slowest > budget) {

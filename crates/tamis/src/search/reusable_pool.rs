@@ -138,6 +138,12 @@ impl Candidates<'_> {
         let started = Instant::now();
         let decided =
             self.searcher.decide(&self.retrieved, passages, rule, Some(relevance), &mut Stopwatch::start())?;
+        // Nor may a measurement go on without the judge that it names.
+        let asked = self.retrieved.question.judge.as_deref().filter(|_| rule.reads_relevance());
+        if let Some(judge) = asked.filter(|_| !decided.cut.diagnostics.contains_key("judge")) {
+            let (model, reason) = (judge.name().to_owned(), decided.warning.unwrap_or_default());
+            return Err(Error::Model { model, reason });
+        }
         let (counted, places) = (decided.counted(), decided.entry_places());
         let mut copies = decided.copied_documents();
         let Decided { ranked, cut, probabilities, pool, .. } = decided;

@@ -90,6 +90,7 @@ fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
             setting("search.gate", "--no-gate", gate),
             setting("search.judge", "--judge", arguments.judge.then_some("true")),
             setting("search.judge_ms", "--judge", arguments.judge.then_some("60000")),
+            setting("rerank.timeout_ms", "--judge", arguments.judge.then_some("60000")),
         ];
         list.into_iter().chain(others.into_iter().flatten())
     };

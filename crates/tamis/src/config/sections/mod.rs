@@ -12,6 +12,7 @@ pub(super) mod memory;
 mod model_names;
 pub(super) mod notes;
 pub(super) mod rank;
+pub(super) mod rerank;
 pub(super) mod search;
 pub(super) mod telemetry;
 pub(super) mod thresholds;

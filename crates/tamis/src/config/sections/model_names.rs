@@ -2,49 +2,78 @@
 
 use crate::config::declare::Entry;
 use crate::config::error::{ConfigError, Source};
-use crate::config::models::{BUILT_IN, Endpoint, ModelDefinition, Provider};
+use crate::config::models::{BUILT_IN, ModelDefinition, Provider};
 use crate::config::trust;
 
-/// Refuses an unknown name, and a project's choice of a model that sends text away unless the user trusts the project's
-/// file.
+/// Refuses an unknown name, a reranker, and a project's choice of a model that sends text away unless the user trusts the
+/// project's file.
 pub(super) fn one(entry: &Entry<'_>, name: String) -> Result<String, ConfigError> {
     if BUILT_IN.contains(&name.as_str()) {
         return Ok(name);
     }
-    let settings = entry.settings;
-    let Some(definition) = settings.models.get(&name) else {
-        let known: Vec<&str> = settings.models.keys().map(String::as_str).chain(BUILT_IN).collect();
-        return Err(entry.refuse(&*name, format!("one of {}, or defined as [models.{name}]", known.join(", "))));
-    };
-    let from_project =
-        [&definition.source, &entry.setting.source].iter().any(|source| matches!(source, Source::Project(_)));
-    match (&definition.provider, &settings.project_file) {
-        (Provider::Openai(Endpoint { url, .. }), Some(path))
-            if from_project && !settings.user_directory.as_ref().is_some_and(|user| trust::is_trusted(user, path)) =>
-        {
-            Err(ConfigError::Untrusted { path: path.clone(), model: name, url: url.clone() })
+    match entry.settings.models.get(&name) {
+        Some(definition) if !definition.provider.is_reranker() => trusted(entry, definition, name),
+        Some(_) => {
+            Err(entry.refuse(&*name, format!("a model that makes vectors; [models.{name}] is one for rerank.model")))
         }
-        _ => Ok(name),
+        None => {
+            let known = defined(entry, |provider| !provider.is_reranker()).chain(BUILT_IN);
+            let known: Vec<&str> = known.collect();
+            Err(entry.refuse(&*name, format!("one of {}, or defined as [models.{name}]", known.join(", "))))
+        }
     }
 }
 
 /// Checks the name of a chat model, which is always at an endpoint, by the same rule of trust; `None` for `off`.
 pub(super) fn chat(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
-    let provider = entry.settings.models.get(&name).map(|definition| &definition.provider);
-    match (name.as_str(), provider) {
-        ("off", _) => Ok(None),
-        (_, Some(Provider::Openai(_))) => one(entry, name).map(Some),
-        _ => {
-            let is_chat = |definition: &&ModelDefinition| matches!(definition.provider, Provider::Openai(_));
-            let known = entry.settings.models.iter().filter(|(_, definition)| is_chat(definition));
-            let known: Vec<&str> = known.map(|(name, _)| name.as_str()).chain(["off"]).collect();
-            let allowed = format!(
-                "one of {}, or defined as [models.{}] with provider = \"openai\"",
-                known.join(", "),
-                if BUILT_IN.contains(&name.as_str()) { "NAME" } else { &name }
-            );
+    one_or_off(entry, name, "provider = \"openai\"", |provider| matches!(provider, Provider::Openai(_)))
+}
+
+/// Checks the name of a reranker by the same rule of trust; `None` for `off`.
+pub(super) fn reranker(entry: &Entry<'_>, name: String) -> Result<Option<String>, ConfigError> {
+    let provider = "provider = \"rerank\" or provider = \"cross-encoder\"";
+    one_or_off(entry, name, provider, Provider::is_reranker)
+}
+
+/// Checks the name of a model of a certain kind; `None` for `off`.
+fn one_or_off(
+    entry: &Entry<'_>,
+    name: String,
+    provider: &str,
+    fits: impl Fn(&Provider) -> bool,
+) -> Result<Option<String>, ConfigError> {
+    if name == "off" {
+        return Ok(None);
+    }
+    match entry.settings.models.get(&name).filter(|definition| fits(&definition.provider)) {
+        Some(definition) => trusted(entry, definition, name).map(Some),
+        None => {
+            let known: Vec<&str> = defined(entry, fits).chain(["off"]).collect();
+            let own = if BUILT_IN.contains(&name.as_str()) { "NAME" } else { &name };
+            let allowed = format!("one of {}, or defined as [models.{own}] with {provider}", known.join(", "));
             Err(entry.refuse(&*name, allowed))
         }
+    }
+}
+
+/// Returns the names of the defined models of a kind.
+fn defined<'a>(entry: &'a Entry<'_>, fits: impl Fn(&Provider) -> bool) -> impl Iterator<Item = &'a str> {
+    let models = entry.settings.models.iter();
+    models.filter(move |(_, definition)| fits(&definition.provider)).map(|(name, _)| name.as_str())
+}
+
+/// Refuses a project's choice of a model that sends text away unless the user trusts the project's file.
+fn trusted(entry: &Entry<'_>, definition: &ModelDefinition, name: String) -> Result<String, ConfigError> {
+    let settings = entry.settings;
+    let from_project =
+        [&definition.source, &entry.setting.source].iter().any(|source| matches!(source, Source::Project(_)));
+    match (definition.provider.url(), &settings.project_file) {
+        (Some(url), Some(path))
+            if from_project && !settings.user_directory.as_ref().is_some_and(|user| trust::is_trusted(user, path)) =>
+        {
+            Err(ConfigError::Untrusted { path: path.clone(), model: name, url: url.to_owned() })
+        }
+        _ => Ok(name),
     }
 }
 
