@@ -48,7 +48,7 @@ pub struct QueryArguments {
     /// Show what comes nearest even if nothing seems to be on topic
     #[arg(long, help_heading = "Cut", hide_short_help = true)]
     pub no_gate: bool,
-    /// Answer without the judge, whatever search.judge says
+    /// Answer without a judge, whatever search.judge and rerank.model say
     #[arg(long, help_heading = "Cut", hide_short_help = true)]
     pub fast: bool,
 

@@ -27,6 +27,7 @@ mod named_files;
 mod notes;
 mod output;
 mod related;
+mod reranker;
 mod room;
 mod safe_text;
 mod schema;

@@ -70,11 +70,12 @@ impl RemoteRerankerConfig {
     }
 }
 
-/// A cross-encoder behind an HTTP endpoint in the `/rerank` form of Jina, Cohere (v1 and v2), vLLM and llama.cpp, or in that of
-/// Text Embeddings Inference.
+/// A cross-encoder behind an HTTP endpoint in the `/rerank` form of Jina, Cohere (v1 and v2), Voyage, vLLM and llama.cpp, or in
+/// that of Text Embeddings Inference.
 ///
-/// The first form is tried first. A server that refuses it for want of `texts` gets the second one, from then on. Passages
-/// without text are not sent; their log odds are 0. The result does not depend on the order of the scores in the answer.
+/// The first form is tried first. A server that refuses it for want of `texts` gets the second one, from then on. A key that a
+/// server refuses, as Voyage does `top_n`, is left out from then on. Passages without text are not sent; their log odds are 0.
+/// The result does not depend on the order of the scores in the answer.
 ///
 /// ```no_run
 /// use tamis_embed::{RemoteReranker, RemoteRerankerConfig, Reranker};
@@ -93,7 +94,9 @@ pub struct RemoteReranker {
     /// The server wants the form of Text Embeddings Inference.
     takes_texts: AtomicBool,
     /// The server refuses `return_documents`.
-    takes_few_keys: AtomicBool,
+    refuses_return: AtomicBool,
+    /// The server refuses `top_n`.
+    refuses_top: AtomicBool,
     /// A score was outside 0 to 1.
     sends_log_odds: AtomicBool,
 }
@@ -103,7 +106,8 @@ struct Body<'a> {
     model: &'a str,
     query: &'a str,
     documents: &'a [&'a str],
-    top_n: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_n: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     return_documents: Option<bool>,
 }
@@ -126,8 +130,8 @@ impl RemoteReranker {
         config.validate()?;
         let info = RerankerInfo { id: config.id(), provider: Provider::Remote };
         let client = Client::new(&config.endpoint, MAX_ANSWER);
-        let [takes_texts, takes_few_keys, sends_log_odds] = [const { AtomicBool::new(false) }; 3];
-        Ok(Self { config, info, client, takes_texts, takes_few_keys, sends_log_odds })
+        let [takes_texts, refuses_return, refuses_top, sends_log_odds] = [const { AtomicBool::new(false) }; 4];
+        Ok(Self { config, info, client, takes_texts, refuses_return, refuses_top, sends_log_odds })
     }
 
     /// Sends one request in the form that the server takes, and finds that out if need be.
@@ -136,15 +140,19 @@ impl RemoteReranker {
             return self.request_texts(query, texts, deadline);
         }
         loop {
-            let few = self.takes_few_keys.load(Ordering::Relaxed);
             let model = &self.config.endpoint.model;
-            let return_documents = (!few).then_some(false);
-            let body = Body { model, query, documents: texts, top_n: texts.len(), return_documents };
+            let sends_return = !self.refuses_return.load(Ordering::Relaxed);
+            let sends_top = !self.refuses_top.load(Ordering::Relaxed);
+            let return_documents = sends_return.then_some(false);
+            let top_n = sends_top.then_some(texts.len());
+            let body = Body { model, query, documents: texts, top_n, return_documents };
             let answer = self.client.send(deadline, &body, |answer| parse(answer, texts.len()));
             let Err(EmbedError::Refused { status: 400 | 422, reason, .. }) = &answer else { return answer };
             // A server that refuses a body names the key.
-            if !few && reason.contains("return_documents") {
-                self.takes_few_keys.store(true, Ordering::Relaxed);
+            if sends_return && reason.contains("return_documents") {
+                self.refuses_return.store(true, Ordering::Relaxed);
+            } else if sends_top && reason.contains("top_n") {
+                self.refuses_top.store(true, Ordering::Relaxed);
             } else if reason.contains("texts") {
                 let answer = self.request_texts(query, texts, deadline)?;
                 self.takes_texts.store(true, Ordering::Relaxed);

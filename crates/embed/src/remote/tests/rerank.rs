@@ -104,11 +104,14 @@ fn a_server_that_wants_texts_gets_them_from_then_on() {
 
 #[test]
 fn a_server_that_refuses_a_key_is_asked_without_it() {
-    let refusal = Reply::Http(400, "", "unknown field: return_documents".to_owned());
-    let (reranker, requests) = reranker(vec![refusal, USUAL, USUAL], |_| ());
+    let no_return = Reply::Http(400, "", "unknown field: return_documents".to_owned());
+    let no_top = Reply::Http(400, "", r#"{"detail": "Argument 'top_n' is not supported by our API"}"#.to_owned());
+    let (reranker, requests) = reranker(vec![no_return, no_top, USUAL, USUAL], |_| ());
     assert!(near(&reranker.score("q", &["0.5"]).unwrap(), &[0.0]));
     assert!(near(&reranker.score("q", &["0.5"]).unwrap(), &[0.0]));
-    assert!(requests.try_iter().skip(1).all(|request| !request.contains("return_documents")));
+    let bodies: Vec<String> = requests.try_iter().collect();
+    assert!(bodies[1].ends_with(r#""top_n":1}"#) && bodies.len() == 4, "{bodies:?}");
+    assert!(bodies[2..].iter().all(|body| body.ends_with(r#""documents":["0.5"]}"#)), "{bodies:?}");
 }
 
 #[test]

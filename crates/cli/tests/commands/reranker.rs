@@ -1,0 +1,134 @@
+//! A reranker at an endpoint in this process, chosen by a project's configuration.
+
+use crate::support::{Tree, run};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The words of a passage that the endpoint takes for the answer.
+const ANSWER: &str = "compost heap";
+
+const QUERY: &str = "heat the oven before baking";
+
+/// An endpoint that takes one passage for the answer and counts its calls. It refuses whoever has no key.
+fn endpoint() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v2", listener.local_addr().expect("an address"));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            answer(stream.expect("a connection"));
+        }
+    });
+    (url, calls)
+}
+
+fn answer(mut stream: TcpStream) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        reader.read_line(&mut head).expect("a head");
+    }
+    assert!(head.starts_with("POST /v2/rerank "), "{head}");
+    let lower = head.to_lowercase();
+    let length = lower.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()).expect("a length");
+    let mut body = vec![0; length.trim().parse().expect("a number")];
+    reader.read_exact(&mut body).expect("a body");
+    let body: Value = serde_json::from_slice(&body).expect("JSON");
+    let texts = body["documents"].as_array().expect("documents").iter();
+    let score = |text: &Value| if text.as_str().is_some_and(|text| text.contains(ANSWER)) { 0.999 } else { 0.001 };
+    let results = texts.enumerate().map(|(index, text)| json!({ "index": index, "relevance_score": score(text) }));
+    let (status, body) = match lower.contains("authorization: bearer sesame") {
+        true => (200, json!({ "results": results.collect::<Vec<_>>() }).to_string()),
+        false => (401, "the key \u{1b}[31m is wrong".to_owned()),
+    };
+    let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+    let _ = stream.write_all(format!("{head}{body}").as_bytes());
+}
+
+fn settings(url: &str) -> String {
+    format!(
+        "[search]\ngate = false\n\n[rerank]\nmodel = \"reader\"\n\n[models.reader]\nprovider = \"rerank\"\nurl = \"{url}\"\n\
+         model = \"m\"\napi_key_env = \"READER_KEY\"\n"
+    )
+}
+
+/// Searches with a key. Returns the answer and what stands on standard error; the key stands in neither.
+fn search(tree: &Tree, key: Option<&str>, further: &[&str]) -> (Value, String) {
+    let mut command = tree.tamis(&[&["search", "--json", "--explain", QUERY], further].concat());
+    if let Some(key) = key {
+        command.env("READER_KEY", key);
+    }
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{err}");
+    assert!(!out.contains("sesame") && !err.contains("sesame"), "{out}{err}");
+    assert!(!err.contains('\u{1b}'), "{err:?}");
+    (serde_json::from_str(&out).expect("JSON"), err)
+}
+
+#[test]
+fn a_trusted_reranker_decides_and_a_failing_one_is_said() {
+    let (url, calls) = endpoint();
+    let tree = Tree::indexed();
+    tree.write(".tamis/config.toml", &settings(&url));
+    let (code, _, err) = run(tree.tamis(&["search", QUERY]));
+    assert_eq!(code, 2);
+    assert!(err.contains(&format!("sends text to {url}")) && err.contains("tamis trust"), "{err}");
+    let (code, out, _) = run(tree.tamis(&["trust"]));
+    assert_eq!(code, 0);
+    assert!(out.contains(&format!("model reader may send text to {url}")), "{out}");
+
+    let (answer, err) = search(&tree, None, &[]);
+    assert_eq!(answer["results"][0]["path"], "docs/bread.md", "{answer}");
+    assert!(err.contains("decided without rerank:m@") && err.contains("variable READER_KEY"), "{err}");
+    let (_, err) = search(&tree, Some("sesame"), &["--fast"]);
+    assert_eq!((err.as_str(), calls.load(Ordering::SeqCst)), ("", 0), "nothing was sent so far");
+
+    let (answer, err) = search(&tree, Some("sesame"), &[]);
+    assert_eq!(answer["results"][0]["path"], "docs/garden.md", "{answer}");
+    assert!(answer["cut"]["diagnostics"]["judge"].as_str().is_some_and(|name| name.starts_with("rerank:m@127")));
+    assert_eq!((err.as_str(), calls.load(Ordering::SeqCst)), ("", 1));
+    let (answer, err) = search(&tree, Some("wrong"), &[]);
+    assert_eq!(answer["results"][0]["path"], "docs/bread.md", "{answer}");
+    assert!(err.contains("warning:") && err.contains("check the API key"), "{err}");
+    assert!(answer["warnings"][0].as_str().is_some_and(|warning| warning.contains("rerank:m@127")), "{answer}");
+}
+
+#[test]
+fn an_evaluation_reads_with_it_and_ends_when_it_fails() {
+    let (url, calls) = endpoint();
+    let tree = Tree::empty();
+    std::fs::write(tree.home().join("config.toml"), settings(&url)).expect("written");
+    let texts = ["Turn the compost heap every month.", "Heat the oven before baking.", "The moon raises the tides."];
+    let corpus = texts.iter().zip(1..).map(|(text, at)| format!("{{\"_id\":\"d{at}\",\"text\":\"{text}\"}}\n"));
+    tree.write("test/corpus.jsonl", &corpus.collect::<String>());
+    tree.write("test/queries.jsonl", &format!("{{\"_id\":\"q1\",\"text\":\"{QUERY}\"}}\n"));
+    tree.write("test/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\n");
+    let eval = |key: &str| {
+        let mut command = tree.tamis(&["eval", "test", "--judge", "--cut", "auto", "--json"]);
+        command.env("READER_KEY", key);
+        run(command)
+    };
+    let (code, out, err) = eval("sesame");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("judge rerank:m@127.0.0.1") && err.contains("judge rerank:m@127.0.0.1"), "{out}{err}");
+    assert!(calls.load(Ordering::SeqCst) > 0);
+    let (code, out, err) = eval("wrong");
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("rerank:m@127.0.0.1") && err.contains("check the API key"), "{err}");
+}
+
+#[test]
+fn the_settings_are_listed() {
+    let tree = Tree::new();
+    std::fs::write(tree.home().join("config.toml"), settings("http://localhost:1/v2")).expect("written");
+    let (code, out, _) = run(tree.tamis(&["config"]));
+    assert_eq!(code, 0);
+    for line in ["[rerank]", "timeout_ms = 2000", "provider = \"rerank\"", "api_key_env = \"READER_KEY\""] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+}
