@@ -139,7 +139,12 @@ impl Models {
             }
         };
         let mut config = ChatConfig::new(&address(&endpoint.url, "/chat/completions"), &endpoint.model);
-        set_patience(&mut config.endpoint, endpoint.timeout_seconds, endpoint.max_retries, endpoint.requests_per_minute);
+        set_patience(
+            &mut config.endpoint,
+            endpoint.timeout_seconds,
+            endpoint.max_retries,
+            endpoint.requests_per_minute,
+        );
         config.endpoint.api_key = if to_ask { key(name, endpoint.api_key_env.as_deref())? } else { None };
         Chat::new(config).map_err(|error| Error::Model { model: name.to_owned(), reason: error.to_string() })
     }
@@ -297,8 +302,7 @@ fn key(model: &str, variable: Option<&str>) -> Result<Option<String>, Error> {
 
 /// Returns the key that an environment variable holds, or the reason why there is none.
 pub(crate) fn secret(variable: &str) -> Result<String, String> {
-    let unset =
-        |_| format!("its key is not there: set the environment variable {variable}, which api_key_env names");
+    let unset = |_| format!("its key is not there: set the environment variable {variable}, which api_key_env names");
     std::env::var(variable).map_err(unset)
 }
 

@@ -21,7 +21,10 @@ pub(crate) struct ConfiguredReranker {
 #[derive(Clone)]
 enum Origin {
     /// Without the key, which is read when the model is first needed.
-    Endpoint { config: Box<RemoteRerankerConfig>, api_key_env: Option<String> },
+    Endpoint {
+        config: Box<RemoteRerankerConfig>,
+        api_key_env: Option<String>,
+    },
     Directory(PathBuf),
 }
 
@@ -138,7 +141,7 @@ mod tests {
     }
 
     fn error(model: &ConfiguredReranker) -> String {
-        model.load().err().expect("not there").to_string()
+        model.load().expect_err("not there").to_string()
     }
 
     #[test]

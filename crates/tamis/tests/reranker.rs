@@ -45,7 +45,9 @@ impl Endpoint {
 
     /// An endpoint that takes what speaks of a shop for an answer, and nothing else.
     fn for_shops() -> Self {
-        Self::start(|documents| Some((200, scores(documents, |text| if text.contains("shop") { 0.999 } else { 0.001 }))))
+        Self::start(|documents| {
+            Some((200, scores(documents, |text| if text.contains("shop") { 0.999 } else { 0.001 })))
+        })
     }
 
     fn requests(&self) -> Vec<Value> {
@@ -80,7 +82,7 @@ fn respond(mut stream: TcpStream, status: u16, body: &str) {
 fn tree() -> Tree {
     Tree::new(&[
         ("oven.md", "# The oven\n\nHeat the oven to 220 degrees before the bread goes in.\n"),
-        ("buying.md", "# Buying an oven\n\nAn oven for bread costs money. Ask how hot the shop is in summer.\n"),
+        ("shop.md", "# The shop\n\nIn summer the shop sells bread and lemonade at the corner.\n"),
         ("tide.md", "# The tide\n\nShips wait for the tide before they leave the harbour.\n"),
         ("violin.md", "# The violin\n\nThe bow needs rosin, and the strings are tuned in fifths.\n"),
     ])
@@ -129,7 +131,7 @@ fn a_reranker_decides_and_no_pair_is_sent_twice() {
     assert!(endpoint.requests().is_empty(), "--fast asks nobody");
 
     let answer = ask(&index);
-    assert_eq!(paths(&answer)[0], "buying.md");
+    assert_eq!(paths(&answer)[0], "shop.md");
     assert!((answer.results[0].judged.expect("read") - 0.999).abs() < 1e-6 && answer.warnings.is_empty());
     let name = answer.cut.diagnostics["judge"].as_str().expect("a name");
     assert!(name.starts_with("rerank:m@127.0.0.1:"), "{name}");
@@ -139,7 +141,7 @@ fn a_reranker_decides_and_no_pair_is_sent_twice() {
     assert_eq!(answer.cut.diagnostics["judged"], documents.len());
     assert!(documents.iter().any(|text| text.as_str().is_some_and(|text| text.contains("220 degrees"))));
 
-    assert_eq!(ask(&index).results[0].path, "buying.md");
+    assert_eq!(ask(&index).results[0].path, "shop.md");
     assert_eq!(search(&index, fast).results[0].path, "oven.md");
     assert_eq!(endpoint.requests().len(), 1);
 }

@@ -56,13 +56,14 @@ impl LocalModel {
     /// A file is missing, unreadable or unsupported. The message names the file.
     pub fn open(directory: &Path) -> Result<Self, EmbedError> {
         let files = Files::new(directory)?;
+        let mut tokenizer = tokenizer(&files)?;
         let network = Self::network(&files).map_err(|reason| files.unusable(reason))?;
         let max_tokens = match network {
             Network::Transformer(_) => Some(files.max_tokens()),
             Network::Table(_) => None,
         };
         let truncation = max_tokens.map(|max_length| TruncationParams { max_length, ..TruncationParams::default() });
-        let tokenizer = tokenizer(&files, truncation)?;
+        tokenizer.with_truncation(truncation).map_err(|error| files.unusable(format!("tokenizer.json: {error}")))?;
         let unknown = ["[UNK]", "<unk>"].into_iter().find_map(|token| tokenizer.token_to_id(token));
         let info = ModelInfo {
             id: files.id(),
@@ -155,12 +156,12 @@ fn onnx_encoder(name: &str, path: &Path, pooling: Pooling) -> Result<Encoder, St
     Encoder::new(model, pooling).map_err(|reason| format!("{name}: {reason}"))
 }
 
-/// Returns the tokenizer of a directory, which pads nothing.
-fn tokenizer(files: &Files, truncation: Option<TruncationParams>) -> Result<Tokenizer, EmbedError> {
+/// Returns the tokenizer of a directory, which pads nothing and cuts nothing.
+fn tokenizer(files: &Files) -> Result<Tokenizer, EmbedError> {
     let unusable = |error: tokenizers::Error| files.unusable(format!("tokenizer.json: {error}"));
     let mut tokenizer = Tokenizer::from_bytes(files.tokenizer()?).map_err(unusable)?;
     tokenizer.with_padding(None);
-    tokenizer.with_truncation(truncation).map_err(unusable)?;
+    tokenizer.with_truncation(None).map_err(unusable)?;
     Ok(tokenizer)
 }
 

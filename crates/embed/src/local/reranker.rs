@@ -46,7 +46,7 @@ impl LocalReranker {
     /// A file is missing, unreadable or unsupported. The message names the file.
     pub fn open(directory: &Path) -> Result<Self, EmbedError> {
         let files = Files::new(directory)?;
-        let tokenizer = tokenizer(&files, None)?;
+        let tokenizer = tokenizer(&files)?;
         let max_tokens = files.max_tokens().min(MOST_TOKENS);
         if max_tokens < FEWEST_TOKENS {
             let reason =
