@@ -82,7 +82,7 @@ impl LocalModel {
 
     fn network(files: &Files) -> Result<Network, String> {
         if let Some((name, path)) = files.onnx() {
-            return Ok(Network::Transformer(Box::new(onnx_encoder(name, &path, files.pooling()?)?)));
+            return Ok(Network::Transformer(Box::new(onnx_encoder(name, &path, || files.pooling())?)));
         }
         let weights = files.safetensors()?;
         if let Some(table) = Table::find(weights)? {
@@ -148,12 +148,12 @@ impl LocalModel {
 }
 
 /// Loads an ONNX file. Errors begin with its name.
-fn onnx_encoder(name: &str, path: &Path, pooling: Pooling) -> Result<Encoder, String> {
+fn onnx_encoder(name: &str, path: &Path, pooling: impl FnOnce() -> Result<Pooling, String>) -> Result<Encoder, String> {
     let model = ModelOptions::with_all_ops()
         .prepack_weights(true)
         .load_file(path)
         .map_err(|error| format!("{name}: {error}"))?;
-    Encoder::new(model, pooling).map_err(|reason| format!("{name}: {reason}"))
+    Encoder::new(model, pooling()?).map_err(|reason| format!("{name}: {reason}"))
 }
 
 /// Returns the tokenizer of a directory, which pads nothing and cuts nothing.

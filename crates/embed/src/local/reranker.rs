@@ -56,7 +56,7 @@ impl LocalReranker {
         let (name, path) = files.onnx().ok_or_else(|| {
             files.unusable("it has no model.onnx; export the cross-encoder as ONNX into the directory".to_owned())
         })?;
-        let encoder = onnx_encoder(name, &path, Pooling::Logits).map_err(|reason| files.unusable(reason))?;
+        let encoder = onnx_encoder(name, &path, || Ok(Pooling::Logits)).map_err(|reason| files.unusable(reason))?;
         let info = RerankerInfo { id: files.id(), provider: Provider::Local };
         let model = Self { info, tokenizer, encoder, max_tokens };
         model.score("query", &["passage"])?;
