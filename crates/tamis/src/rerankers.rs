@@ -53,7 +53,8 @@ impl ConfiguredReranker {
         Some(ConfiguredReranker { name: format!("{id}{}", calibration.suffix()), origin, calibration })
     }
 
-    /// Returns its name for explanations and records. A calibration is part of it: what was learned under other probabilities does not hold.
+    /// Returns its name for explanations and records. A calibration is part of it, because what was learned under other
+    /// probabilities does not hold.
     pub fn name(&self) -> &str {
         &self.name
     }
