@@ -16,12 +16,14 @@ pub(crate) use usage_log::{UsageLogFile, now_ms};
 
 use crate::Error;
 use crate::config::Config;
+#[cfg(feature = "judge")]
+use crate::config::JudgeUse;
 use crate::location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 use crate::search::Judge;
 #[cfg(feature = "judge")]
-use crate::search::RerankerJudge;
+use crate::search::built_in_judge;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -259,9 +261,9 @@ impl Index {
 /// The judge that a configuration asks for.
 fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
     #[cfg(feature = "judge")]
-    if config.search.judge {
+    if config.search.judge != JudgeUse::Off {
         let budget = Duration::from_millis(config.search.judge_ms as u64);
-        return Some(Arc::new(RerankerJudge::built_in(config.search.judge_depth, Some(budget))));
+        return Some(built_in_judge(config.search.judge_depth, Some(budget)));
     }
     let _ = config;
     None

@@ -65,7 +65,7 @@ pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
 #[cfg(feature = "judge")]
-pub(crate) use reranker_judge::RerankerJudge;
+pub use reranker_judge::built_in_judge;
 pub(crate) use reusable_pool::{Candidates, Ordered, OrderedPassage};
 pub(crate) use scope::Scope;
 pub(crate) use searcher::Searcher;
