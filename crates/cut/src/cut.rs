@@ -35,6 +35,10 @@ pub struct Cut {
     /// The probability that each candidate is relevant, in the pool's order, where the method computes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probabilities: Vec<f64>,
+    /// The probability that each candidate is relevant by its score alone, where a judge changed it; in the order of
+    /// `probabilities`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_scores: Vec<f64>,
     /// The order in which to keep, as positions in the pool, where the method changed it; `keep` then counts from its
     /// beginning, and `probabilities` follow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,6 +62,7 @@ impl Cut {
             dropped_non_finite: pool.dropped_non_finite(),
             diagnostics: BTreeMap::new(),
             probabilities: Vec::new(),
+            by_scores: Vec::new(),
             order: None,
             gated: false,
         }

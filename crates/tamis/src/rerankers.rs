@@ -64,6 +64,11 @@ impl ConfiguredReranker {
         matches!(self.origin, Origin::Endpoint { .. })
     }
 
+    /// Returns `true` if its log odds were calibrated on this collection.
+    pub fn is_calibrated(&self) -> bool {
+        self.calibration != Calibration::NONE
+    }
+
     /// Loads it.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ fn tree() -> Tree {
 #[test]
 fn the_judge_reads_what_the_cut_counts_and_says_what_it_thinks() {
     let tree = tree();
-    let settings = [("search.judge", "true"), ("search.judge_ms", "60000"), ("search.gate", "false")];
+    let settings = [("search.judge", "on"), ("search.judge_ms", "60000"), ("search.gate", "false")];
     let index = tree.open(&settings);
     refresh(&index);
     let request = SearchRequest { explain: true, ..SearchRequest::new("how hot must the oven be for bread") };

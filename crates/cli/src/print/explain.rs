@@ -52,7 +52,11 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     let placed = pool.iter().zip(1..).any(|(entry, rank)| entry.rank.is_some_and(|placed| placed != rank));
     let several = pool.iter().any(|entry| entry.passages > 1);
     let copied = pool.iter().any(|entry| entry.copies > 0);
+    let judged = pool.iter().any(|entry| entry.judged.is_some());
     let mut heads = vec![">", "", ">score", ">bm25", ">similarity", ">coverage"];
+    if judged {
+        heads.extend([">by score", ">by judge", ">probability"]);
+    }
     heads.extend(moved.then_some(">distance ×"));
     heads.extend(aged.then_some(">days old"));
     heads.extend(decays.then_some(">decay"));
@@ -76,6 +80,9 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
             maybe(entry.similarity),
             maybe(entry.coverage),
         ];
+        if judged {
+            row.extend([entry.probability_by_score, entry.judged, entry.probability].map(maybe));
+        }
         row.extend(moved.then(|| number(entry.distance_factor)));
         row.extend(aged.then(|| entry.age_days.map_or_else(|| "?".into(), |days| format!("{days:.0}"))));
         row.extend(decays.then(|| number(entry.decay)));

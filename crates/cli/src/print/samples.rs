@@ -133,6 +133,7 @@ pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
         coverage: Some(0.5),
         score,
         judged: None,
+        probability_by_score: None,
         probability: None,
     }
 }

@@ -328,6 +328,8 @@ pub struct PoolEntry {
     /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
     /// judge did not read it.
     pub judged: Option<f64>,
+    /// The probability that it answers the query by its score alone, if a judge changed it.
+    pub probability_by_score: Option<f64>,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,
 }

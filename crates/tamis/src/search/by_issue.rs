@@ -245,6 +245,7 @@ impl Searcher<'_> {
             scoring: ScoringKey::new(ScoringKind::Issues, Fusion::Rrf { k: served.rrf_k }),
             rerank: Rerank::none(&self.index.config.rank),
             probabilities: None,
+            by_scores: Vec::new(),
             pool: Pool::scores(values).ok()?,
             order: None,
             replaced: None,

@@ -109,6 +109,7 @@ impl Searcher<'_> {
             scoring: ScoringKey::new(ScoringKind::Evidence, fusion).with("proposed", query.candidates),
             rerank: Rerank::none(&self.index.config.rank),
             probabilities,
+            by_scores: Vec::new(),
             pool,
             order: None,
             replaced: None,
@@ -172,7 +173,7 @@ impl Searcher<'_> {
                 let beyond = retrieved.coverage.passages > listed.values.len() as u64;
                 let cut = least_similarity(&listed.values, least, beyond);
                 let pool = decide::pool(take(&mut listed.values), None, 0, None, Default::default())?;
-                return Ok(Decision { report: cut, probabilities: None, pool, order: None });
+                return Ok(Decision { report: cut, probabilities: None, by_scores: Vec::new(), pool, order: None });
             }
         };
         let grounds = Grounds { gate, reference, relevance: Default::default(), judgements: None };

@@ -254,6 +254,8 @@ pub(super) struct Decision {
     pub report: CutReport,
     /// The probability of relevance of each ranked candidate, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
+    /// The probability of each ranked candidate by its score alone, if a judge changed it.
+    pub by_scores: Vec<f64>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
     /// The order that a judge gave the counted candidates, as positions in the pool.
@@ -319,10 +321,10 @@ pub(super) fn decide(
         None => rule.cut(&pool),
     };
     let probabilities = (!cut.probabilities.is_empty()).then(|| cut.probabilities.clone());
-    let order = cut.order.clone();
+    let (order, by_scores) = (cut.order.clone(), cut.by_scores.clone());
     let mut report = CutReport::from(cut);
     report.explain_short(short.len());
-    Ok(Decision { report, probabilities, pool, order })
+    Ok(Decision { report, probabilities, by_scores, pool, order })
 }
 
 /// Returns the absolute evidence of the best candidates, over all phrasings. Those that fall short of the threshold of their

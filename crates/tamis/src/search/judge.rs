@@ -52,12 +52,23 @@ pub trait Judge: Debug + Send + Sync {
         20
     }
 
+    /// The weight of its order, if it compares the passages of one list better than it knows how many of them are relevant
+    /// ([`Judgements::comparing`](tamis_cut::Judgements::comparing)). `None`: its probabilities hold for every collection.
+    fn comparing(&self) -> Option<f64> {
+        None
+    }
+
     /// Returns, for each passage, the probability from 0 to 1 that it answers the query, as if half of all passages did.
     /// `None`: no opinion.
     ///
     /// # Errors
     /// A short reason. The search is then decided by scores alone, with a warning.
     fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String>;
+
+    /// The judgements that its probabilities stand for, in the order of the passages.
+    fn judgements(&self, probabilities: Vec<Option<f64>>) -> Judgements {
+        self.comparing().into_iter().fold(Judgements::new(probabilities), Judgements::comparing)
+    }
 }
 
 /// A passage as a judge reads it.
@@ -70,6 +81,13 @@ pub struct JudgedPassage<'a> {
     pub title: Option<&'a str>,
     /// Its text.
     pub text: &'a str,
+}
+
+impl<'a> JudgedPassage<'a> {
+    /// A passage without a title.
+    pub fn new(path: &'a str, text: &'a str) -> Self {
+        JudgedPassage { path, title: None, text }
+    }
 }
 
 impl Searcher<'_> {
@@ -91,11 +109,12 @@ impl Searcher<'_> {
             })
             .collect();
         match judge.judge(query, &passages) {
-            Ok(probabilities) => {
+            Ok(mut probabilities) => {
+                probabilities.truncate(depth);
                 for (entry, probability) in entries[..depth].iter_mut().zip(&probabilities) {
                     entry.judged = *probability;
                 }
-                (Some(Judgements::new(probabilities.into_iter().take(depth))), None)
+                (Some(judge.judgements(probabilities)), None)
             }
             Err(reason) => (None, Some(format!("decided without {}: {reason}", judge.name()))),
         }

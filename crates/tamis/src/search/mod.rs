@@ -64,6 +64,8 @@ pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};
 pub(crate) use reranker_judge::RerankerJudge;
+#[cfg(feature = "judge")]
+pub use reranker_judge::built_in_judge;
 pub(crate) use reusable_pool::{Candidates, Ordered, OrderedPassage};
 pub(crate) use scope::Scope;
 pub(crate) use searcher::Searcher;

@@ -176,6 +176,7 @@ pub(super) fn pool_entries(
         coverage: hit.candidate.coverage,
         score: hit.score,
         judged: hit.judged,
+        probability_by_score: decided.by_scores.get(at).copied(),
         probability: decided.probability(at),
     };
     let mut pool: Vec<PoolEntry> = ranked.iter().enumerate().take(decided.counted()).map(entry).collect();

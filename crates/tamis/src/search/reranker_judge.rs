@@ -16,6 +16,10 @@ const REMEMBERED: usize = 10_000;
 /// The time during which a model that failed is not asked again, so that not every search waits for it.
 const OUTAGE: Duration = Duration::from_secs(30);
 
+/// The weight of a cross-encoder's order relative to that of the scores: where both are standardized, two thirds of the
+/// evidence stay with the scores. Chosen with whole families of collections left out; see `docs/research/auto.md`.
+const COMPARING: f64 = 0.5;
+
 /// Where the model comes from. It is loaded on first use.
 type Source = Box<dyn Fn() -> Result<Arc<dyn Reranker>, EmbedError> + Send + Sync>;
 
@@ -26,6 +30,8 @@ pub(crate) struct RerankerJudge {
     /// The time after which no further round begins; `None` for no limit.
     budget: Option<Duration>,
     round: usize,
+    /// The weight of its order; `None` if its probabilities hold as they are.
+    comparing: Option<f64>,
     source: Source,
     model: Mutex<Option<Arc<dyn Reranker>>>,
     known: Mutex<Known>,
@@ -56,12 +62,17 @@ impl RerankerJudge {
     /// Makes a judge of a model that `source` loads.
     pub fn new(name: impl Into<String>, depth: usize, budget: Option<Duration>, source: Source) -> Self {
         let (model, known, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        RerankerJudge { name: name.into(), depth, budget, round: ROUND, source, model, known, failed }
+        RerankerJudge { name: name.into(), depth, budget, round: ROUND, comparing: Some(COMPARING), source, model, known, failed }
     }
 
     /// Has this many pairs, at least one, read between two looks at the clock.
     pub fn in_rounds_of(self, round: usize) -> Self {
         RerankerJudge { round: round.max(1), ..self }
+    }
+
+    /// Takes its probabilities at their word, since they were calibrated on the collection.
+    pub fn calibrated(self) -> Self {
+        RerankerJudge { comparing: None, ..self }
     }
 
     /// The judge that is built in.
@@ -139,6 +150,10 @@ impl Judge for RerankerJudge {
         self.depth
     }
 
+    fn comparing(&self) -> Option<f64> {
+        self.comparing
+    }
+
     fn judge(&self, query: &str, passages: &[JudgedPassage<'_>]) -> Result<Vec<Option<f64>>, String> {
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, reason)) = failed().as_ref().filter(|(since, _)| since.elapsed() < OUTAGE) {
@@ -155,6 +170,12 @@ impl Judge for RerankerJudge {
             }
         }
     }
+}
+
+/// The judge that is built in: it reads the first `depth` passages, and begins no further one after `budget`.
+#[cfg(feature = "judge")]
+pub fn built_in_judge(depth: usize, budget: Option<Duration>) -> Arc<dyn Judge> {
+    Arc::new(RerankerJudge::built_in(depth, budget))
 }
 
 impl std::fmt::Debug for RerankerJudge {

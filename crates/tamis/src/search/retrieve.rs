@@ -71,6 +71,8 @@ pub(super) struct Decided {
     pub rerank: Rerank,
     /// The probability of relevance of each of `ranked`, if the rule gives one.
     pub probabilities: Option<Vec<f64>>,
+    /// Their probabilities by their scores alone, if a judge changed them.
+    pub by_scores: Vec<f64>,
     /// The values that the rule read, with their background.
     pub pool: Pool,
     /// The order that a judge gave the counted candidates, as positions in the pool.
@@ -259,7 +261,7 @@ impl<'a> Searcher<'a> {
         let grounds = decide::Grounds { gate: gate.as_ref(), reference, relevance, judgements };
         let decision = decide::decide(rule, &grounds, &retrieved.gathered, &mut listed)?;
         clock.lap("cut");
-        let decide::Decision { report: mut cut, probabilities, pool, order } = decision;
+        let decide::Decision { report: mut cut, probabilities, by_scores, pool, order } = decision;
         if let Some(gate) = waived_gate {
             let known = decide::known(&retrieved.gathered, &listed.short, grounds.reference);
             cut.explain_waived(&gate.judge(&known));
@@ -288,6 +290,7 @@ impl<'a> Searcher<'a> {
             scoring,
             rerank,
             probabilities,
+            by_scores,
             pool,
             order,
             replaced,

@@ -9,7 +9,7 @@ mod row;
 use crate::args::{CutArguments, refused};
 use crate::exit::Exit;
 use crate::output::Output;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use evidence::{Candidates, Reading, Reference};
 use read::{Input, read};
 use row::{Row, SCORE};
@@ -17,8 +17,11 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use tamis::CutReport;
-use tamis::cut::{Cut, Gate, Orientation, Value};
-use tamis::search::TunedRule;
+use tamis::cut::{Cut, Gate, Orientation, Rule, Value};
+use tamis::search::{JudgedPassage, TunedRule, built_in_judge};
+
+/// The number of first lines that a judge reads, as in a search.
+const READ: usize = 16;
 
 /// Keeps the relevant lines of standard input.
 ///
@@ -35,8 +38,14 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
         (None, Some(mean)) => Reference::Mean(mean),
         (None, None) => Reference::None,
     };
-    let candidates = Candidates::of(&input.rows, &reference, asked.rule(), reading(arguments, &input)?)?;
+    let mut candidates = Candidates::of(&input.rows, &reference, asked.rule(), reading(arguments, &input)?)?;
+    if let Some(query) = &arguments.judge {
+        read_by_judge(query, &mut candidates, &input.rows, asked.rule())?;
+    }
     let cut = decide(&candidates, &asked, arguments.no_gate);
+    if let Some(order) = &cut.order {
+        candidates.rearrange(order);
+    }
     let shown = cut.keep.min(arguments.limit.unwrap_or(usize::MAX));
     let report = Report::of(cut, &candidates, &input.rows);
     match arguments.json {
@@ -81,6 +90,22 @@ fn reading(arguments: &CutArguments, input: &Input) -> Result<Reading> {
     }
     let orientation = if lower { Orientation::Distance } else { Orientation::Score };
     Ok(Reading { orientation, sort: arguments.sort, weight: arguments.fusion_weight })
+}
+
+/// Has the built-in judge read the first lines.
+fn read_by_judge(query: &str, candidates: &mut Candidates, rows: &[Row], rule: &dyn Rule) -> Result<()> {
+    if !rule.reads_relevance() {
+        bail!("--judge: the method {} does not read probabilities; use --method auto", rule.name());
+    }
+    let judge = built_in_judge(READ, None);
+    let passage = |&row: &usize| match &rows[row].values.text {
+        Some(text) => Ok(JudgedPassage::new("", text)),
+        None => bail!("line {}: --judge reads the field text, and there is none", rows[row].number),
+    };
+    let passages = candidates.order.iter().take(READ).map(passage).collect::<Result<Vec<_>>>()?;
+    let probabilities = judge.judge(query, &passages).map_err(|reason| anyhow!("--judge: {reason}"))?;
+    candidates.pool = candidates.pool.clone().with_judgements(judge.judgements(probabilities));
+    Ok(())
 }
 
 /// Decides: for `auto` the gate first, then the rule.

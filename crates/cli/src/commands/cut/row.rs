@@ -11,8 +11,11 @@ pub const LEGS: [&str; 2] = ["similarity", "bm25"];
 /// The field of the share of the query's weight that a passage matches.
 pub const COVERAGE: &str = "coverage";
 
-/// The fields that give a passage's length: tokens, or its text.
-const LENGTHS: [&str; 2] = ["tokens", "text"];
+/// The field of a passage's length in tokens.
+const TOKENS: &str = "tokens";
+
+/// The field of a passage's text. Without a length, it gives that too.
+const TEXT: &str = "text";
 
 /// Fields that identify a line of names as a header.
 pub const KNOWN: [&str; 4] = [SCORE, LEGS[0], LEGS[1], COVERAGE];
@@ -31,8 +34,8 @@ pub struct Row {
     pub values: Values,
 }
 
-/// The numbers of a line, all finite.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// The numbers of a line, all finite, and its text.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
     /// The single score. Without one, a row has a score of at least one leg.
     pub score: Option<f64>,
@@ -44,6 +47,8 @@ pub struct Values {
     pub coverage: Option<f64>,
     /// Length of the passage in tokens.
     pub tokens: Option<usize>,
+    /// The passage itself.
+    pub text: Option<String>,
 }
 
 /// A value under a name.
@@ -109,15 +114,20 @@ impl Values {
             ));
         }
         let coverage = number(COVERAGE)?.map(|coverage| coverage.clamp(0.0, 1.0));
-        Ok(Values { score, similarity, bm25, coverage, tokens: tokens(&get) })
+        let text = match get(TEXT) {
+            Some(Cell::Text(text)) => Some(text),
+            Some(Cell::Number(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        Ok(Values { score, similarity, bm25, coverage, tokens: tokens(&get), text })
     }
 }
 
 /// The length in the line, or the length of its text.
 fn tokens(get: impl Fn(&str) -> Option<Cell>) -> Option<usize> {
-    match get(LENGTHS[0]) {
+    match get(TOKENS) {
         Some(Cell::Number(tokens)) if tokens >= 0.0 => Some(tokens.ceil() as usize),
-        _ => match get(LENGTHS[1])? {
+        _ => match get(TEXT)? {
             Cell::Text(text) => Some(estimate_tokens(&text)),
             Cell::Number(number) => Some(estimate_tokens(&number.to_string())),
             Cell::Empty => Some(0),

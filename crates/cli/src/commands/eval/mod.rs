@@ -88,7 +88,7 @@ fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
             setting("search.model", flag, model),
             setting("search.mode", "--mode", arguments.mode.as_deref()),
             setting("search.gate", "--no-gate", gate),
-            setting("search.judge", "--judge", arguments.judge.then_some("true")),
+            setting("search.judge", "--judge", Some(if arguments.judge { "on" } else { "off" })),
             setting("search.judge_ms", "--judge", arguments.judge.then_some("60000")),
             setting("rerank.timeout_ms", "--judge", arguments.judge.then_some("60000")),
         ];

@@ -7,9 +7,14 @@ use crate::pool::Pool;
 /// A score says how near a passage is to a query. A judge reads both and says whether one answers the other. Its
 /// probabilities are those at even odds: 0.5 says nothing, whatever share of the candidates is relevant. The base rate
 /// comes from the scores.
+///
+/// A judge whose probabilities hold on every collection changes the odds of each candidate by Bayes' rule. Few do: most compare
+/// the passages of one list well, and are too generous on one collection and too strict on the next. See
+/// [`comparing`](Self::comparing) for those.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Judgements {
     log_odds: Vec<Option<f64>>,
+    comparing: Option<f64>,
 }
 
 /// The most that one opinion counts, in log odds: nobody is right more often than 3,000 times in 3,001.
@@ -27,7 +32,17 @@ impl Judgements {
         let opinion = |probability: Option<f64>| {
             probability.filter(|probability| (0.0..=1.0).contains(probability)).map(log_odds)
         };
-        Judgements { log_odds: probabilities.into_iter().map(opinion).collect() }
+        Judgements { log_odds: probabilities.into_iter().map(opinion).collect(), comparing: None }
+    }
+
+    /// The judgements of a judge that compares: it orders the candidates of a list better than it knows how many of them are
+    /// relevant.
+    ///
+    /// Its log odds, standardized within the list, move the scores by `weight` times the deviation of the scores of the
+    /// judged candidates. They still change the odds of each candidate, and no longer the belief where relevance ends.
+    #[must_use]
+    pub fn comparing(self, weight: f64) -> Self {
+        Judgements { comparing: Some(weight), ..self }
     }
 
     /// The judgements of a judge whose log odds are `slope` times too weak and `offset` too low.
@@ -45,9 +60,12 @@ impl Judgements {
         self.log_odds.iter().all(Option::is_none)
     }
 
-    /// The log odds by which judgements speak for an answer among the candidates, given how likely each is to be it. 0 where
-    /// they say nothing.
+    /// The log odds by which judgements speak for an answer among the candidates, given how likely each is to be it: those of
+    /// the best judgement where the judge compares. 0 where they say nothing.
     pub(crate) fn for_an_answer(&self, weights: &[f64]) -> f64 {
+        if self.comparing.is_some() {
+            return self.log_odds.iter().flatten().copied().reduce(f64::max).unwrap_or(0.0);
+        }
         let (mut sum, mut total) = (0.0, 0.0);
         for (at, &weight) in weights.iter().enumerate() {
             let odds = self.log_odds.get(at).copied().flatten().map_or(1.0, f64::exp);
@@ -57,8 +75,31 @@ impl Judgements {
         if total > 0.0 && sum > 0.0 { (sum / total).ln() } else { 0.0 }
     }
 
+    /// The normalized scores, moved by a judge that compares, and the judgements in their new order. The order is that of the
+    /// moved scores, as positions in the list. `None` where the judge does not compare, or has nothing to compare.
+    pub(super) fn moved(&self, scores: &[f64]) -> Option<Moved> {
+        let weight = self.comparing?;
+        let judged: Vec<(usize, f64)> =
+            self.log_odds.iter().enumerate().take(scores.len()).filter_map(|(at, odds)| Some((at, (*odds)?))).collect();
+        let (_, spread_of_scores) = moments(judged.iter().map(|&(at, _)| scores[at]))?;
+        let (mean, spread) = moments(judged.iter().map(|&(_, odds)| odds))?;
+        let mut moved = scores.to_vec();
+        for (at, odds) in judged {
+            moved[at] += weight * spread_of_scores * (odds - mean) / spread;
+        }
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|&a, &b| moved[b].total_cmp(&moved[a]));
+        let best = order.first().map(|&at| moved[at]).filter(|&best| best > 0.0)?;
+        let log_odds = order.iter().map(|&at| self.log_odds.get(at).copied().flatten()).collect();
+        Some(Moved {
+            scores: order.iter().map(|&at| moved[at] / best).collect(),
+            judgements: Judgements { log_odds, comparing: self.comparing },
+            order,
+        })
+    }
+
     /// Turns prior probabilities into posterior ones. Returns the logarithm of the probability of these judgements under
-    /// the prior, but for a constant.
+    /// the prior, but for a constant; 0 where the judge compares.
     pub(super) fn apply(&self, probabilities: &mut [f64]) -> f64 {
         let mut log = 0.0;
         for (probability, log_odds) in probabilities.iter_mut().zip(&self.log_odds) {
@@ -69,8 +110,26 @@ impl Judgements {
             log += either.ln();
             *probability = relevant / either;
         }
-        log
+        if self.comparing.is_some() { 0.0 } else { log }
     }
+}
+
+/// A list in the order of its scores and a judge that compares.
+pub(super) struct Moved {
+    /// The moved scores, normalized again: best first, the best 1.
+    pub scores: Vec<f64>,
+    /// The judgements in this order.
+    pub judgements: Judgements,
+    /// The position of each in the list before.
+    pub order: Vec<usize>,
+}
+
+/// Mean and standard deviation; `None` where nothing differs.
+fn moments(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
+    let count = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    let deviation = (values.map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+    (deviation > 0.0).then_some((mean, deviation))
 }
 
 impl Pool {
@@ -107,6 +166,32 @@ mod tests {
     }
 
     #[test]
+    fn a_judge_that_compares_moves_scores_by_its_own_order_and_not_by_its_level() {
+        let scores = [1.0, 0.9, 0.8, 0.2];
+        let moved = |probabilities: [Option<f64>; 4]| {
+            Judgements::new(probabilities).comparing(2.0).moved(&scores).map(|moved| (moved.order, moved.scores))
+        };
+        let generous = moved([Some(0.7), Some(0.7), Some(0.97), None]).expect("compared");
+        assert_eq!(generous.0, [2, 0, 1, 3]);
+        assert!(generous.1[0] == 1.0 && generous.1.is_sorted_by(|a, b| a >= b));
+        // What is not judged keeps its score, on the scale of the new best.
+        let best = 0.8 + 2.0 * (0.02_f64 / 3.0).sqrt() * 2_f64.sqrt();
+        assert!((generous.1[3] - 0.2 / best).abs() < 1e-9, "{generous:?}");
+        // Nothing to compare.
+        assert!(moved([Some(0.9), Some(0.9), None, None]).is_none() && moved([None; 4]).is_none());
+        assert!(Judgements::new([Some(0.9), Some(0.1)]).moved(&scores).is_none());
+    }
+
+    #[test]
+    fn a_judge_that_compares_says_nothing_about_where_relevance_ends() {
+        let opinions = || Judgements::new([Some(0.9), Some(0.2)]);
+        let (mut one, mut other) = ([0.5, 0.5], [0.5, 0.5]);
+        let said = opinions().apply(&mut one);
+        assert_eq!(opinions().comparing(0.5).apply(&mut other), 0.0);
+        assert!(said != 0.0 && one == other);
+    }
+
+    #[test]
     fn certainty_stays_finite_and_calibration_changes_strength() {
         let mut certain = [0.5, 0.5];
         Judgements::new([Some(1.0), Some(0.0)]).apply(&mut certain);
@@ -123,5 +208,7 @@ mod tests {
         assert!(of([0.9, 0.1, 0.1]) > of([0.1, 0.9, 0.1]));
         assert!(of([0.1, 0.1, 0.1]) < -2.0);
         assert_eq!(Judgements::default().for_an_answer(&weights), 0.0);
+        let best = Judgements::new([0.2, 0.3, 0.9].map(Some)).comparing(0.5).for_an_answer(&weights);
+        assert!((best - 9.0_f64.ln()).abs() < 1e-9);
     }
 }

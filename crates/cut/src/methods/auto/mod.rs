@@ -85,22 +85,30 @@ impl Rule for Auto {
                 .with("background_mean", pool.mirrored(mean))
                 .with("best", pool.mirrored(best));
         }
-        let scores = pool.normalized_above(mean);
+        let listed = pool.normalized_above(mean);
         let relevance = pool.relevance().copied().unwrap_or_default().wanted(self.want);
 
-        let depth = scores.len().min(DEEPEST);
-        let judgements = pool.judgements();
+        let depth = listed.len().min(DEEPEST);
+        let moved = pool.judgements().and_then(|judgements| judgements.moved(&listed));
+        let (scores, judgements) = match &moved {
+            Some(moved) => (&moved.scores, Some(&moved.judgements)),
+            None => (&listed, pool.judgements()),
+        };
         let mut scenarios = relevance.scenarios(&scores[..depth], judgements);
-        let order = judgements.map(|_| ordered(&mut scenarios, scores.len()));
+        let by_probability = judgements.map(|_| ordered(&mut scenarios, scores.len()));
+        let order = by_probability.map(|order| match &moved {
+            Some(moved) => order.into_iter().map(|at| moved.order[at]).collect(),
+            None => order,
+        });
         let table = expectations(&scenarios, 1.0 / self.strictness.clamp(0.1, 10.0));
         let within = self.affordable(pool, order.as_deref(), depth);
         let (keep, aim) = self.choose(&table, within);
 
         let probabilities = match &order {
             Some(_) => {
-                mixed(&scenarios).into_iter().chain(relevance.probabilities(&scores).into_iter().skip(depth)).collect()
+                mixed(&scenarios).into_iter().chain(relevance.probabilities(scores).into_iter().skip(depth)).collect()
             }
-            None => relevance.probabilities(&scores),
+            None => relevance.probabilities(scores),
         };
         let unaffordable = self.unaffordable(pool, order.as_deref(), &table, within);
         let mut reason = match &unaffordable {
@@ -128,13 +136,17 @@ impl Rule for Auto {
         }
         if let Some(&probability) = keep.checked_sub(1).and_then(|last| probabilities.get(last)) {
             let last = order.as_ref().map_or(keep - 1, |order| order[keep - 1]);
-            cut = cut.with("probability_at_cut", probability).with("normalized_score_at_cut", scores[last]);
+            cut = cut.with("probability_at_cut", probability).with("normalized_score_at_cut", listed[last]);
         }
         if let Some(&next) = probabilities.get(keep) {
             cut = cut.with("next_probability", next);
         }
         if let Some(next) = table.get(keep + 1) {
             cut = cut.with("next_expected_f", next.f);
+        }
+        if let Some(order) = &order {
+            let by_scores = relevance.probabilities(&listed);
+            cut.by_scores = order.iter().map(|&at| by_scores[at]).collect();
         }
         cut.probabilities = probabilities;
         cut.order = order;

@@ -23,6 +23,36 @@ words! {
     }
 }
 
+words! {
+    /// Whether the judge takes part in a search.
+    #[derive(Default, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum JudgeUse {
+        /// It reads for every query but those that are far longer than it can read.
+        #[default]
+        Auto = "auto",
+        /// It reads for every query.
+        On = "on",
+        /// It never reads.
+        Off = "off",
+    }
+}
+
+impl JudgeUse {
+    /// Words of the longest query that [`Auto`](Self::Auto) has read. The built-in judge reads the first 48 word pieces of a query, and
+    /// the beginning of a pasted report is not its question.
+    const MOST_WORDS: usize = 64;
+
+    /// Returns `true` if the judge reads for this query.
+    pub fn reads(self, query: &str) -> bool {
+        match self {
+            JudgeUse::Auto => query.split_whitespace().nth(Self::MOST_WORDS).is_none(),
+            JudgeUse::On => true,
+            JudgeUse::Off => false,
+        }
+    }
+}
+
 impl Mode {
     /// Returns `true` if the lexical leg takes part.
     pub fn lexical(self) -> bool {
@@ -54,8 +84,9 @@ section! {
         pub learn: bool = "search.learn", flag(true);
         /// Return nothing when nothing in the corpus stands out.
         pub gate: bool = "search.gate", flag(true);
-        /// Have the built-in judge read the best entries and decide by what it reads, under the cut auto.
-        pub judge: bool = "search.judge", flag(false);
+        /// Have the built-in judge read the best entries and decide by what it reads, under the cut auto; auto: not for queries
+        /// of more than 64 words.
+        pub judge: JudgeUse = "search.judge", word();
         /// Entries that the judge reads, the best first.
         pub judge_depth: usize = "search.judge_depth", integer(1..=100, 16);
         /// Milliseconds after which the judge reads no further entry.
