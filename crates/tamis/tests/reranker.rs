@@ -125,14 +125,15 @@ fn unread(index: &Index) -> String {
 #[test]
 fn a_reranker_decides_and_no_pair_is_sent_twice() {
     let (tree, endpoint) = (tree(), Endpoint::for_shops());
-    let index = index(&tree, &endpoint.url, &[]);
+    let index = index(&tree, &endpoint.url, &[("rerank.slope", "0.9")]);
     let fast = SearchRequest { fast: true, ..SearchRequest::new(QUERY) };
     assert_eq!(search(&index, fast.clone()).results[0].path, "oven.md");
     assert!(endpoint.requests().is_empty(), "--fast asks nobody");
 
     let answer = ask(&index);
     assert_eq!(paths(&answer)[0], "shop.md");
-    assert!((answer.results[0].judged.expect("read") - 0.999).abs() < 1e-6 && answer.warnings.is_empty());
+    let judged = 1.0 / (1.0 + (-0.9 * (0.999f64 / 0.001).ln()).exp());
+    assert!((answer.results[0].judged.expect("read") - judged).abs() < 1e-6 && answer.warnings.is_empty());
     let name = answer.cut.diagnostics["judge"].as_str().expect("a name");
     assert!(name.starts_with("rerank:m@127.0.0.1:"), "{name}");
     let requests = endpoint.requests();
@@ -144,6 +145,22 @@ fn a_reranker_decides_and_no_pair_is_sent_twice() {
     assert_eq!(ask(&index).results[0].path, "shop.md");
     assert_eq!(search(&index, fast).results[0].path, "oven.md");
     assert_eq!(endpoint.requests().len(), 1);
+}
+
+#[test]
+fn search_judge_turns_it_off_and_a_long_query_does_without() {
+    let (tree, endpoint) = (tree(), Endpoint::for_shops());
+    let off = index(&tree, &endpoint.url, &[("search.judge", "off")]);
+    assert!(!ask(&off).cut.diagnostics.contains_key("judge"));
+    let usual = index(&tree, &endpoint.url, &[]);
+    search(&usual, SearchRequest::new(format!("{QUERY} {}", "please ".repeat(60))));
+    assert!(endpoint.requests().is_empty());
+    // Without a calibration it compares.
+    let answer = ask(&usual);
+    assert_eq!(endpoint.requests().len(), 1);
+    let judged =
+        answer.pool.expect("explained").into_iter().find(|entry| entry.path == "shop.md").expect("there").judged;
+    assert!((judged.expect("read") - 0.999).abs() < 1e-6);
 }
 
 #[test]

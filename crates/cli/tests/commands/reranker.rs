@@ -49,7 +49,7 @@ fn answer(mut stream: TcpStream) {
 
 fn settings(url: &str) -> String {
     format!(
-        "[search]\ngate = false\n\n[rerank]\nmodel = \"reader\"\n\n[models.reader]\nprovider = \"rerank\"\nurl = \"{url}\"\n\
+        "[search]\ngate = false\n\n[rerank]\nmodel = \"reader\"\nslope = 0.9\n\n[models.reader]\nprovider = \"rerank\"\nurl = \"{url}\"\n\
          model = \"m\"\napi_key_env = \"READER_KEY\"\n"
     )
 }

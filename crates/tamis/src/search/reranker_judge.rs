@@ -62,7 +62,17 @@ impl RerankerJudge {
     /// Makes a judge of a model that `source` loads.
     pub fn new(name: impl Into<String>, depth: usize, budget: Option<Duration>, source: Source) -> Self {
         let (model, known, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        RerankerJudge { name: name.into(), depth, budget, round: ROUND, comparing: Some(COMPARING), source, model, known, failed }
+        RerankerJudge {
+            name: name.into(),
+            depth,
+            budget,
+            round: ROUND,
+            comparing: Some(COMPARING),
+            source,
+            model,
+            known,
+            failed,
+        }
     }
 
     /// Has this many pairs, at least one, read between two looks at the clock.

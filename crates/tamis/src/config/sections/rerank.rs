@@ -13,9 +13,9 @@ section! {
         pub depth: usize = "rerank.depth", integer(1..=100, 20);
         /// Milliseconds that a search waits for the reranker.
         pub timeout_ms: usize = "rerank.timeout_ms", integer(10..=60_000, 2000);
-        /// Factor of the reranker's log odds; below 1, they count for less.
+        /// Factor of the reranker's log odds; anything but 1 says that they are calibrated.
         pub slope: f64 = "rerank.slope", number(0.01..=100.0, 1.0);
-        /// Number added to the reranker's log odds after the factor.
+        /// Number added to the reranker's log odds after the factor; anything but 0 says that they are calibrated.
         pub offset: f64 = "rerank.offset", number(-100.0..=100.0, 0.0);
     }
 }
