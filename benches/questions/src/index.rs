@@ -22,7 +22,7 @@ pub struct IndexedTree {
     root: PathBuf,
     notes: bool,
     models: Vec<String>,
-    fast: bool,
+    judge: bool,
     /// The number of its passages.
     pub passages: u64,
     /// The number of its documents.
@@ -34,12 +34,12 @@ pub struct IndexedTree {
 pub struct Log(Vec<(String, Vec<u8>)>);
 
 impl IndexedTree {
-    /// Indexes a tree with these models. A `fast` one is searched without the judge; otherwise the judge has all the time that
-    /// it needs, so that answers are the same on every machine.
+    /// Indexes a tree with these models. Searches ask the built-in judge if `judge` says so, without a time limit, so that
+    /// answers are the same on every machine.
     ///
     /// # Errors
     /// The tree is missing, or cannot be indexed completely.
-    pub fn new(list: &List, place: &Place, models: &[String], fast: bool) -> Result<IndexedTree> {
+    pub fn new(list: &List, place: &Place, models: &[String], judge: bool) -> Result<IndexedTree> {
         let directory = TempDir::new().context("cannot make a temporary directory")?;
         let (root, notes) = match place {
             Place::Tree { root, notes } => (root.clone(), *notes),
@@ -47,7 +47,8 @@ impl IndexedTree {
             Place::Issues(_) => (directory.path().join(&list.name), false),
             Place::Missing(reason) => bail!("{}: {reason}", list.name),
         };
-        let mut tree = IndexedTree { directory, root, notes, models: models.to_vec(), fast, passages: 0, documents: 0 };
+        let mut tree =
+            IndexedTree { directory, root, notes, models: models.to_vec(), judge, passages: 0, documents: 0 };
         fs::create_dir_all(tree.root.as_path())?;
         let index = tree.open(models.last().context("no model to index with")?)?;
         let report = if let Place::Issues(file) = place {
@@ -73,7 +74,7 @@ impl IndexedTree {
     /// The index cannot be opened.
     pub fn open(&self, model: &str) -> Result<Index> {
         let mut flags = vec![("index.models", self.models.join(",")), ("search.model", model.to_owned())];
-        let judge = if self.fast { "off" } else { "auto" };
+        let judge = if self.judge { "on" } else { "off" };
         flags.extend([("search.judge", judge.to_owned()), ("search.judge_ms", "60000".to_owned())]);
         if self.notes {
             flags.push(("index.notes", "*.md".to_owned()));

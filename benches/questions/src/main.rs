@@ -15,7 +15,7 @@ Asks lists of questions with known answers, and prints how they were served: on 
 
   --tree NAME    only this list; may be repeated (default: all)
   --model NAME   static or minilm; may be repeated (default: both)
-  --fast         search without the judge
+  --judge        have the built-in judge read the best entries
   --cold         skip the questions after others
   --misses       list every question that was not served
   --json         print everything, each answer included, as JSON
@@ -28,7 +28,7 @@ const MODELS: [&str; 2] = ["static", "minilm"];
 struct Arguments {
     trees: Vec<String>,
     models: Vec<String>,
-    fast: bool,
+    judge: bool,
     cold: bool,
     misses: bool,
     json: bool,
@@ -55,7 +55,7 @@ fn main() -> Result<()> {
             continue;
         }
         let started = Instant::now();
-        let tree = IndexedTree::new(list, &place, &arguments.models, arguments.fast)?;
+        let tree = IndexedTree::new(list, &place, &arguments.models, arguments.judge)?;
         eprintln!("{}: indexed {} passages in {:.0?}", list.name, tree.passages, started.elapsed());
         for model in &arguments.models {
             let started = Instant::now();
@@ -79,7 +79,7 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments
                 ensure!(MODELS.contains(&model.as_str()), "--model {model}: expected {}", MODELS.join(" or "));
                 arguments.models.push(model);
             }
-            "--fast" => arguments.fast = true,
+            "--judge" => arguments.judge = true,
             "--cold" => arguments.cold = true,
             "--misses" => arguments.misses = true,
             "--json" => arguments.json = true,

@@ -72,7 +72,6 @@ fn start(root: &Path) -> Child {
         .current_dir(root)
         .env("TAMIS_CONFIG_HOME", root.join(".tamis-user"))
         .env("TAMIS_INDEX_MODELS", "static")
-        .env("TAMIS_SEARCH_JUDGE", "off")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

@@ -11,7 +11,6 @@ fn tamis(root: &Path) -> Command {
         .current_dir(root)
         .env("TAMIS_CONFIG_HOME", root.join(".tamis-user"))
         .env("TAMIS_INDEX_MODELS", "static")
-        .env("TAMIS_SEARCH_JUDGE", "off")
         .stderr(Stdio::piped())
         .stdout(Stdio::piped());
     command

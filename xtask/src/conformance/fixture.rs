@@ -60,7 +60,6 @@ impl Fixture {
             ("TAMIS_CONFIG_HOME", text(&self.home.join("config"))),
             ("TAMIS_CACHE", text(&self.home.join("cache"))),
             ("TAMIS_INDEX_MODELS", "static".to_owned()),
-            ("TAMIS_SEARCH_JUDGE", "off".to_owned()),
             ("TAMIS_MCP_REQUESTS_PER_MINUTE", "0".to_owned()),
         ]
     }

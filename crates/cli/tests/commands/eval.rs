@@ -85,10 +85,7 @@ impl Place {
     fn eval(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = bare(&[&["eval"], arguments].concat());
         command.current_dir(self.root()).env("TAMIS_CACHE", self.root().join("cache"));
-        command
-            .env("TAMIS_CONFIG_HOME", self.root().join("home"))
-            .env("TAMIS_INDEX_MODELS", "static")
-            .env("TAMIS_SEARCH_JUDGE", "off");
+        command.env("TAMIS_CONFIG_HOME", self.root().join("home")).env("TAMIS_INDEX_MODELS", "static");
         run(command)
     }
 
@@ -324,10 +321,7 @@ fn two_reports_are_compared() {
         // The same method name in both, with another setting behind it.
         let mut command = bare(&["eval", "house", "--cut", "background", "--json"]);
         command.current_dir(place.root()).env("TAMIS_CACHE", place.root().join("cache"));
-        command
-            .env("TAMIS_CONFIG_HOME", place.root().join("home"))
-            .env("TAMIS_INDEX_MODELS", "static")
-            .env("TAMIS_SEARCH_JUDGE", "off");
+        command.env("TAMIS_CONFIG_HOME", place.root().join("home")).env("TAMIS_INDEX_MODELS", "static");
         let (code, out, err) = run({
             command.env("TAMIS_CUT_BACKGROUND_LAMBDA", share);
             command

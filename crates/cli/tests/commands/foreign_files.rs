@@ -11,7 +11,7 @@ fn bounded(tree: &Tree, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -v 8000000; exec \"$@\"", "sh"]).arg(assert_cmd::cargo::cargo_bin!("tamis"));
     command.args(arguments).current_dir(tree.root());
-    command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_INDEX_MODELS", "static").env("TAMIS_SEARCH_JUDGE", "off");
+    command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_INDEX_MODELS", "static");
     command.env("TAMIS_CACHE", tree.home().join("cache")).env("HOME", tree.home());
     command
 }

@@ -12,7 +12,7 @@ fn git(tree: &Tree, path: &str, arguments: &[&str]) -> Output {
     command.current_dir(tree.root()).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null").env("PATH", path);
     command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_CACHE", tree.home().join("cache"));
-    command.env("TAMIS_INDEX_MODELS", "static").env("TAMIS_SEARCH_JUDGE", "off").env_remove("TAMIS_INDEX");
+    command.env("TAMIS_INDEX_MODELS", "static").env_remove("TAMIS_INDEX");
     let output = command.output().expect("git runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     output

@@ -170,7 +170,6 @@ fn child(tree: &Tree, arguments: &[&str]) -> std::process::Child {
         .env("TAMIS_CONFIG_HOME", tree.home())
         .env("TAMIS_CACHE", tree.home().join("cache"))
         .env("TAMIS_INDEX_MODELS", "static")
-        .env("TAMIS_SEARCH_JUDGE", "off")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

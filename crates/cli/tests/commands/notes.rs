@@ -104,10 +104,7 @@ fn many_at_once_lose_nothing() {
         let text = format!("entry number {number} of many, größer als 漢字");
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tamis"));
         command.args(["remember", "--quiet", "--topic", topic, &text]).current_dir(tree.root());
-        command
-            .env("TAMIS_CONFIG_HOME", tree.home())
-            .env("TAMIS_INDEX_MODELS", "static")
-            .env("TAMIS_SEARCH_JUDGE", "off");
+        command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_INDEX_MODELS", "static");
         command.env("TAMIS_CACHE", tree.home().join("cache")).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("it starts")
     };
@@ -381,10 +378,7 @@ fn trap_a_note_is_whole_or_not_there_when_the_process_is_killed() {
     let spawned = || {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tamis"));
         command.args(["remember", "--quiet", &long]).current_dir(tree.root());
-        command
-            .env("TAMIS_CONFIG_HOME", tree.home())
-            .env("TAMIS_INDEX_MODELS", "static")
-            .env("TAMIS_SEARCH_JUDGE", "off");
+        command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_INDEX_MODELS", "static");
         command.env("TAMIS_CACHE", tree.home().join("cache")).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().expect("it starts")
     };
@@ -406,7 +400,7 @@ fn a_new_note_is_seen_by_whoever_watches() {
     let tree = Tree::indexed();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tamis"));
     command.args(["index", "--watch", "--json"]).current_dir(tree.root());
-    command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_INDEX_MODELS", "static").env("TAMIS_SEARCH_JUDGE", "off");
+    command.env("TAMIS_CONFIG_HOME", tree.home()).env("TAMIS_INDEX_MODELS", "static");
     command.env("TAMIS_CACHE", tree.home().join("cache")).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut watching = command.spawn().expect("it starts");
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(watching.stdout.take().expect("a pipe")));

@@ -48,7 +48,6 @@ fn a_reader_that_stops_reading_is_no_error() {
         .current_dir(tree.root())
         .env("TAMIS_CONFIG_HOME", tree.home())
         .env("TAMIS_INDEX_MODELS", "static")
-        .env("TAMIS_SEARCH_JUDGE", "off")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

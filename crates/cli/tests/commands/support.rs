@@ -99,10 +99,7 @@ impl Tree {
     pub fn tamis(&self, arguments: &[&str]) -> Command {
         let mut command = bare(arguments);
         command.current_dir(self.root());
-        command
-            .env("TAMIS_CONFIG_HOME", self.home())
-            .env("TAMIS_INDEX_MODELS", "static")
-            .env("TAMIS_SEARCH_JUDGE", "off");
+        command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
         command.env("TAMIS_CACHE", self.home().join("cache"));
         command
     }
@@ -116,10 +113,7 @@ impl Tree {
             }
         }
         command.args(arguments).current_dir(self.root());
-        command
-            .env("TAMIS_CONFIG_HOME", self.home())
-            .env("TAMIS_INDEX_MODELS", "static")
-            .env("TAMIS_SEARCH_JUDGE", "off");
+        command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
         command.env("TAMIS_CACHE", self.home().join("cache"));
         command
     }

@@ -19,7 +19,6 @@ pub fn tamis(root: &Path) -> Command {
         .env("TAMIS_CONFIG_HOME", root.join("user"))
         .env("TAMIS_CACHE", root.join("cache"))
         .env("TAMIS_INDEX_MODELS", "static")
-        .env("TAMIS_SEARCH_JUDGE", "off")
         .env_remove("TAMIS_MCP_TOKEN")
         .stdin(Stdio::null());
     command

@@ -260,7 +260,7 @@ impl Index {
     }
 }
 
-/// The judge that a configuration asks for: the reranker that it names, else the built-in one.
+/// The judge that a configuration asks for: the reranker that it names, else the built-in one where that is turned on.
 fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
     if let Some(model) = ConfiguredReranker::of(config) {
         let limit = Duration::from_millis(config.rerank.timeout_ms as u64);
@@ -272,7 +272,7 @@ fn configured_judge(config: &Config) -> Option<Arc<dyn Judge>> {
         return Some(Arc::new(if is_remote { judge.in_rounds_of(depth) } else { judge }));
     }
     #[cfg(feature = "judge")]
-    if config.search.judge != JudgeUse::Off {
+    if config.search.judge == JudgeUse::On {
         let budget = Duration::from_millis(config.search.judge_ms as u64);
         return Some(built_in_judge(config.search.judge_depth, Some(budget)));
     }

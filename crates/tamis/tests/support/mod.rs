@@ -34,9 +34,9 @@ impl Tree {
         fs::write(path, bytes).expect("written");
     }
 
-    /// An index with the quick model alone, no judge, whose answers depend on the clock, and these further settings.
+    /// An index with the quick model alone and these further settings.
     pub fn open(&self, settings: &[(&str, &str)]) -> Index {
-        let quick = [("index.models", "static"), ("search.judge", "off")];
+        let quick = [("index.models", "static")];
         let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
         let origins = Origins { flags: flags.collect(), ..Origins::default() };
         let config = Config::load(&origins, None).expect("a valid configuration");

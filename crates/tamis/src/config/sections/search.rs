@@ -28,10 +28,10 @@ words! {
     #[derive(Default, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum JudgeUse {
-        /// It reads for every query but those that are far longer than it can read.
+        /// The reranker of `rerank.model`, if there is one, reads for every query but the longest. The built-in judge never reads.
         #[default]
         Auto = "auto",
-        /// It reads for every query.
+        /// That reranker, else the built-in judge, reads for every query.
         On = "on",
         /// It never reads.
         Off = "off",
@@ -39,8 +39,8 @@ words! {
 }
 
 impl JudgeUse {
-    /// Words of the longest query that [`Auto`](Self::Auto) has read. The built-in judge reads the first 48 word pieces of a query, and
-    /// the beginning of a pasted report is not its question.
+    /// Words of the longest query that [`Auto`](Self::Auto) has read. A cross-encoder reads the beginning of a long query, and the
+    /// beginning of a pasted report is not its question.
     const MOST_WORDS: usize = 64;
 
     /// Returns `true` if the judge reads for this query.
@@ -84,8 +84,8 @@ section! {
         pub learn: bool = "search.learn", flag(true);
         /// Return nothing when nothing in the corpus stands out.
         pub gate: bool = "search.gate", flag(true);
-        /// Have the built-in judge read the best entries and decide by what it reads, under the cut auto; auto: not for queries
-        /// of more than 64 words.
+        /// Have a judge read the best entries, under the cut auto. auto: the reranker of rerank.model, for queries of at most 64
+        /// words; on: that one or else the built-in judge, for every query.
         pub judge: JudgeUse = "search.judge", word();
         /// Entries that the judge reads, the best first.
         pub judge_depth: usize = "search.judge_depth", integer(1..=100, 16);
