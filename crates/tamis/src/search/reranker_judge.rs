@@ -17,7 +17,7 @@ const REMEMBERED: usize = 10_000;
 const OUTAGE: Duration = Duration::from_secs(30);
 
 /// The weight of a cross-encoder's order relative to that of the scores: where both are standardized, two thirds of the
-/// evidence stay with the scores. Chosen with whole families of collections left out; see `docs/research/auto.md`.
+/// evidence stay with the scores. `docs/judge.md` has what it changes on the collections on which it was chosen.
 const COMPARING: f64 = 0.5;
 
 /// Where the model comes from. It is loaded on first use.
