@@ -1,9 +1,9 @@
 """Makes training groups for the judge: a query, the passage that answers it, and passages that do not.
 
-    python mine.py PACKAGES SQUAD OUTPUT [--code DIRECTORY...] [--descriptions FILE]
+    python mine.py PACKAGES SQUAD OUTPUT [--code DIRECTORY...] [--groups N]
 
 PACKAGES holds one unpacked documentation package a directory. SQUAD is a directory with questions on paragraphs in BEIR's layout,
-whose `metadata` says if a paragraph answers. FILE is Debian's list of package descriptions (Translation-en). Groups of a tenth of the packages and a third of the articles are held out.
+whose `metadata` says if a paragraph answers. Groups of a tenth of the packages and a third of the articles are held out.
 """
 
 import argparse
@@ -81,26 +81,17 @@ def questions(sentences, draw):
                 what = match.group(1)
                 what = what[0].lower() + what[1:] if not what[:2].isupper() else what
                 mark = draw.choice(["", "", "?"])
-                yield draw.choice(forms).format(what) + mark, sentence
-
-
-def without(text, gone):
-    """The text without the sentences that hold one of the given texts; None where too little would remain."""
-    sentences = SENTENCE.split(text)
-    kept = [sentence for sentence in sentences if not any(part in sentence for part in gone)]
-    return " ".join(kept) if len(sentences) > len(kept) >= max(2, len(sentences) // 2) else None
+                yield draw.choice(forms).format(what) + mark
 
 
 def of_docs(section, draw):
-    """Yields (query, passage, kind, passage without its answer) of a section."""
+    """Yields (query, passage) of a section."""
     title, heading, text = section.title, section.heading, section.text
     sentences = [part for part in SENTENCE.split(text) if 30 < len(part) < 300]
     forms = []
     asked = list(questions(sentences, draw))
-    answers = {}
-    for query, sentence in asked[:2]:
+    for query in asked[:2]:
         forms.append((query, text, "question"))
-        answers[query] = sentence
     name = re.sub(r"^[\d.]+ *", "", heading)
     if heading.rstrip().endswith("?"):
         forms.append((name, text, "question"))
@@ -136,10 +127,8 @@ def of_docs(section, draw):
         elif shape < 0.6:
             head = f"{title} {heading}".strip() if draw.random() < 0.5 else title
         body = window(passage, draw)
-        headed = lambda body: f"{head}\n{body}" if head else body
         if len(body) > 50 and len(query) > 5:
-            weak = without(body, [answers[query]]) if query in answers else None
-            yield query, headed(body), kind, weak and headed(weak)
+            yield query, f"{head}\n{body}" if head else body, kind
 
 
 def of_code(section, draw):
@@ -168,7 +157,7 @@ def of_code(section, draw):
         base = base[:-1] if base.endswith("s") and not base.endswith("ss") else base
         base = {"return": draw.choice(["get", "return", "find"]), "create": draw.choice(["create", "make"])}.get(base, base)
         query = draw.choice(["how to {} {}", "how do I {} {}", "function that can {} {}", "{} {}", "where does it {} {}"]).format(base, rest)
-    yield query, window(code.strip("\n"), draw), "code", None
+    yield query, window(code.strip("\n"), draw), "code"
 
 
 def of_gloss(section, draw):
@@ -177,9 +166,9 @@ def of_gloss(section, draw):
         return
     word = section.heading
     if draw.random() < 0.6:
-        yield draw.choice(["what is {}", "{}", "define {}", "meaning of {}"]).format(word), f"{word}: {section.text}", "gloss", None
+        yield draw.choice(["what is {}", "{}", "define {}", "meaning of {}"]).format(word), f"{word}: {section.text}", "gloss"
     else:
-        yield meaning, f"{word}: {'; '.join(section.text.split(';')[1:])}" if ";" in section.text else word, "gloss", None
+        yield meaning, f"{word}: {'; '.join(section.text.split(';')[1:])}" if ";" in section.text else word, "gloss"
 
 
 class Bm25:
@@ -235,37 +224,9 @@ def of_packages(directories, code, draw, most):
             maker = {"code": of_code, "gloss": of_gloss}.get(section.kind, of_docs)
             if section.kind == "docs" and not english(section.text):
                 continue
-            for query, passage, kind, weak in maker(section, draw):
+            for query, passage, kind in maker(section, draw):
                 package = directory.name if directory not in code else f"code:{Path(section.page).relative_to(directory).parts[0]}"
-                yield typo(query, draw), passage, kind, package, section.page, weak
-
-
-def of_descriptions(file, most, draw):
-    """Yields the one-line description of a package with its long one, and a sentence of the long one with the rest."""
-    seen, found = set(), []
-    for entry in open(file, errors="replace").read().split("\n\n"):
-        match = re.match(r"Package: (\S+)\n.*?^Description-en: (.+?)\n(.*)", entry, re.S | re.M)
-        if not match or re.search(r"-(dev|dbg|doc|data|common|bin|l10n|locale)\b|^lib", match[1]):
-            continue
-        name, short, long = match[1], match[2].strip(), re.sub(r"\n \.\n", "\n\n", match[3])
-        parts = [re.sub(r"\s+", " ", part).strip() for part in long.split("\n\n")]
-        text = " ".join(part for part in parts if not re.match(r"This (meta)?package|Homepage", part))
-        if len(text) < 150 or text[:120] in seen or not english(text):
-            continue
-        seen.add(text[:120])
-        found.append((name, short, text))
-    draw.shuffle(found)
-    for name, short, text in found[:most]:
-        sentences = [part for part in SENTENCE.split(text) if 40 < len(part) < 250]
-        if len(sentences) >= 4 and draw.random() < 0.4:
-            query = draw.choice(sentences[1:])
-            passage = text.replace(query, "").strip()
-        else:
-            query, passage = short, text
-        if draw.random() < 0.3:
-            query = keywords(query)
-        head = f"{name}\n" if draw.random() < 0.4 and name.lower() not in query.lower() else ""
-        yield typo(query, draw), head + window(passage, draw), "described", "described:" + name, name, None
+                yield typo(query, draw), passage, kind, package, section.page
 
 
 def of_squad(directory, draw):
@@ -280,8 +241,7 @@ def of_squad(directory, draw):
         head = document["title"] + "\n" if draw.random() < 0.6 else ""
         text = query["text"] if draw.random() < 0.7 else query["text"].lower().rstrip("?")
         kind = "squad" if about["answerable"] else "near"
-        weak = without(document["text"], about["answers"]) if about["answerable"] else None
-        yield text, head + document["text"], kind, "squad:" + document["title"], about["context"], weak and head + weak
+        yield text, head + document["text"], kind, "squad:" + document["title"], about["context"]
 
 
 def main():
@@ -290,7 +250,6 @@ def main():
     parser.add_argument("squad", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--code", type=Path, nargs="*", default=[])
-    parser.add_argument("--descriptions", type=Path)
     parser.add_argument("--most", type=int, default=900)
     parser.add_argument("--negatives", type=int, default=3)
     arguments = parser.parse_args()
@@ -301,11 +260,7 @@ def main():
         found = list(of_packages([], [directory], draw, 30_000))
         draw.shuffle(found)
         pairs += found[: arguments.most * 7]
-    if arguments.descriptions:
-        pairs += list(of_descriptions(arguments.descriptions, 15 * arguments.most, draw))
-    # Questions of people are few and worth most; each time they get other wrong passages.
-    for _ in range(3):
-        pairs += list(of_squad(arguments.squad, draw))
+    pairs += list(of_squad(arguments.squad, draw))
     print(len(pairs), "pairs", flush=True)
     texts = [pair[1] for pair in pairs]
     pages = {}
@@ -317,8 +272,8 @@ def main():
     counts = {}
     with open(arguments.output / "train.jsonl", "w") as train, open(arguments.output / "held.jsonl", "w") as held:
         for at, top in zip(order, tops):
-            query, passage, kind, package, page, weak = pairs[at]
-            wrong = [weak] if weak and draw.random() < 0.7 else []
+            query, passage, kind, package, page = pairs[at]
+            wrong = []
 
             def take(candidates, count):
                 for other in candidates:
@@ -333,7 +288,7 @@ def main():
                     wrong.append(text)
                     count -= 1
 
-            near = [other for other in pages[page] if other != at and texts[other] != passage]
+            near = [other for other in pages[page] if other != at]
             draw.shuffle(near)
             hard = top[:25]
             if kind not in ("squad", "near"):

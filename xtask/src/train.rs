@@ -10,7 +10,7 @@ use crate::run::{program, root};
 const USAGE: &str = "\
 cargo xtask train judge WORK --squad DIRECTORY [--minutes 75] [--resume STATE]
 WORK takes packages, groups of queries and passages, and the state; a second run goes on with what is there.
-Needs python3 with pip, lz4cat, and apt-get and dpkg of Debian 12. tools/judge/README.md describes each step.
+Needs python3 with pip, and apt-get and dpkg of Debian 12. tools/judge/README.md describes each step.
 ";
 
 /// What the command line says.
@@ -71,30 +71,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
             program("sh", &["-c", script, "sh", &work.to_string_lossy(), package, &unpacked])?;
         }
     }
-    let descriptions = at("descriptions.txt");
-    if !Path::new(&descriptions).exists() {
-        // The lists of the machine stay as they are.
-        let script = "mkdir -p \"$1/partial\" \
-            && apt-get update --quiet -o Dir::State::lists=\"$1\" -o Acquire::Languages=en \
-            && lz4cat \"$1\"/*_main_i18n_Translation-en.lz4 > \"$2\"";
-        program("sh", &["-c", script, "sh", &at("lists"), &descriptions])?;
-    }
     let data = at("groups");
     if !Path::new(&data).join("train.jsonl").exists() {
         fs::create_dir_all(&data)?;
         let crates = registry()?;
         let library = at("venv/lib");
-        let arguments = [
-            "tools/judge/mine.py",
-            &at("packages"),
-            &squad,
-            &data,
-            "--descriptions",
-            &descriptions,
-            "--code",
-            &library,
-            &crates,
-        ];
+        let arguments = ["tools/judge/mine.py", &at("packages"), &squad, &data, "--code", &library, &crates];
         program(&python, &arguments)?;
     }
     let (weights, tokenizer) = (format!("{model}/model.safetensors"), format!("{model}/tokenizer.json"));

@@ -1,8 +1,6 @@
 //! The built-in judge: a small cross-encoder that reads a query and a passage together.
 
-use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::bert::{Batching, Config, Encoder, Parts, Pooling, Tokens, Weights, all_cores, assemble, pool_threads};
@@ -29,14 +27,7 @@ const MAX_TOKENS: usize = 128;
 /// The number of tokens of a query that count.
 const MAX_QUERY_TOKENS: usize = 48;
 
-/// The number of tokens of a passage among which the part that is read is chosen.
-const MAX_PASSAGE_TOKENS: usize = 512;
-
-/// The most tokens of a first line that is a title and is read with any part of its passage.
-const MAX_TITLE_TOKENS: usize = 16;
-
-/// The judge of this crate: a query of at most 48 tokens and a part of a passage, 128 together, in; log odds out. It reads the
-/// sentences of a long passage that have most tokens of the query.
+/// The judge of this crate: a query of at most 48 tokens and the first tokens of a passage, 128 together, in; log odds out.
 ///
 /// It is a BERT encoder of the shape of all-MiniLM-L6-v2 with fewer layers, whose word embeddings it shares, and one linear
 /// layer on the first token and the mean of all. Its matrices are signed bytes and are multiplied in integers, each pair by
@@ -57,8 +48,6 @@ pub struct CrossEncoder {
     /// `[CLS]` and `[SEP]`.
     start: i32,
     end: i32,
-    /// The tokens that end a sentence.
-    stops: Vec<u32>,
     head: Head,
     threads: NonZeroUsize,
 }
@@ -128,7 +117,6 @@ impl CrossEncoder {
             tokenizer,
             start: special("[CLS]")?,
             end: special("[SEP]")?,
-            stops: [".", "!", "?"].iter().filter_map(|stop| tokenizer.id(stop)).collect(),
             head: Head::of(&layers, config.hidden_size)?,
             threads: all_cores(),
         })
@@ -149,51 +137,11 @@ impl CrossEncoder {
 
     /// `[CLS] query [SEP] passage [SEP]`.
     fn pair(&self, query: &[u32], passage: &str, buffer: &mut Vec<u32>) -> Tokens {
-        self.tokenizer.tokenize_into(passage, MAX_PASSAGE_TOKENS, buffer);
-        let first_line = passage.lines().next().unwrap_or_default();
-        let title = self.tokenizer.tokenize(first_line, MAX_TITLE_TOKENS + 1).len();
-        let title = if title <= MAX_TITLE_TOKENS { title } else { 0 };
-        let read = window(query, buffer, title, MAX_TOKENS - 3 - query.len(), |token| self.stops.contains(&token));
+        self.tokenizer.tokenize_into(passage, MAX_TOKENS - 3 - query.len(), buffer);
         let ids = |tokens: &[u32]| tokens.iter().map(|&id| id as i32).collect::<Vec<i32>>();
-        let parts = [
-            vec![self.start],
-            ids(query),
-            vec![self.end],
-            ids(&buffer[..title.min(read.start)]),
-            ids(&buffer[read]),
-            vec![self.end],
-        ];
+        let parts = [vec![self.start], ids(query), vec![self.end], ids(buffer), vec![self.end]];
         Tokens { ids: parts.concat(), second: query.len() + 2 }
     }
-}
-
-/// The part of a passage that is read where it is longer than `room`: the sentences with the most distinct tokens of the query,
-/// the first of equals. Its title, the first tokens of the passage, takes its place beside any other part.
-fn window(
-    query: &[u32],
-    passage: &[u32],
-    title: usize,
-    room: usize,
-    ends_sentence: impl Fn(u32) -> bool,
-) -> Range<usize> {
-    if passage.len() <= room {
-        return 0..passage.len();
-    }
-    let beside_title = room.saturating_sub(title);
-    let read_from = |start: usize| {
-        // The last sentences come with what stands before them.
-        let start = start.min(passage.len() - beside_title);
-        start..start + if start == 0 { room } else { beside_title }
-    };
-    let matching = |range: &Range<usize>| {
-        let read = &passage[range.clone()];
-        let distinct: HashSet<&u32> = query.iter().filter(|token| read.contains(token)).collect();
-        distinct.len()
-    };
-    let sentences = (title + 1..passage.len()).filter(|&at| ends_sentence(passage[at - 1]));
-    let ranges: Vec<Range<usize>> = std::iter::once(0).chain(sentences).map(read_from).collect();
-    // The last of equals wins, so they come backwards.
-    ranges.into_iter().rev().max_by_key(matching).unwrap_or(0..room)
 }
 
 fn unusable(reason: String) -> EmbedError {
@@ -267,22 +215,6 @@ mod tests {
             let best = (0..odds.len()).max_by(|&a, &b| odds[a].total_cmp(&odds[b])).expect("some");
             assert_eq!(best, answer, "{query}: {odds:?}");
         }
-    }
-
-    #[test]
-    fn the_part_that_is_read_has_most_of_the_query() {
-        const STOP: u32 = 9;
-        let part = |passage: &[u32], title| window(&[1, 2, 3], passage, title, 6, |token| token == STOP);
-        // Short passages are read whole.
-        assert_eq!(part(&[1, 7, 7, 7, 7, 3], 1), 0..6);
-        let long = [8, 7, 7, STOP, 7, 7, STOP, 7, 2, 1, 7, STOP, 1, 2, 3];
-        assert_eq!(part(&long, 0), 9..15);
-        assert_eq!(part(&long[..12], 1), 7..12);
-        // The first of equals, and the beginning where nothing matches.
-        assert_eq!(part(&[1, 2, 3, STOP, 7, 7, STOP, 1, 2, 3], 0), 0..6);
-        assert_eq!(part(&[7; 20], 0), 0..6);
-        // A title as long as what is read leaves room for nothing else.
-        assert_eq!(part(&[7; 20], 8).len(), 6);
     }
 
     #[test]

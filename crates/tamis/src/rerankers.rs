@@ -14,7 +14,7 @@ const MOST: f64 = 1000.0;
 pub(crate) struct ConfiguredReranker {
     name: String,
     origin: Origin,
-    calibration: Calibration,
+    calibration: Option<Calibration>,
 }
 
 /// The place where the model runs.
@@ -49,8 +49,13 @@ impl ConfiguredReranker {
             Provider::CrossEncoder { path } => (format!("cross-encoder:{name}"), Origin::Directory(path.clone())),
             Provider::Openai(_) | Provider::Directory { .. } => return None,
         };
-        let calibration = Calibration { slope: rerank.slope, offset: rerank.offset };
-        Some(ConfiguredReranker { name: format!("{id}{}", calibration.suffix()), origin, calibration })
+        let calibration = (rerank.slope.is_some() || rerank.offset.is_some())
+            .then(|| Calibration { slope: rerank.slope.unwrap_or(1.0), offset: rerank.offset.unwrap_or(0.0) });
+        let name = match calibration {
+            Some(Calibration { slope, offset }) => format!("{id}#{slope},{offset}"),
+            None => id,
+        };
+        Some(ConfiguredReranker { name, origin, calibration })
     }
 
     /// Returns its name for explanations and records. A calibration is part of it, because what was learned under other
@@ -66,7 +71,7 @@ impl ConfiguredReranker {
 
     /// Returns `true` if its log odds were calibrated on this collection.
     pub fn is_calibrated(&self) -> bool {
-        self.calibration != Calibration::NONE
+        self.calibration.is_some()
     }
 
     /// Loads it.
@@ -74,16 +79,19 @@ impl ConfiguredReranker {
     /// # Errors
     /// The key is not there, or the directory holds no cross-encoder. An endpoint is not asked yet.
     pub fn load(&self) -> Result<Arc<dyn Reranker>, EmbedError> {
-        let model: Box<dyn Reranker> = match &self.origin {
+        let model: Arc<dyn Reranker> = match &self.origin {
             Origin::Endpoint { config, api_key_env } => {
                 let mut config = RemoteRerankerConfig::clone(config);
                 let unset = |reason| EmbedError::Model { model: self.name.clone(), reason };
                 config.endpoint.api_key = api_key_env.as_deref().map(secret).transpose().map_err(unset)?;
-                Box::new(RemoteReranker::new(config)?)
+                Arc::new(RemoteReranker::new(config)?)
             }
-            Origin::Directory(path) => Box::new(LocalReranker::open(path)?),
+            Origin::Directory(path) => Arc::new(LocalReranker::open(path)?),
         };
-        Ok(Arc::new(Calibrated { model, calibration: self.calibration }))
+        Ok(match self.calibration {
+            Some(calibration) => Arc::new(Calibrated { model, calibration }),
+            None => model,
+        })
     }
 }
 
@@ -99,21 +107,15 @@ fn remote(endpoint: &RerankEndpoint, limit: Duration) -> RemoteRerankerConfig {
 }
 
 impl Calibration {
-    const NONE: Self = Calibration { slope: 1.0, offset: 0.0 };
-
     fn apply(self, log_odds: f32) -> f32 {
         (self.slope * f64::from(log_odds) + self.offset).clamp(-MOST, MOST) as f32
-    }
-
-    fn suffix(self) -> String {
-        if self == Self::NONE { String::new() } else { format!("#{},{}", self.slope, self.offset) }
     }
 }
 
 /// A model whose log odds are calibrated.
 #[derive(Debug)]
 struct Calibrated {
-    model: Box<dyn Reranker>,
+    model: Arc<dyn Reranker>,
     calibration: Calibration,
 }
 
@@ -158,6 +160,10 @@ mod tests {
         let local = configured(&[("rerank.model", "house"), ("rerank.slope", "0.5"), ("rerank.offset", "-1")]);
         let local = local.expect("named");
         assert_eq!((local.name(), local.is_remote()), ("cross-encoder:house#0.5,-1", false));
+        assert!(local.is_calibrated() && !remote.is_calibrated());
+        // Log odds may need no change and be calibrated.
+        let measured = configured(&[("rerank.model", "house"), ("rerank.slope", "1")]).expect("named");
+        assert_eq!((measured.name(), measured.is_calibrated()), ("cross-encoder:house#1,0", true));
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
 mod support;
 
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use support::endpoint::{Endpoint, scores};
 use support::{Tree, paths, search};
 use tamis::config::{Config, Origins};
 use tamis::search::{Judge, JudgedPassage};
@@ -14,69 +13,10 @@ use tamis::{Answer, Index, Location, SearchRequest};
 
 const QUERY: &str = "how hot must the oven be for bread";
 
-/// A reranker's endpoint.
-struct Endpoint {
-    url: String,
-    requests: Arc<Mutex<Vec<Value>>>,
-}
-
-impl Endpoint {
-    /// Answers each request with the status and the body that `reply` makes of its documents; `None`: never.
-    fn start(reply: impl Fn(&[&str]) -> Option<(u16, String)> + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let received = requests.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let stream = stream.expect("a connection");
-                let request = request(&stream);
-                received.lock().expect("no panic").push(request.clone());
-                let documents = request["documents"].as_array().expect("documents").iter();
-                let documents: Vec<&str> = documents.map(|text| text.as_str().expect("a text")).collect();
-                match reply(&documents) {
-                    Some((status, body)) => respond(stream, status, &body),
-                    None => std::thread::sleep(Duration::from_secs(2)),
-                }
-            }
-        });
-        Endpoint { url, requests }
-    }
-
-    /// An endpoint that takes what speaks of a shop for an answer, and nothing else.
-    fn for_shops() -> Self {
-        Self::start(|documents| {
-            Some((200, scores(documents, |text| if text.contains("shop") { 0.999 } else { 0.001 })))
-        })
-    }
-
-    fn requests(&self) -> Vec<Value> {
-        self.requests.lock().expect("no panic").clone()
-    }
-}
-
-fn scores(documents: &[&str], score: impl Fn(&str) -> f64) -> String {
-    let of = |(index, text): (usize, &&str)| json!({ "index": index, "relevance_score": score(text) });
-    json!({ "results": documents.iter().enumerate().map(of).rev().collect::<Vec<_>>() }).to_string()
-}
-
-fn request(stream: &TcpStream) -> Value {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        reader.read_line(&mut head).expect("a head");
-    }
-    assert!(head.starts_with("POST /v1/rerank "), "{head}");
-    let lower = head.to_lowercase();
-    let length = lower.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()).map(str::trim);
-    let mut body = vec![0; length.expect("a length").parse().expect("a number")];
-    reader.read_exact(&mut body).expect("a body");
-    serde_json::from_slice(&body).expect("JSON")
-}
-
-fn respond(mut stream: TcpStream, status: u16, body: &str) {
-    let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-    let _ = stream.write_all(format!("{head}{body}").as_bytes());
+/// A reranker that takes what speaks of a shop for an answer, and nothing else.
+fn for_shops() -> Endpoint {
+    let score = |text: &str| if text.contains("shop") { 0.999 } else { 0.001 };
+    Endpoint::start(move |request, _| Some((200, scores(request.documents().into_iter().map(score)))))
 }
 
 fn tree() -> Tree {
@@ -124,11 +64,11 @@ fn unread(index: &Index) -> String {
 
 #[test]
 fn a_reranker_decides_and_no_pair_is_sent_twice() {
-    let (tree, endpoint) = (tree(), Endpoint::for_shops());
+    let (tree, endpoint) = (tree(), for_shops());
     let index = index(&tree, &endpoint.url, &[("rerank.slope", "0.9")]);
     let fast = SearchRequest { fast: true, ..SearchRequest::new(QUERY) };
     assert_eq!(search(&index, fast.clone()).results[0].path, "oven.md");
-    assert!(endpoint.requests().is_empty(), "--fast asks nobody");
+    assert!(endpoint.calls() == 0, "--fast asks nobody");
 
     let answer = ask(&index);
     assert_eq!(paths(&answer)[0], "shop.md");
@@ -137,27 +77,29 @@ fn a_reranker_decides_and_no_pair_is_sent_twice() {
     let name = answer.cut.diagnostics["judge"].as_str().expect("a name");
     assert!(name.starts_with("rerank:m@127.0.0.1:"), "{name}");
     let requests = endpoint.requests();
-    assert_eq!((requests.len(), &requests[0]["query"], &requests[0]["model"]), (1, &json!(QUERY), &json!("m")));
-    let documents = requests[0]["documents"].as_array().expect("documents");
-    assert_eq!(answer.cut.diagnostics["judged"], documents.len());
-    assert!(documents.iter().any(|text| text.as_str().is_some_and(|text| text.contains("220 degrees"))));
+    assert_eq!(requests.len(), 1);
+    let sent = &requests[0];
+    assert!(sent.head.starts_with("POST /v1/rerank "), "{}", sent.head);
+    assert_eq!((&sent.body["query"], &sent.body["model"]), (&QUERY.into(), &"m".into()));
+    assert_eq!(answer.cut.diagnostics["judged"], sent.documents().len());
+    assert!(sent.documents().iter().any(|text| text.contains("220 degrees")));
 
     assert_eq!(ask(&index).results[0].path, "shop.md");
     assert_eq!(search(&index, fast).results[0].path, "oven.md");
-    assert_eq!(endpoint.requests().len(), 1);
+    assert_eq!(endpoint.calls(), 1);
 }
 
 #[test]
 fn search_judge_turns_it_off_and_a_long_query_does_without() {
-    let (tree, endpoint) = (tree(), Endpoint::for_shops());
+    let (tree, endpoint) = (tree(), for_shops());
     let off = index(&tree, &endpoint.url, &[("search.judge", "off")]);
     assert!(!ask(&off).cut.diagnostics.contains_key("judge"));
     let usual = index(&tree, &endpoint.url, &[]);
     search(&usual, SearchRequest::new(format!("{QUERY} {}", "please ".repeat(60))));
-    assert!(endpoint.requests().is_empty());
+    assert!(endpoint.calls() == 0);
     // Without a calibration it compares.
     let answer = ask(&usual);
-    assert_eq!(endpoint.requests().len(), 1);
+    assert_eq!(endpoint.calls(), 1);
     let judged =
         answer.pool.expect("explained").into_iter().find(|entry| entry.path == "shop.md").expect("there").judged;
     assert!((judged.expect("read") - 0.999).abs() < 1e-6);
@@ -165,11 +107,11 @@ fn search_judge_turns_it_off_and_a_long_query_does_without() {
 
 #[test]
 fn depth_and_calibration_are_settings() {
-    let (tree, endpoint) = (tree(), Endpoint::for_shops());
+    let (tree, endpoint) = (tree(), for_shops());
     let settings = [("rerank.depth", "1"), ("rerank.slope", "0.5"), ("rerank.offset", "-1")];
     let index = index(&tree, &endpoint.url, &settings);
     let answer = ask(&index);
-    assert_eq!(endpoint.requests()[0]["documents"].as_array().map(Vec::len), Some(1));
+    assert_eq!(endpoint.requests()[0].documents().len(), 1);
     let judged: Vec<f64> = answer.pool.expect("explained").iter().filter_map(|entry| entry.judged).collect();
     let odds = 0.5 * (0.001f64 / 0.999).ln() - 1.0;
     assert!(judged.len() == 1 && (judged[0] - 1.0 / (1.0 + (-odds).exp())).abs() < 1e-6, "{judged:?}");
@@ -185,12 +127,12 @@ fn a_server_that_fails_leaves_the_decision_to_the_scores() {
         (200, "{\"results\": [", "the answer ends after"),
     ];
     for (status, body, named) in cases {
-        let (tree, endpoint) = (tree(), Endpoint::start(move |_| Some((status, body.to_owned()))));
+        let (tree, endpoint) = (tree(), Endpoint::start(move |_, _| Some((status, body.to_owned()))));
         let index = index(&tree, &endpoint.url, &[]);
         let warning = unread(&index);
         assert!(warning.contains("rerank:m@127.0.0.1") && warning.contains(named), "{warning}");
         assert_eq!(unread(&index), warning, "a while passes before it is asked again");
-        assert_eq!(endpoint.requests().len(), 1);
+        assert_eq!(endpoint.calls(), 1);
     }
 }
 
@@ -203,7 +145,7 @@ fn a_server_that_is_not_there_is_named() {
 
 #[test]
 fn a_search_waits_no_longer_than_the_limit() {
-    let (tree, endpoint) = (tree(), Endpoint::start(|_| None));
+    let (tree, endpoint) = (tree(), Endpoint::start(|_, _| None));
     let index = index(&tree, &endpoint.url, &[("rerank.timeout_ms", "100")]);
     let began = Instant::now();
     let warning = unread(&index);
@@ -237,10 +179,10 @@ impl Judge for Own {
 
 #[test]
 fn a_judge_of_the_program_wins() {
-    let (tree, endpoint) = (tree(), Endpoint::for_shops());
+    let (tree, endpoint) = (tree(), for_shops());
     let config = configured(&tree, &reader(&endpoint.url), &[]);
     let index = Index::builder(tree.root()).config(config).judge(Arc::new(Own)).open().expect("opened");
     index.refresh().expect("refreshed");
     assert_eq!(ask(&index).cut.diagnostics["judge"], "own");
-    assert!(endpoint.requests().is_empty());
+    assert!(endpoint.calls() == 0);
 }

@@ -1,49 +1,16 @@
 //! `tamis judge` against a chat endpoint in this process.
 
+use crate::support::endpoint::{Endpoint, message, passage};
 use crate::support::{Tree, run};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use serde_json::Value;
 
-/// A chat endpoint that grades 3 what says "oven" and 0 the rest, and counts its calls.
-fn endpoint() -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    let calls = Arc::new(AtomicUsize::new(0));
-    let counted = calls.clone();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            counted.fetch_add(1, Ordering::SeqCst);
-            answer(stream.expect("a connection"));
-        }
-    });
-    (url, calls)
-}
-
-fn answer(mut stream: TcpStream) {
-    let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        reader.read_line(&mut head).expect("a head");
-    }
-    let lower = head.to_lowercase();
-    let length = lower.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()).expect("a length");
-    let mut body = vec![0; length.trim().parse().expect("a number")];
-    reader.read_exact(&mut body).expect("a body");
-    let body: Value = serde_json::from_slice(&body).expect("JSON");
-    let prompt = body["messages"][0]["content"].as_str().expect("a prompt");
-    let passage = prompt.split_once("Passage:\n").expect("a passage").1.split_once("\nSplit this").expect("steps").0;
-    let score = if passage.to_lowercase().contains("oven") { 3 } else { 0 };
-    let text = format!("##reason: It says so \u{1b}[31m.\n##final score: {score}");
-    let authorized = lower.contains("authorization: bearer sesame");
-    let (status, body) = match authorized {
-        true => (200, json!({ "choices": [{ "message": { "content": text } }] }).to_string()),
-        false => (401, "no key".to_owned()),
-    };
-    let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-    let _ = stream.write_all(format!("{head}{body}").as_bytes());
+/// A chat model that grades 3 what says "oven" and 0 the rest, and refuses whoever has no key.
+fn grader() -> Endpoint {
+    Endpoint::start(|request, _| {
+        let score = if passage(request.prompt()).to_lowercase().contains("oven") { 3 } else { 0 };
+        let text = format!("##reason: It says so \u{1b}[31m.\n##final score: {score}");
+        Some(if request.has_key() { (200, message(&text)) } else { (401, "no key".to_owned()) })
+    })
 }
 
 fn model(url: &str) -> String {
@@ -63,8 +30,8 @@ fn tree(url: &str) -> Tree {
 
 #[test]
 fn from_a_plan_to_judgements_and_back() {
-    let (url, calls) = endpoint();
-    let tree = tree(&url);
+    let grader = grader();
+    let tree = tree(&grader.url);
     let queries = ["judge", "--queries", "queries.txt"];
     let (code, _, err) = run(tree.tamis(&queries));
     assert_eq!(code, 2);
@@ -77,7 +44,7 @@ fn from_a_plan_to_judgements_and_back() {
     let (code, _, err) = run(tree.tamis(&queries));
     assert_eq!(code, 2);
     assert!(err.contains("set the environment variable GRADER_KEY"), "{err}");
-    assert_eq!(calls.load(Ordering::SeqCst), 0, "nothing was sent so far");
+    assert_eq!(grader.calls(), 0, "nothing was sent so far");
 
     let graded = |arguments: &[&str]| {
         let mut command = tree.tamis(&[&queries[..], arguments].concat());
@@ -96,7 +63,7 @@ fn from_a_plan_to_judgements_and_back() {
         (0, &1.into(), &2.into(), &Value::Null)
     );
     assert_eq!(report["grades"][0]["grade"], 3, "{report}");
-    assert_eq!(calls.load(Ordering::SeqCst), 3);
+    assert_eq!(grader.calls(), 3);
 
     let listed = tree.json(&["judge", "--list", "--json"]);
     assert_eq!(listed.as_array().map(Vec::len), Some(3));
@@ -111,8 +78,8 @@ fn from_a_plan_to_judgements_and_back() {
 
 #[test]
 fn past_queries_are_graded_where_their_texts_are_kept() {
-    let (url, _) = endpoint();
-    let tree = tree(&url);
+    let grader = grader();
+    let tree = tree(&grader.url);
     assert_eq!(run(tree.tamis(&["trust"])).0, 0);
     let judge = |tree: &Tree| {
         let mut command = tree.tamis(&["judge", "--json"]);
@@ -123,7 +90,7 @@ fn past_queries_are_graded_where_their_texts_are_kept() {
     let (code, _, err) = judge(&tree);
     assert_eq!(code, 2);
     assert!(err.contains("telemetry.queries = off") && err.contains("--queries"), "{err}");
-    tree.write(".tamis/config.toml", &format!("[telemetry]\nqueries = \"on\"\n\n{}", model(&url)));
+    tree.write(".tamis/config.toml", &format!("[telemetry]\nqueries = \"on\"\n\n{}", model(&grader.url)));
     assert_eq!(run(tree.tamis(&["trust"])).0, 0);
     let (code, _, err) = judge(&tree);
     assert_eq!(code, 1, "the search before was kept without its text: {err}");
@@ -136,8 +103,8 @@ fn past_queries_are_graded_where_their_texts_are_kept() {
 
 #[test]
 fn the_agreement_with_people_is_printed_with_its_counts() {
-    let (url, _) = endpoint();
-    let tree = tree(&url);
+    let grader = grader();
+    let tree = tree(&grader.url);
     assert_eq!(run(tree.tamis(&["trust"])).0, 0);
     let documents = ["the oven", "an oven", "a tide", "a heap"];
     let line = |(at, text): (usize, &&str)| format!("{{\"_id\": \"d{at}\", \"text\": \"{text}\"}}\n");

@@ -1,50 +1,21 @@
 //! A reranker at an endpoint in this process, chosen by a project's configuration.
 
+use crate::support::endpoint::{Endpoint, scores};
 use crate::support::{Tree, run};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use serde_json::Value;
 
 const QUERY: &str = "heat the oven before baking";
 
-/// An endpoint that takes the second passage for the answer and counts its calls. It refuses whoever has no key.
-fn endpoint() -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/v2", listener.local_addr().expect("an address"));
-    let calls = Arc::new(AtomicUsize::new(0));
-    let counted = calls.clone();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            counted.fetch_add(1, Ordering::SeqCst);
-            answer(stream.expect("a connection"));
-        }
-    });
-    (url, calls)
-}
-
-fn answer(mut stream: TcpStream) {
-    let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        reader.read_line(&mut head).expect("a head");
-    }
-    assert!(head.starts_with("POST /v2/rerank "), "{head}");
-    let lower = head.to_lowercase();
-    let length = lower.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()).expect("a length");
-    let mut body = vec![0; length.trim().parse().expect("a number")];
-    reader.read_exact(&mut body).expect("a body");
-    let body: Value = serde_json::from_slice(&body).expect("JSON");
-    let score = |index| if index == 1 { 0.999 } else { 0.001 };
-    let indexes = 0..body["documents"].as_array().expect("documents").len();
-    let results = indexes.map(|index| json!({ "index": index, "relevance_score": score(index) }));
-    let (status, body) = match lower.contains("authorization: bearer sesame") {
-        true => (200, json!({ "results": results.collect::<Vec<_>>() }).to_string()),
-        false => (401, "the key \u{1b}[31m is wrong".to_owned()),
-    };
-    let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-    let _ = stream.write_all(format!("{head}{body}").as_bytes());
+/// An endpoint that takes the second passage for the answer, and refuses whoever has no key.
+fn second() -> Endpoint {
+    Endpoint::start(|request, _| {
+        assert!(request.head.starts_with("POST /v1/rerank "), "{}", request.head);
+        let score = |index| if index == 1 { 0.999 } else { 0.001 };
+        Some(match request.has_key() {
+            true => (200, scores((0..request.documents().len()).map(score))),
+            false => (401, "the key \u{1b}[31m is wrong".to_owned()),
+        })
+    })
 }
 
 fn settings(url: &str) -> String {
@@ -69,15 +40,15 @@ fn search(tree: &Tree, key: Option<&str>, further: &[&str]) -> (Value, String) {
 
 #[test]
 fn a_trusted_reranker_decides_and_a_failing_one_is_said() {
-    let (url, calls) = endpoint();
+    let reranker = second();
     let tree = Tree::indexed();
-    tree.write(".tamis/config.toml", &settings(&url));
+    tree.write(".tamis/config.toml", &settings(&reranker.url));
     let (code, _, err) = run(tree.tamis(&["search", QUERY]));
     assert_eq!(code, 2);
-    assert!(err.contains(&format!("sends text to {url}")) && err.contains("tamis trust"), "{err}");
+    assert!(err.contains(&format!("sends text to {}", reranker.url)) && err.contains("tamis trust"), "{err}");
     let (code, out, _) = run(tree.tamis(&["trust"]));
     assert_eq!(code, 0);
-    assert!(out.contains(&format!("model reader may send text to {url}")), "{out}");
+    assert!(out.contains(&format!("model reader may send text to {}", reranker.url)), "{out}");
 
     let (answer, err) = search(&tree, None, &[]);
     assert_eq!(answer["results"][0]["path"], "docs/bread.md", "{answer}");
@@ -85,12 +56,12 @@ fn a_trusted_reranker_decides_and_a_failing_one_is_said() {
     let (answer, err) = search(&tree, Some("sesame"), &["--fast"]);
     let second = &answer["pool"][1]["path"];
     assert!(second.is_string() && second != "docs/bread.md", "{answer}");
-    assert_eq!((err.as_str(), calls.load(Ordering::SeqCst)), ("", 0), "nothing was sent so far");
+    assert_eq!((err.as_str(), reranker.calls()), ("", 0), "nothing was sent so far");
 
     let (answer, err) = search(&tree, Some("sesame"), &[]);
     assert_eq!(&answer["results"][0]["path"], second, "{answer}");
     assert!(answer["cut"]["diagnostics"]["judge"].as_str().is_some_and(|name| name.starts_with("rerank:m@127")));
-    assert_eq!((err.as_str(), calls.load(Ordering::SeqCst)), ("", 1));
+    assert_eq!((err.as_str(), reranker.calls()), ("", 1));
     let (answer, err) = search(&tree, Some("wrong"), &[]);
     assert_eq!(answer["results"][0]["path"], "docs/bread.md", "{answer}");
     assert!(err.contains("warning:") && err.contains("check the API key"), "{err}");
@@ -98,10 +69,10 @@ fn a_trusted_reranker_decides_and_a_failing_one_is_said() {
 }
 
 #[test]
-fn an_evaluation_reads_with_it_and_ends_when_it_fails() {
-    let (url, calls) = endpoint();
+fn an_evaluation_compares_with_it_and_without_and_ends_when_it_fails() {
+    let reranker = second();
     let tree = Tree::empty();
-    std::fs::write(tree.home().join("config.toml"), settings(&url)).expect("written");
+    std::fs::write(tree.home().join("config.toml"), settings(&reranker.url)).expect("written");
     let texts = ["Turn the compost heap every month.", "Heat the oven before baking.", "The moon raises the tides."];
     let corpus = texts.iter().zip(1..).map(|(text, at)| format!("{{\"_id\":\"d{at}\",\"text\":\"{text}\"}}\n"));
     tree.write("test/corpus.jsonl", &corpus.collect::<String>());
@@ -115,16 +86,38 @@ fn an_evaluation_reads_with_it_and_ends_when_it_fails() {
     let (code, out, err) = eval("sesame");
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("judge rerank:m@127.0.0.1") && err.contains("judge rerank:m@127.0.0.1"), "{out}{err}");
-    assert!(calls.load(Ordering::SeqCst) > 0);
+    assert!(reranker.calls() > 0);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let effect = &report["judge"]["collections"][0];
+    assert_eq!((&report["judge"]["cut"], &effect["collection"]), (&"auto".into(), &"test".into()), "{out}");
+    assert!(effect["ndcg_at_10"]["with"].is_f64() && effect["ndcg_at_10"]["without"].is_f64(), "{effect}");
     let (code, out, err) = eval("wrong");
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("rerank:m@127.0.0.1") && err.contains("check the API key"), "{err}");
 }
 
 #[test]
+fn a_doctor_asks_it() {
+    let reranker = second();
+    let tree = Tree::indexed();
+    std::fs::write(tree.home().join("config.toml"), settings(&reranker.url)).expect("written");
+    let doctor = |key: &str| {
+        let mut command = tree.tamis(&["doctor"]);
+        command.env("READER_KEY", key);
+        run(command)
+    };
+    let (code, out, err) = doctor("sesame");
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("ok: judge rerank:m@127.0.0.1"), "{out}");
+    let (code, out, _) = doctor("wrong");
+    assert_eq!(code, 1);
+    assert!(out.contains("wrong: judge rerank:m@") && out.contains("check the API key"), "{out}");
+}
+
+#[test]
 fn the_settings_are_listed() {
     let tree = Tree::new();
-    std::fs::write(tree.home().join("config.toml"), settings("http://localhost:1/v2")).expect("written");
+    std::fs::write(tree.home().join("config.toml"), settings("http://localhost:1/v1")).expect("written");
     let (code, out, _) = run(tree.tamis(&["config"]));
     assert_eq!(code, 0);
     for line in ["[rerank]", "timeout_ms = 2000", "provider = \"rerank\"", "api_key_env = \"READER_KEY\""] {

@@ -1,5 +1,8 @@
 //! A tree of its own for each test, and the binary run in it, isolated from the machine's configuration.
 
+#[path = "../../../tamis/tests/support/endpoint.rs"]
+pub mod endpoint;
+
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;

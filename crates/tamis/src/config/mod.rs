@@ -45,7 +45,7 @@ pub use sections::memory::{DecayConfig, DecayMoves, MemoryConfig};
 pub use sections::notes::NoteConfig;
 pub use sections::rank::{RankConfig, RankFactors, RecencyFrom, RecencyUse, VariantConfig};
 pub use sections::rerank::RerankConfig;
-pub use sections::search::{JudgeUse, Mode, SearchConfig};
+pub use sections::search::{JUDGE_DEPTH, JudgeUse, Mode, SearchConfig};
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
 pub use sections::triage::{DuplicatesConfig, KeepBy, TriageConfig, TroubleshootingConfig};

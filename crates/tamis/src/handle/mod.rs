@@ -232,6 +232,11 @@ impl Index {
         &self.models
     }
 
+    /// Returns the judge that reads the best entries of a search: the one that the program or the configuration gives, if any.
+    pub fn search_judge(&self) -> Option<&dyn Judge> {
+        self.judge.as_deref()
+    }
+
     /// Returns `true` if the index can be written.
     pub(crate) fn is_writable(&self) -> bool {
         self.obstacle.is_none()

@@ -67,7 +67,11 @@ pub trait Judge: Debug + Send + Sync {
 
     /// The judgements that its probabilities stand for, in the order of the passages.
     fn judgements(&self, probabilities: Vec<Option<f64>>) -> Judgements {
-        self.comparing().into_iter().fold(Judgements::new(probabilities), Judgements::comparing)
+        let judgements = Judgements::new(probabilities);
+        match self.comparing() {
+            Some(weight) => judgements.comparing(weight),
+            None => judgements,
+        }
     }
 }
 

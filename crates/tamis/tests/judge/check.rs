@@ -1,6 +1,6 @@
 //! The agreement of a model with people on a test collection.
 
-use super::endpoint::Endpoint;
+use super::endpoint::grading;
 use super::index;
 use crate::support::notes_tree;
 use std::fs;
@@ -29,7 +29,7 @@ fn collection(grades: [i32; 6]) -> tempfile::TempDir {
 
 #[test]
 fn agreement_comes_with_its_counts_and_makes_no_judgement() {
-    let (tree, endpoint) = (notes_tree(), Endpoint::grading());
+    let (tree, endpoint) = (notes_tree(), grading());
     let index = index(&tree, &endpoint, &[]);
     // The model says 3, 3, 1, 0, 0, 3.
     let collection = collection([3, 1, 2, 0, 0, 2]);
@@ -47,17 +47,17 @@ fn agreement_comes_with_its_counts_and_makes_no_judgement() {
         index.judge().graded(9).expect("listed").is_empty() && index.feedback().searches(9).expect("read").is_empty()
     );
     let again = index.judge().check(collection.path(), "test", &request(), &()).expect("checked");
-    assert_eq!((again.reused, again.spent.calls, endpoint.requests().len()), (6, 0, 6));
+    assert_eq!((again.reused, again.spent.calls, endpoint.calls()), (6, 0, 6));
 }
 
 #[test]
 fn a_budget_grades_a_sample_that_the_next_run_completes() {
-    let (tree, endpoint) = (notes_tree(), Endpoint::grading());
+    let (tree, endpoint) = (notes_tree(), grading());
     let index = index(&tree, &endpoint, &[]);
     let collection = collection([1, 1, 0, 0, 0, 1]);
     let limited = JudgeRequest { budget: JudgeBudget { calls: 2, tokens: 1_000_000 }, ..request() };
     let plan = index.judge().plan_check(collection.path(), "test", &limited).expect("planned");
-    assert_eq!((plan.queries, plan.pairs, plan.calls, endpoint.requests().len()), (2, 6, 6, 0));
+    assert_eq!((plan.queries, plan.pairs, plan.calls, endpoint.calls()), (2, 6, 6, 0));
     let first = index.judge().check(collection.path(), "test", &limited, &()).expect("checked");
     assert_eq!((first.graded, first.stopped, first.relevance.items), (2, Some(JudgeStop::Calls), 2));
     let rest = index.judge().check(collection.path(), "test", &request(), &()).expect("checked");
@@ -67,7 +67,7 @@ fn a_budget_grades_a_sample_that_the_next_run_completes() {
 
 #[test]
 fn figures_that_say_little_say_so() {
-    let (tree, endpoint) = (notes_tree(), Endpoint::grading());
+    let (tree, endpoint) = (notes_tree(), grading());
     let index = index(&tree, &endpoint, &[]);
     let report = index.judge().check(collection([1; 6]).path(), "test", &request(), &()).expect("checked");
     assert!(report.notes.iter().any(|note| note.contains("all 6 graded pairs relevant")), "{:?}", report.notes);

@@ -7,8 +7,8 @@ mod check;
 mod endpoint;
 mod grades;
 
-use endpoint::Endpoint;
 use support::Tree;
+use support::endpoint::Endpoint;
 use tamis::config::{Config, Origins};
 use tamis::{Index, Location};
 

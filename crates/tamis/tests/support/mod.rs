@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod endpoint;
+
 use std::fs;
 use std::path::Path;
 use tamis::config::{Config, Origins};

@@ -85,9 +85,7 @@ impl Candidates {
         let ranked = order.iter().map(|&row| values[row]).collect();
         Ok(Candidates { pool, order, ranked, evidence: evidence(rows, reference), values: described })
     }
-}
 
-impl Candidates {
     /// Puts the rows in the order that a judge gave them, as ranks.
     pub fn rearrange(&mut self, order: &[usize]) {
         self.order = order.iter().map(|&rank| self.order[rank]).collect();
@@ -155,7 +153,7 @@ fn fused(rows: &[Row], rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec
 /// The verdict on each row of a rule that judges candidates by their raw scores; `None` for a rule that reads the list.
 fn admissions(rows: &[Row], rule: &dyn Rule) -> Option<Vec<Admission>> {
     let admission = |row: &Row| {
-        let &Values { similarity, coverage, .. } = &row.values;
+        let Values { similarity, coverage, .. } = row.values;
         rule.admits(&RawScores { similarity, coverage, threshold: None })
     };
     rows.iter().map(admission).collect()

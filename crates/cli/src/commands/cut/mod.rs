@@ -17,11 +17,9 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use tamis::CutReport;
+use tamis::config::JUDGE_DEPTH;
 use tamis::cut::{Cut, Gate, Orientation, Rule, Value};
 use tamis::search::{JudgedPassage, TunedRule, built_in_judge};
-
-/// The number of first lines that a judge reads, as in a search.
-const READ: usize = 16;
 
 /// Keeps the relevant lines of standard input.
 ///
@@ -97,12 +95,12 @@ fn read_by_judge(query: &str, candidates: &mut Candidates, rows: &[Row], rule: &
     if !rule.reads_relevance() {
         bail!("--judge: the method {} does not read probabilities; use --method auto", rule.name());
     }
-    let judge = built_in_judge(READ, None);
+    let judge = built_in_judge(JUDGE_DEPTH, None);
     let passage = |&row: &usize| match &rows[row].values.text {
         Some(text) => Ok(JudgedPassage::new("", text)),
         None => bail!("line {}: --judge reads the field text, and there is none", rows[row].number),
     };
-    let passages = candidates.order.iter().take(READ).map(passage).collect::<Result<Vec<_>>>()?;
+    let passages = candidates.order.iter().take(JUDGE_DEPTH).map(passage).collect::<Result<Vec<_>>>()?;
     let probabilities = judge.judge(query, &passages).map_err(|reason| anyhow!("--judge: {reason}"))?;
     candidates.pool = candidates.pool.clone().with_judgements(judge.judgements(probabilities));
     Ok(())

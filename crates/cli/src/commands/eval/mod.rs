@@ -1,6 +1,7 @@
 //! `tamis eval`: measures ranking and cuts on collections with judged answers.
 
 mod compare;
+mod judge_effect;
 mod learning_curve;
 mod pools;
 mod table;
@@ -13,6 +14,8 @@ use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::{Session, setting};
 use anyhow::{Context, Result, bail};
+use judge_effect::{JudgeEffect, QueryTime, Side};
+use serde::Serialize;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,7 +35,7 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     }
     let options = options(arguments);
     options.check()?;
-    let config = config(arguments, global)?;
+    let config = config(arguments, arguments.judge, global)?;
     if !arguments.judged.is_empty() {
         return learning_curve::run(arguments, &config, &cache(arguments)?, output);
     }
@@ -49,23 +52,31 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     };
     interrupt::install()?;
     let measured = match (&arguments.run, &arguments.qrels) {
-        (Some(run), Some(qrels)) => of_run(run, qrels, &measurement, output),
-        _ => of_directories(arguments, &config, &measurement, output),
+        (Some(run), Some(qrels)) => of_run(run, qrels, &measurement, &options, output),
+        _ => of_directories(arguments, &config, global, &measurement, &options, output),
     };
-    let collections = match measured {
+    let measured = match measured {
         Err(error) if matches!(error.downcast_ref(), Some(EvaluationError::Interrupted)) => {
             output.note(&error.to_string());
             return Ok(Exit::Interrupted);
         }
         measured => measured?,
     };
-    let report = evaluate(&collections, &options)?;
     if let Some(path) = &arguments.html {
-        tamis::file::write_bytes(path, report.html().as_bytes())?;
+        tamis::file::write_bytes(path, measured.report.html().as_bytes())?;
         output.note(&format!("wrote {}", path.display()));
     }
-    print(&report, arguments, output)?;
+    print(&measured, arguments, output)?;
     Ok(Exit::Found)
+}
+
+/// The report of an evaluation, and what the judge changed. Read as a report, its JSON form is one.
+#[derive(Serialize)]
+struct Measured {
+    #[serde(flatten)]
+    report: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<JudgeEffect>,
 }
 
 fn options(arguments: &EvalArguments) -> Options {
@@ -80,7 +91,7 @@ fn options(arguments: &EvalArguments) -> Options {
 }
 
 /// The configuration of searches with a single model: the named one, else the best that searches use.
-fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
+fn config(arguments: &EvalArguments, judge: bool, global: &Global) -> Result<Config> {
     let named = |model: Option<&str>, flag: &str| {
         let list = setting("index.models", flag, model);
         let gate = arguments.no_gate.then_some("false");
@@ -88,9 +99,9 @@ fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
             setting("search.model", flag, model),
             setting("search.mode", "--mode", arguments.mode.as_deref()),
             setting("search.gate", "--no-gate", gate),
-            setting("search.judge", "--judge", Some(if arguments.judge { "on" } else { "off" })),
-            setting("search.judge_ms", "--judge", arguments.judge.then_some("60000")),
-            setting("rerank.timeout_ms", "--judge", arguments.judge.then_some("60000")),
+            setting("search.judge", "--judge", Some(if judge { "on" } else { "off" })),
+            setting("search.judge_ms", "--judge", judge.then_some("60000")),
+            setting("rerank.timeout_ms", "--judge", judge.then_some("60000")),
         ];
         list.into_iter().chain(others.into_iter().flatten())
     };
@@ -108,22 +119,44 @@ fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
     load(best.map(String::as_str), "search.model")
 }
 
-fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, output: &Output) -> Result<Vec<Collection>> {
+fn of_run(run: &Path, qrels: &Path, measurement: &Measurement, options: &Options, output: &Output) -> Result<Measured> {
     let measured = from_run(run, qrels, measurement, &Progress::when_slow(output))?;
     for note in &measured.notes {
         output.note(&format!("{}: {note}", measured.collection.name));
     }
     describe(&measured.collection, None, output);
-    Ok(vec![measured.collection])
+    Ok(Measured { report: evaluate(&[measured.collection], options)?, judge: None })
 }
 
 fn of_directories(
     arguments: &EvalArguments,
     config: &Config,
+    global: &Global,
     measurement: &Measurement,
+    options: &Options,
     output: &Output,
-) -> Result<Vec<Collection>> {
-    let cache = cache(arguments)?;
+) -> Result<Measured> {
+    let asked = asked(arguments, output)?;
+    if !arguments.judge {
+        let (collections, _) = measured(&asked, config, arguments, measurement, output)?;
+        return Ok(Measured { report: evaluate(&collections, options)?, judge: None });
+    }
+    let Some(cut) = measurement.cuts.iter().find(|cut| cut.rule.reads_relevance()) else {
+        bail!("--judge: only the cut auto asks a judge; add --cut auto");
+    };
+    let alone = self::config(arguments, false, global)?;
+    let (collections, without_cpu) = measured(&asked, &alone, arguments, measurement, output)?;
+    let without = evaluate(&collections, options)?;
+    let (collections, with_cpu) = measured(&asked, config, arguments, measurement, output)?;
+    let report = evaluate(&collections, options)?;
+    let sides = [(&without, &without_cpu), (&report, &with_cpu)];
+    let [without, with] = sides.map(|(report, cpu_seconds)| Side { report, cpu_seconds });
+    let judge = Some(JudgeEffect::of(&without, &with, &cut.name));
+    Ok(Measured { report, judge })
+}
+
+/// The collections, each with the queries of others that are asked too.
+fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollection, Vec<TestQuery>)>> {
     // Everything is read before anything is indexed: a typing error must not cost hours of indexing.
     let read = |directory: &PathBuf| TestCollection::read(directory, &arguments.split);
     let tests = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -151,19 +184,36 @@ fn of_directories(
         );
     }
 
-    let mut collections = Vec::with_capacity(tests.len());
-    for (test, others) in tests.iter().zip(asked) {
+    for (test, others) in tests.iter().zip(&asked) {
         test.notes.iter().for_each(|note| output.note(&format!("{}: {note}", test.name)));
         if !foreign.is_empty() && others.is_empty() {
             output.note(&format!("{}: all queries of --foreign are its own too", test.name));
         }
+    }
+    Ok(tests.into_iter().zip(asked).collect())
+}
+
+/// Measures every collection. The second value is the processor time of each for its queries, in seconds.
+fn measured(
+    asked: &[(TestCollection, Vec<TestQuery>)],
+    config: &Config,
+    arguments: &EvalArguments,
+    measurement: &Measurement,
+    output: &Output,
+) -> Result<(Vec<Collection>, Vec<Option<f64>>)> {
+    let cache = cache(arguments)?;
+    let mut collections = Vec::with_capacity(asked.len());
+    let mut cpu_seconds = Vec::with_capacity(asked.len());
+    for (test, others) in asked {
         let progress = Progress::at_once(output);
-        let collection = measure(test, &others, config, &cache, measurement, &progress)?;
+        let time = QueryTime::new(&progress);
+        let collection = measure(test, others, config, &cache, measurement, &time)?;
+        cpu_seconds.push(time.seconds());
         drop(progress);
         describe(&collection, Some(test.documents.len()), output);
         collections.push(collection);
     }
-    Ok(collections)
+    Ok((collections, cpu_seconds))
 }
 
 /// Notes the number of queries that have a document of their own, if `--own-id` leaves those out.
@@ -204,19 +254,21 @@ fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
     std::path::absolute(&cache).with_context(|| format!("{}: cannot hold indexes", cache.display()))
 }
 
-fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<()> {
-    let text = if arguments.json {
-        let mut text = report.to_json()?;
-        text.push('\n');
-        text
-    } else if arguments.csv {
+fn print(measured: &Measured, arguments: &EvalArguments, output: &Output) -> Result<()> {
+    let report = &measured.report;
+    let effect = measured.judge.as_ref().map(JudgeEffect::table);
+    if arguments.json {
+        return output.json(measured);
+    }
+    let text = if arguments.csv {
         report.csv()
     } else if arguments.markdown {
-        report.markdown()
+        let judged = effect.map(|table| format!("\n## {}\n\n{}", table.title, table.markdown()));
+        report.markdown() + &judged.unwrap_or_default()
     } else {
         let mut out = output.paged();
         let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
-        table::tables(&mut out, report, metric, output.verbose())?;
+        table::tables(&mut out, report, metric, effect, output.verbose())?;
         out.flush()?;
         return Ok(());
     };

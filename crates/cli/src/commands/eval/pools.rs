@@ -4,10 +4,12 @@ use crate::args::EvalArguments;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
+use crate::print::text::counted;
 use crate::progress::Progress;
 use anyhow::Result;
 use std::path::Path;
 use tamis::config::Config;
+use tamis::eval::{Forecast, Platt};
 use tamis::evaluate::{EvaluationError, TestCollection, pools};
 
 /// Writes one line a query to `file`, collection after collection.
@@ -16,7 +18,7 @@ use tamis::evaluate::{EvaluationError, TestCollection, pools};
 /// An unreadable or unwritable file, or an index that fails.
 pub fn run(file: &Path, arguments: &EvalArguments, config: &Config, cache: &Path, output: &Output) -> Result<Exit> {
     interrupt::install()?;
-    let mut lines = Vec::new();
+    let (mut lines, mut forecasts) = (Vec::new(), Vec::new());
     for directory in &arguments.directories {
         let test = TestCollection::read(directory, &arguments.split)?;
         super::note_own_documents(&test, arguments, output)?;
@@ -32,12 +34,35 @@ pub fn run(file: &Path, arguments: &EvalArguments, config: &Config, cache: &Path
             records => records?,
         };
         for record in &records {
+            let judged = record.candidates.iter().filter_map(|found| Some((found.judged?, found.grade > 0)));
+            forecasts.extend(judged);
             serde_json::to_writer(&mut lines, record)?;
             lines.push(b'\n');
         }
         output.note(&format!("{}: {} queries", test.name, records.len()));
     }
     tamis::file::write_bytes(file, &lines)?;
+    if arguments.judge {
+        output.note(&calibration(&forecasts, config));
+    }
     output.note(&format!("wrote {}", file.display()));
     Ok(Exit::Found)
+}
+
+/// The settings that make the judge's probabilities hold for these queries, if it is a reranker.
+fn calibration(forecasts: &[Forecast], config: &Config) -> String {
+    let read = counted(forecasts.len() as u64, "passage");
+    match Platt::fit(forecasts) {
+        None => format!("the judge read {read}; a calibration needs relevant ones and others"),
+        Some(_) if config.rerank.slope.is_some() || config.rerank.offset.is_some() => {
+            format!("the judge read {read}; to calibrate it, leave rerank.slope and rerank.offset at auto")
+        }
+        // The least slope that the setting takes.
+        Some(Platt { slope, .. }) if slope < 0.01 => {
+            format!("the judge read {read}; its order contradicts the judgements, so no calibration helps")
+        }
+        Some(Platt { slope, offset }) => {
+            format!("the judge read {read}; for a reranker: rerank.slope = {slope:.2}, rerank.offset = {offset:.2}")
+        }
+    }
 }

@@ -8,12 +8,18 @@ use std::io;
 use tamis::eval::{Metric, Report, Table};
 
 /// Writes the tables: one figure of every method on every collection, then the other figures averaged over the collections.
-/// `verbose` writes all tables, each with a note on reading it.
+/// `last` comes at the end. `verbose` writes all tables, each with a note on reading it.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn tables(out: &mut dyn Page, report: &Report, metric: Metric, verbose: bool) -> io::Result<()> {
-    for (at, table) in chosen(report, metric, verbose).iter().enumerate() {
+pub fn tables(
+    out: &mut dyn Page,
+    report: &Report,
+    metric: Metric,
+    last: Option<Table>,
+    verbose: bool,
+) -> io::Result<()> {
+    for (at, table) in chosen(report, metric, verbose).into_iter().chain(last).enumerate() {
         if at > 0 {
             writeln!(out)?;
         }
@@ -21,7 +27,7 @@ pub fn tables(out: &mut dyn Page, report: &Report, metric: Metric, verbose: bool
         if verbose && !table.note.is_empty() {
             writeln!(out, "{}", visible(&table.note).dimmed())?;
         }
-        write(out, table)?;
+        write(out, &table)?;
     }
     Ok(())
 }

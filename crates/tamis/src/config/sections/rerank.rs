@@ -1,7 +1,7 @@
 //! `[rerank]`: a cross-encoder of the user's choice as the judge of a search.
 
 use super::model_names;
-use crate::config::declare::{integer, number, section, text};
+use crate::config::declare::{auto_or_number, integer, section, text};
 
 section! {
     /// Settings of a reranker that is not built in.
@@ -13,10 +13,10 @@ section! {
         pub depth: usize = "rerank.depth", integer(1..=100, 20);
         /// Milliseconds that a search waits for the reranker.
         pub timeout_ms: usize = "rerank.timeout_ms", integer(10..=60_000, 2000);
-        /// Factor of the reranker's log odds; anything but 1 says that they are calibrated.
-        pub slope: f64 = "rerank.slope", number(0.01..=100.0, 1.0);
-        /// Number added to the reranker's log odds after the factor; anything but 0 says that they are calibrated.
-        pub offset: f64 = "rerank.offset", number(-100.0..=100.0, 0.0);
+        /// Factor that calibrates the reranker's log odds; auto: 1, and without an offset they are not calibrated.
+        pub slope: Option<f64> = "rerank.slope", auto_or_number(0.01..=100.0, None);
+        /// Number that calibrates the reranker's log odds, added after the factor; auto: 0, and without a slope they are not calibrated.
+        pub offset: Option<f64> = "rerank.offset", auto_or_number(-100.0..=100.0, None);
     }
 }
 

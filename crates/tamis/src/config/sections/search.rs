@@ -8,6 +8,9 @@ use crate::config::words::words;
 use serde::Serialize;
 use tamis_cut::{Guarantee, Rule, Want};
 
+/// Entries that the judge reads unless told otherwise.
+pub const JUDGE_DEPTH: usize = 16;
+
 words! {
     /// The legs that gather candidates.
     #[derive(Default, Serialize)]
@@ -88,7 +91,7 @@ section! {
         /// words; on: that one or else the built-in judge, for every query.
         pub judge: JudgeUse = "search.judge", word();
         /// Entries that the judge reads, the best first.
-        pub judge_depth: usize = "search.judge_depth", integer(1..=100, 16);
+        pub judge_depth: usize = "search.judge_depth", integer(1..=100, JUDGE_DEPTH as i64);
         /// Milliseconds after which the judge reads no further entry.
         pub judge_ms: usize = "search.judge_ms", integer(10..=60_000, 150);
         /// Also search the namespaces that the same owner shares.
