@@ -37,10 +37,14 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
         (None, None) => Reference::None,
     };
     let mut candidates = Candidates::of(&input.rows, &reference, asked.rule(), reading(arguments, &input)?)?;
-    if let Some(query) = &arguments.judge {
-        read_by_judge(query, &mut candidates, &input.rows, asked.rule())?;
+    let judged = match &arguments.judge {
+        Some(query) => Some(read_by_judge(query, &mut candidates, &input.rows, asked.rule())?),
+        None => None,
+    };
+    let mut cut = decide(&candidates, &asked, arguments.no_gate);
+    if let Some(judged) = judged {
+        cut.diagnostics.insert("judged".into(), judged.into());
     }
-    let cut = decide(&candidates, &asked, arguments.no_gate);
     if let Some(order) = &cut.order {
         candidates.rearrange(order);
     }
@@ -90,8 +94,8 @@ fn reading(arguments: &CutArguments, input: &Input) -> Result<Reading> {
     Ok(Reading { orientation, sort: arguments.sort, weight: arguments.fusion_weight })
 }
 
-/// Has the built-in judge read the first lines.
-fn read_by_judge(query: &str, candidates: &mut Candidates, rows: &[Row], rule: &dyn Rule) -> Result<()> {
+/// Has the built-in judge read the first lines. Returns how many it read.
+fn read_by_judge(query: &str, candidates: &mut Candidates, rows: &[Row], rule: &dyn Rule) -> Result<usize> {
     if !rule.reads_relevance() {
         bail!("--judge: the method {} does not read probabilities; use --method auto", rule.name());
     }
@@ -102,8 +106,9 @@ fn read_by_judge(query: &str, candidates: &mut Candidates, rows: &[Row], rule: &
     };
     let passages = candidates.order.iter().take(JUDGE_DEPTH).map(passage).collect::<Result<Vec<_>>>()?;
     let probabilities = judge.judge(query, &passages).map_err(|reason| anyhow!("--judge: {reason}"))?;
+    let judged = probabilities.iter().flatten().count();
     candidates.pool = candidates.pool.clone().with_judgements(judge.judgements(probabilities));
-    Ok(())
+    Ok(judged)
 }
 
 /// Decides: for `auto` the gate first, then the rule.
