@@ -84,6 +84,11 @@ impl QueryNames {
         names
     }
 
+    /// Returns `true` if a term of the query is spelled as an identifier.
+    pub fn has_identifier(&self) -> bool {
+        !self.identifiers.is_empty()
+    }
+
     /// The match of a symbol with the query, 0 (none) to 1 (the query's identifier). `symbol` is a qualified name, or several
     /// separated by commas, as a statement that defines more than one has. O(its length).
     pub fn match_score(&self, symbol: &str) -> f64 {
@@ -208,7 +213,7 @@ fn same_but_for_case(a: &str, b: &str) -> bool {
 
 /// Calls `each` with the words of an identifier, such as `parse`, `HTTP`, `Request` and `v2` of `parseHTTPRequest_v2`, until
 /// it returns false.
-fn for_each_word(name: &str, mut each: impl FnMut(&str) -> bool) {
+pub(crate) fn for_each_word(name: &str, mut each: impl FnMut(&str) -> bool) {
     let mut start = None;
     let mut previous = '_';
     let mut characters = name.char_indices().peekable();
@@ -241,8 +246,12 @@ fn singular(word: &str) -> &str {
 }
 
 fn weight(word: &str) -> f64 {
-    let minor = MINOR_WORDS.binary_search(&word).is_ok() || MINOR_STEMS.iter().any(|stem| word.starts_with(stem));
-    if minor { MINOR } else { 1.0 }
+    if is_minor(word) { MINOR } else { 1.0 }
+}
+
+/// Returns `true` for a word of a question's form, in lower case.
+pub(crate) fn is_minor(word: &str) -> bool {
+    MINOR_WORDS.binary_search(&word).is_ok() || MINOR_STEMS.iter().any(|stem| word.starts_with(stem))
 }
 
 #[cfg(test)]

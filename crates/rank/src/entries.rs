@@ -60,6 +60,79 @@ pub fn entry_value(passages: &[f64]) -> f64 {
     finite.or(passages.first().copied()).unwrap_or(f64::NEG_INFINITY)
 }
 
+/// What the other passages of an entry, and its name, add to its best passage.
+///
+/// One passage that matches well can stand alone by chance; a file whose passages match again and again, or that is named after
+/// what is asked, seldom does. The evidence of an entry is the value of its best passage plus
+///
+/// `(best value of all − background) · (total · m + name · n)`
+///
+/// where n is the match of its name with the query, 0 to 1, and m its mass in relation to the greatest mass in the list. The mass
+/// of an entry with passages of values v₁ ≥ v₂ ≥ … is Σ `further`ⁱ⁻¹ · max(0, vᵢ − background): a passage that is no better than one
+/// that has nothing to do with the query adds nothing, and none takes anything away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EntryEvidence {
+    /// Weight of each further passage in relation to the one before, in [0, 1].
+    pub further: f64,
+    /// Weight of the mass, 0 or more.
+    pub total: f64,
+    /// Weight of the name, 0 or more.
+    pub name: f64,
+}
+
+impl Default for EntryEvidence {
+    fn default() -> Self {
+        EntryEvidence { further: 0.8, total: 0.3, name: 0.2 }
+    }
+}
+
+impl EntryEvidence {
+    /// Returns what is added to the value of each entry, 0 or more. `passages` holds the values of each entry's passages, best first,
+    /// and `names` the match of each entry's name with the query. `background` is the value of a passage that has nothing to do
+    /// with the query. O(passages).
+    pub fn additions(&self, passages: &[Vec<f64>], names: &[f64], background: f64) -> Vec<f64> {
+        let above = |value: f64| if value.is_finite() { (value - background).max(0.0) } else { 0.0 };
+        let mass = |values: &Vec<f64>| {
+            let mut weight = 1.0;
+            values.iter().fold(0.0, |mass, &value| {
+                let added = mass + weight * above(value);
+                weight *= self.further;
+                added
+            })
+        };
+        let masses: Vec<f64> = passages.iter().map(mass).collect();
+        let greatest = masses.iter().copied().fold(0.0, f64::max);
+        let span = passages.iter().flatten().map(|&value| above(value)).fold(0.0, f64::max);
+        let share = |mass: f64| if greatest > 0.0 { mass / greatest } else { 0.0 };
+        let addition = |(&mass, &name): (&f64, &f64)| span * (self.total * share(mass) + self.name * name);
+        masses.iter().zip(names).map(addition).collect()
+    }
+
+    /// Adds it to the values of entries, and orders them by the result. Returns what was added to each, in the new order. `values`
+    /// are those of the passages, and `name` gives the match of an entry's name with the query. O(n log n).
+    pub fn apply(
+        &self,
+        entries: &mut [Entry],
+        values: &[f64],
+        background: f64,
+        name: impl FnMut(&Entry) -> f64,
+    ) -> Vec<f64> {
+        let of_entry = |entry: &Entry| entry.passages.iter().map(|&at| values[at]).collect();
+        let passages: Vec<Vec<f64>> = entries.iter().map(of_entry).collect();
+        let names: Vec<f64> = entries.iter().map(name).collect();
+        let additions = self.additions(&passages, &names, background);
+        let mut raised: Vec<(Entry, f64)> = entries.iter().cloned().zip(additions).collect();
+        raised.iter_mut().for_each(|(entry, addition)| entry.value += *addition);
+        let finite = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
+        raised.sort_by(|(a, _), (b, _)| finite(b.value).total_cmp(&finite(a.value)));
+        let place = |(slot, (entry, addition)): (&mut Entry, (Entry, f64))| {
+            *slot = entry;
+            addition
+        };
+        entries.iter_mut().zip(raised).map(place).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +178,56 @@ mod tests {
                 prop_assert_eq!(entry.value, values[entry.passages[0]]);
             }
         }
+
+        #[test]
+        fn a_relevant_passage_never_lowers_its_entry_and_an_irrelevant_one_changes_nothing(
+            lists in proptest::collection::vec(proptest::collection::vec(0.0f64..1.0, 1..6), 1..6),
+            added in 0.0f64..1.0,
+            background in 0.0f64..0.5,
+        ) {
+            let sorted = |mut list: Vec<f64>| { list.sort_by(|a, b| b.total_cmp(a)); list };
+            let before: Vec<Vec<f64>> = lists.into_iter().map(sorted).collect();
+            let mut after = before.clone();
+            after[0].push(added);
+            after[0] = sorted(after[0].clone());
+            let names = vec![0.5; before.len()];
+            let evidence = EntryEvidence::default();
+            let value = |lists: &[Vec<f64>]| -> Vec<f64> {
+                let additions = evidence.additions(lists, &names, background);
+                lists.iter().zip(additions).map(|(list, addition)| list[0] + addition).collect()
+            };
+            let (before, after) = (value(&before), value(&after));
+            prop_assert!(after[0] >= before[0] - 1e-12, "{} < {}", after[0], before[0]);
+            if added <= background && added <= before[0] {
+                prop_assert_eq!(before, after);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_matches_again_and_again_stands_above_one_good_passage() {
+        let values = [0.80, 0.79, 0.78, 0.77, 0.76];
+        let mut grouped = entries(&["once.rs", "often.rs", "often.rs", "often.rs", "often.rs"], &values);
+        let added = EntryEvidence::default().apply(&mut grouped, &values, 0.3, |_| 0.0);
+        assert_eq!((grouped[0].passages.len(), added.len()), (4, 2), "{grouped:?}");
+        assert!(added[0] > added[1] && added[1] > 0.0, "{added:?}");
+    }
+
+    #[test]
+    fn entries_of_one_passage_keep_their_order_and_their_distances_from_the_background() {
+        let values = [0.9, 0.7, 0.5];
+        let mut grouped = entries(&['a', 'b', 'c'], &values);
+        EntryEvidence::default().apply(&mut grouped, &values, 0.3, |_| 0.0);
+        let normalized = |value: f64| (value - 0.3) / (grouped[0].value - 0.3);
+        let now: Vec<f64> = grouped.iter().map(|entry| normalized(entry.value)).collect();
+        assert!(now.iter().zip([1.0, 2.0 / 3.0, 1.0 / 3.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{now:?}");
+    }
+
+    #[test]
+    fn a_name_that_the_query_has_raises_its_entry() {
+        let values = [0.8, 0.75];
+        let mut grouped = entries(&["misc.rs", "retry.rs"], &values);
+        EntryEvidence::default().apply(&mut grouped, &values, 0.3, |entry| f64::from(u8::from(entry.passages[0] == 1)));
+        assert_eq!(grouped[0].passages, [1]);
     }
 }

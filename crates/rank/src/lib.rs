@@ -23,7 +23,9 @@
 //! - [`RolePrior`] and [`DefinitionPrior`] rank down text that tends to hide the answer: tests, copies, uses of a name.
 //! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
 //! - [`RequiredTerms`] finds the identifiers, quotations and numbers of a query, which an answer must hold.
-//! - [`entries`] groups passages into what a person counts as one result, and [`near_copies`] finds texts that repeat others.
+//! - [`entries`] groups passages into what a person counts as one result, [`EntryEvidence`] adds what the other passages and the
+//!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
+//! - [`LeanPrior`] puts code before documentation where a question asks for code ([`Lean`]), and the other way round.
 //! - [`Decay`] lowers the value of old memories, and [`diversified`] puts new information before repetition.
 //!
 //! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
@@ -35,7 +37,9 @@ mod definition;
 mod diversity;
 mod entries;
 mod fusion;
+mod lean;
 mod near_copies;
+mod path_names;
 mod phrasings;
 mod recency;
 mod required;
@@ -45,9 +49,11 @@ pub use adjustment::{Adjustment, LanguageFactors, LanguageMatch};
 pub use decay::Decay;
 pub use definition::{DefinitionPrior, QueryNames};
 pub use diversity::{diversified, jaccard};
-pub use entries::{Entry, entries, entry_value};
+pub use entries::{Entry, EntryEvidence, entries, entry_value};
 pub use fusion::{BackgroundEvidence, Evidence, Fusion, FusionError, order};
+pub use lean::{Lean, LeanPrior};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
+pub use path_names::PathNames;
 pub use phrasings::{Phrasing, ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks};
 pub use recency::Recency;
 pub use required::{RequiredKind, RequiredTerm, RequiredTerms};

@@ -285,6 +285,7 @@ impl FoundIssue {
             decay: 1.0,
             score: self.rrf,
             value: self.rrf,
+            added: 0.0,
             judged: None,
         }
     }

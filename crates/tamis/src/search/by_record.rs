@@ -248,6 +248,7 @@ fn listed(
             decay: 1.0,
             score,
             value: score,
+            added: 0.0,
             judged: None,
         };
         places.contains_key(&ranked.passage.document).then_some(ranked)

@@ -17,7 +17,7 @@ use tamis_cut::{
     Admission, Admitted, Background, Gate, Judgements, Pool, RawScores, Relevance, Rule, Scale, SourceTable, TopScore,
 };
 use tamis_rank::{
-    Adjustment, Decay, Evidence, Fusion, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
+    Adjustment, Decay, Evidence, Fusion, Lean, Phrasing, QueryNames, ScoredPhrasing, best_scores, fuse_phrasings,
     merged_ranks, order,
 };
 use tamis_store::{PassageId, StoredPassage};
@@ -56,6 +56,8 @@ pub(super) struct Steps<'a> {
     pub rank_factors: &'a RankFactors,
     /// The names that the query can mean.
     pub names: &'a QueryNames,
+    /// What the search leans to.
+    pub lean: Option<Lean>,
     pub rerank: &'a Rerank,
     pub decay: SearchDecay<'a>,
     /// The tables of collections with parameters of their own, for a rule that reads them.
@@ -99,7 +101,7 @@ pub(super) fn list(
     threshold: impl Fn(&StoredPassage) -> Option<f64>,
 ) -> Listed {
     let adjustments: Vec<Adjustment> = passages.iter().map(|passage| steps.rerank.of(passage)).collect();
-    let factors = steps.rank_factors.factors(steps.names, &passages);
+    let factors = steps.rank_factors.factors(steps.names, steps.lean, &passages);
     let weighed = |scores: Vec<f64>| -> Vec<f64> {
         scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor)).collect()
     };
@@ -157,6 +159,7 @@ pub(super) fn list(
             decay: decay[position],
             score: scores[position],
             value: values[position],
+            added: 0.0,
             judged: None,
         })
     });

@@ -10,7 +10,7 @@ use super::listed::{Entry, Listed};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tamis_rank::{Shingles, near_copies};
+use tamis_rank::{EntryEvidence, PathNames, Shingles, near_copies};
 use tamis_store::{DocumentId, PassageId, StoredPassage, TextHash};
 use tamis_text::Kind;
 
@@ -70,9 +70,9 @@ impl KnownText {
 }
 
 /// Groups the list into entries. The best passages of the entries come first, in the order of the entries, and all other
-/// passages follow; the values become those of the entries. A list from a single document stays as it is, since the question
-/// then is where in it.
-pub(super) fn group(listed: &mut Listed, texts: &KnownTexts) {
+/// passages follow; the values become those of the entries. `evidence` adds to them what the other passages say, and the name of
+/// the file where `paths` has its words. A list from a single document stays as it is, since the question then is where in it.
+pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&EntryEvidence>, paths: &PathNames) {
     let keys: Vec<EntryKey> = listed.ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
     let alone = keys.iter().all(|key| Some(key) == keys.first());
     if keys.len() > 1 && alone {
@@ -82,7 +82,17 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts) {
     let originals: Vec<usize> = (0..keys.len()).filter(|&at| copied[at].is_none()).collect();
     let original_keys: Vec<EntryKey> = originals.iter().map(|&at| keys[at]).collect();
     let original_values: Vec<f64> = originals.iter().map(|&at| listed.ranked[at].value).collect();
-    let grouped = tamis_rank::entries(&original_keys, &original_values);
+    let mut grouped = tamis_rank::entries(&original_keys, &original_values);
+    let mut matches: HashMap<&str, f64> = HashMap::new();
+    let name = |entry: &tamis_rank::Entry| {
+        let path = listed.ranked[originals[entry.passages[0]]].passage.path.as_str();
+        *matches.entry(path).or_insert_with(|| paths.match_score(path))
+    };
+    let background = listed.background.unwrap_or(0.0);
+    // An order by other things than the values has no use for what is added to them.
+    let evidence = evidence.filter(|_| original_values.is_sorted_by(|a, b| a >= b));
+    let added =
+        evidence.map_or_else(Vec::new, |evidence| evidence.apply(&mut grouped, &original_values, background, name));
 
     // The best passages first, the others behind them in their order.
     let mut order: Vec<usize> = grouped.iter().map(|entry| originals[entry.passages[0]]).collect();
@@ -108,6 +118,14 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts) {
     let mut values: Vec<f64> = grouped.iter().map(|entry| entry.value).collect();
     values.sort_by(|a, b| b.total_cmp(a));
     drop(keys);
+    for (entry, &added) in grouped.iter().zip(&added) {
+        for &at in &entry.passages {
+            let ranked = &mut listed.ranked[originals[at]];
+            ranked.added = added;
+            ranked.value += added;
+            ranked.score += added;
+        }
+    }
     let mut ranked: Vec<Option<Ranked>> = std::mem::take(&mut listed.ranked).into_iter().map(Some).collect();
     listed.ranked = order.into_iter().filter_map(|at| ranked[at].take()).collect();
     listed.values = values;

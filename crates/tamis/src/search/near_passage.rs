@@ -80,6 +80,7 @@ impl Searcher<'_> {
             fusions: self.fusions(rule, Some(&info), false)?,
             rank_factors: &self.index.config.rank_factors,
             names: &names,
+            lean: None,
             rerank: &rerank,
             decay: SearchDecay::NONE,
             tables: &self.source_tables(rule)?,

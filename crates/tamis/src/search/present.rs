@@ -175,6 +175,7 @@ pub(super) fn pool_entries(
         similarity: hit.candidate.similarity,
         coverage: hit.candidate.coverage,
         score: hit.score,
+        added: hit.added,
         judged: hit.judged,
         probability_by_score: decided.by_scores.get(at).copied(),
         probability: decided.probability(at),

@@ -9,7 +9,7 @@ use crate::Error;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tamis_cut::Gate;
-use tamis_rank::{QueryNames, RequiredTerms};
+use tamis_rank::{Lean, PathNames, QueryNames, RequiredTerms};
 use tamis_text::Language;
 
 /// A question with all open choices made.
@@ -19,6 +19,10 @@ pub(super) struct Question {
     pub text: String,
     /// The names that the query can mean.
     pub names: QueryNames,
+    /// Its words, to compare the names of files with.
+    pub paths: Arc<PathNames>,
+    /// What its wording asks for.
+    pub lean: Option<Lean>,
     /// The terms that an answer must hold.
     pub required: RequiredTerms,
     /// Other phrasings with their weights.
@@ -46,6 +50,7 @@ impl Searcher<'_> {
     /// A variant is too long, or a namespace does not exist.
     pub(super) fn question(&self, request: &SearchRequest) -> Result<Question, Error> {
         let parsed = Parsed::of(&request.query);
+        let names = QueryNames::of(&parsed.text);
         let weighed =
             |variant: &super::Variant| Ok((variant.text.trim().to_owned(), variant.checked(&self.index.config)?));
         let (gate, waived_gate) = self.gates(request);
@@ -53,7 +58,9 @@ impl Searcher<'_> {
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as i64);
         Ok(Question {
             hint: request.hint(&parsed),
-            names: QueryNames::of(&parsed.text),
+            lean: Lean::of(&parsed.text, &names),
+            names,
+            paths: Arc::new(PathNames::of(&parsed.text)),
             required: RequiredTerms::of(&parsed.text),
             text: parsed.text,
             variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,

@@ -11,6 +11,7 @@ use super::gather::{Phrased, merge};
 use super::listed::{Entry, Listed};
 use super::query::SearchRequest;
 use super::question::Question;
+use super::rank_factors::lean_of;
 use super::required::look_for;
 use super::rerank::Rerank;
 use super::searcher::Searcher;
@@ -212,15 +213,17 @@ impl<'a> Searcher<'a> {
         let thresholds = rule.reads_thresholds().then(|| self.thresholds(model)).transpose()?;
         let thresholds = thresholds.map(|thresholds| thresholds.with_default_of(rule));
         let measured = rule.heeds_measured_thresholds().then(|| self.thresholds(model)).transpose()?;
-        let Question { hint, names, now_ns, scope, memory, gate, waived_gate, .. } = &retrieved.question;
+        let Question { hint, names, lean, now_ns, scope, memory, gate, waived_gate, .. } = &retrieved.question;
         let fusions = self.fusions(rule, model, *memory)?;
         let rerank = self.rerank(*hint, *now_ns, *memory, rule)?;
         let decay = self.decay(&retrieved.question);
         let tables = self.source_tables(rule)?;
+        let lean = lean_of(*lean, retrieved.text_kind).filter(|_| !memory);
         let steps = Steps {
             fusions,
             rank_factors: &self.index.config.rank_factors,
             names,
+            lean,
             rerank: &rerank,
             decay,
             tables: &tables,
@@ -233,7 +236,10 @@ impl<'a> Searcher<'a> {
         let mut listed = decide::list(&retrieved.gathered, passages, rule, &steps, threshold);
         clock.lap("rank");
         if !rule.counts_passages() {
-            entries::group(&mut listed, &retrieved.texts);
+            // Memories are notes of their own, not parts of a file. Similarities and ranks are on scales of their own.
+            let adds = !memory && rule.scale() == Scale::Score && fusions.order == fusions.cut;
+            let evidence = adds.then_some(&self.index.config.rank_factors.entries);
+            entries::group(&mut listed, &retrieved.texts, evidence, &retrieved.question.paths);
         }
         clock.lap("entries");
 
@@ -268,6 +274,9 @@ impl<'a> Searcher<'a> {
         }
         if let Some(order) = &order {
             listed.reorder(order);
+        }
+        if let Some(lean) = lean {
+            cut.diagnostics.insert("lean".into(), lean.name().into());
         }
         if let Some(name) = judged_by {
             let judged = listed.ranked.iter().filter(|entry| entry.judged.is_some()).count();

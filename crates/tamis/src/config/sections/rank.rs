@@ -2,7 +2,7 @@
 
 use crate::config::declare::{KeySpec, integer, number, section, word};
 use crate::config::words::words;
-use tamis_rank::{DefinitionPrior, LanguageFactors, Recency, RolePrior};
+use tamis_rank::{DefinitionPrior, EntryEvidence, LanguageFactors, LeanPrior, Recency, RolePrior};
 
 section! {
     /// Effect of language and age on the order.
@@ -74,6 +74,28 @@ section! {
         pub roles: RolePrior;
         /// By its relation to a name in the query: definition or mere use.
         pub definitions: DefinitionPrior;
+        /// By what the question asks for: code or a guide.
+        pub lean: LeanPrior;
+        /// By the other passages of its file, and the file's name.
+        pub entries: EntryEvidence;
+    }
+}
+
+section! {
+    for LeanPrior {
+        /// Factor on the ranking value of documentation where a question asks for code, and of code where it asks for a guide
+        other: f64 = "rank.lean", factor(LeanPrior::default().other);
+    }
+}
+
+section! {
+    for EntryEvidence {
+        /// Weight of each further passage of a file in relation to the one before
+        further: f64 = "rank.further", number(0.0..=1.0, EntryEvidence::default().further);
+        /// What all passages of a file together add to its best one, as a share of the best score
+        total: f64 = "rank.total", number(0.0..=1.0, EntryEvidence::default().total);
+        /// What a file's name adds where its words are in the query, as a share of the best score
+        name: f64 = "rank.name", number(0.0..=1.0, EntryEvidence::default().name);
     }
 }
 
