@@ -11,4 +11,5 @@ pub mod memory;
 pub mod related;
 mod stored_issue;
 pub mod telemetry;
+pub mod tree;
 pub mod troubleshoot;

@@ -218,7 +218,12 @@ impl Index {
         Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
     }
 
-    fn not_found(&self, namespace: Option<&str>, path: &str, allowed: Option<&[String]>) -> Result<Error, Error> {
+    pub(crate) fn not_found(
+        &self,
+        namespace: Option<&str>,
+        path: &str,
+        allowed: Option<&[String]>,
+    ) -> Result<Error, Error> {
         if let Some(reason) = self.left_out(namespace, path, allowed)? {
             return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
         }
