@@ -3,6 +3,7 @@
 use crate::active_calls::ActiveCalls;
 use crate::background::{Background, BackgroundState, Phase};
 use crate::caller::Caller;
+use crate::content::Content;
 use crate::current_index::CurrentIndex;
 use crate::cursor::Cursor;
 use crate::progress::{Reporter, forward};
@@ -39,6 +40,8 @@ pub struct ServerOptions {
     pub parallel_calls: usize,
     /// The rights of a client without a token.
     pub caller: Caller,
+    /// True to list the schema of each tool's answer, and to answer as data besides the text.
+    pub output_schemas: bool,
 }
 
 /// A server over one open index. Clones share it, and serve the same client: a transport with several clients tells them apart
@@ -166,8 +169,16 @@ impl Server {
             let work = move || {
                 let (_active, _slot) = (active, slot);
                 let (index, cursor) = (shared.index.get(), Cursor::default());
-                let mut call =
-                    Call { index: &index, caller: &caller, session, observer: &reporter, state: &state, cursor };
+                let with_data = shared.options.output_schemas;
+                let mut call = Call {
+                    index: &index,
+                    caller: &caller,
+                    session,
+                    observer: &reporter,
+                    state: &state,
+                    with_data,
+                    cursor,
+                };
                 work(&mut call, &shared.tools)
             };
             tokio::task::spawn_blocking(work).await.ok()
@@ -191,7 +202,8 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.shared.tools.iter().find(|tool| tool.name() == name).map(|tool| tool.description.clone())
+        let with_output = self.shared.options.output_schemas;
+        self.shared.tools.iter().find(|tool| tool.name() == name).map(|tool| tool.described(with_output))
     }
 
     async fn list_tools(
@@ -201,7 +213,14 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         no_cursor(request)?;
         let caller = self.caller(&context);
-        let tools = self.tools_for(&caller).map(|(_, tool)| tool.description.clone()).collect();
+        let shared = self.shared.clone();
+        let listed = tokio::task::spawn_blocking(move || {
+            let (index, with_output) = (shared.index.get(), shared.options.output_schemas);
+            let content = Content::of(&index, &caller);
+            let for_caller = shared.tools.iter().filter(|tool| (tool.is_for)(&caller) && content.has(tool.need));
+            for_caller.map(|tool| tool.described(with_output)).collect()
+        });
+        let tools = listed.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(ListToolsResult::with_all_items(tools))
     }
 

@@ -25,7 +25,7 @@ impl Client {
 
     /// Starts a session in a version of the protocol.
     pub fn speaking(tree: &Tree, flags: &[&str], version: &str) -> Self {
-        let mut command = tree.process(&[&["mcp"], flags].concat());
+        let mut command = tree.process(&[&["mcp", "--output-schemas"], flags].concat());
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let input = child.stdin.take();

@@ -84,7 +84,10 @@ impl Tool for Get {
             + CURSOR_CHARS
             + 2 * backticks(&whole);
         let text_room = arguments.page.max_chars.saturating_sub(around).max(MIN_TEXT);
-        let json_room = arguments.page.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT);
+        let json_room = match call.cursor.with_data {
+            true => arguments.page.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT),
+            false => usize::MAX,
+        };
         lines.text = beginning(rest, text_room, json_room).to_owned();
         let end = before.len() + lines.text.len();
         let mut tail = String::new();

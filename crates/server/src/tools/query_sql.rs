@@ -3,7 +3,7 @@
 use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -46,6 +46,7 @@ fn timeout_ms() -> u64 {
 
 impl Tool for QuerySql {
     const NAME: &'static str = "query_sql";
+    const NEED: Need = Need::Evidence;
     const TITLE: &'static str = "Query evidence";
     const DESCRIPTION: &'static str = "Query the evidence graph (claims, fragments of pages, and which support or refute which) \
         with one SELECT in SQLite's dialect. It only reads, within limits of rows and time. Use query_view when list_views \
