@@ -22,6 +22,7 @@ mod metadata;
 mod methods;
 mod output;
 mod overview;
+mod pack;
 mod query;
 mod related;
 mod remember;
@@ -58,6 +59,7 @@ pub use judge::JudgeArguments;
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
 pub use metadata::MetadataArguments;
 pub use output::OutputArguments;
+pub use pack::PackArguments;
 pub use query::QueryArguments;
 pub use related::RelatedArguments;
 pub use remember::RememberArguments;
@@ -121,6 +123,8 @@ pub enum Command {
     Files(FilesArguments),
     /// List the symbols of a file or directory
     Outline(OutlineArguments),
+    /// Pack the relevant results into one text for a prompt
+    Pack(PackArguments),
     /// Show passages like a result, what it uses, and what uses it
     Related(RelatedArguments),
     /// Find similar problems that were already solved: closed issues, then wiki pages

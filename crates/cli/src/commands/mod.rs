@@ -22,6 +22,7 @@ mod issue_body;
 mod judge;
 mod mcp;
 mod outline;
+mod pack;
 mod recall;
 mod refresh;
 mod related;
@@ -54,6 +55,7 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Grep(grep) => grep::run(grep, global, output),
         Command::Files(files) => files::run(files, global, output),
         Command::Outline(outline) => outline::run(outline, global, output),
+        Command::Pack(pack) => pack::run(pack, global, output),
         Command::Related(related) => related::run(related, global, output),
         Command::Troubleshoot(troubleshoot) => troubleshoot::run(troubleshoot, global, output),
         Command::Duplicates(duplicates) => duplicates::run(duplicates, global, output),

@@ -20,6 +20,7 @@ tools! {
     grep::Grep;
     files::Files;
     outline::Outline;
+    pack::Pack;
     related::Related;
     troubleshoot::Troubleshoot;
     memory_search::MemorySearch;

@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod feedback;
 pub mod judge;
 pub mod memory;
+pub mod pack;
 pub mod related;
 mod stored_issue;
 pub mod telemetry;
