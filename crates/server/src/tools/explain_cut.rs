@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[schemars(length(max = 50))]
     #[serde(default)]
     paths: Vec<String>,
-    /// Repository or project of the search, by name (default: this one, or all).
+    /// Repository (default: this one, or all).
     namespace: Option<String>,
     /// Candidates to show on each side of the cut, 1 to 20.
     #[schemars(range(min = 1, max = 20))]

@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     #[schemars(length(max = 20))]
     #[serde(default)]
     languages: Vec<String>,
+    /// Show language and last change too.
+    #[serde(default)]
+    details: bool,
     /// Repository (default: this one, or all).
     namespace: Option<String>,
     #[serde(flatten)]
@@ -31,7 +34,7 @@ impl Tool for Files {
     const NAME: &'static str = "files";
     const TITLE: &'static str = "Files";
     const DESCRIPTION: &'static str =
-        "Find indexed files by name, each with its size in bytes, language and last change. Also lists a directory: src/";
+        "Find indexed files by name, each with its size in bytes. Also lists a directory: src/";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = LinesFound;
@@ -58,7 +61,11 @@ impl Tool for Files {
             let language = file.language.as_deref().unwrap_or("-");
             let day = file.changed_at.as_deref().and_then(|date| date.get(..10)).unwrap_or("-");
             FileLines {
-                text: format!("{namespace}{} {} {language} {day}", name(&file.path), file.bytes),
+                text: if arguments.details {
+                    format!("{namespace}{} {} {language} {day}", name(&file.path), file.bytes)
+                } else {
+                    format!("{namespace}{} {}", name(&file.path), file.bytes)
+                },
                 namespace: several.then_some(file.namespace),
                 path: clean(&file.path),
                 start_line: 1,

@@ -98,11 +98,17 @@ impl Tool for Grep {
             },
             call.observer,
         )?;
-        let summary = summary(&found, by_file);
-        let warnings: Vec<String> = call.warnings().into_iter().chain(found.notes.iter().cloned()).collect();
+        let mut summary = summary(&found, by_file);
+        for note in &found.notes {
+            summary = format!("{} ({note}).\n", summary.trim_end().trim_end_matches('.'));
+        }
+        let warnings = call.warnings();
         let several = call.index.sources().len() > 1;
-        let results: Vec<FileLines> =
-            found.results.into_iter().flat_map(|file| if by_file { vec![counts(file, several)] } else { entries(file, several) }).collect();
+        let results: Vec<FileLines> = found
+            .results
+            .into_iter()
+            .flat_map(|file| if by_file { vec![counts(file, several)] } else { entries(file, several) })
+            .collect();
         let answer = LinesFound::new(summary.clone(), results, call.cursor.start, warnings);
         let names = answer.names();
         Ok(paginated(answer, &summary, &call.cursor, &names, arguments.page.max_chars))

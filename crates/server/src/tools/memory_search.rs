@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     author: Option<String>,
     /// Only notes on this topic, which is the heading above them (default: all).
     topic: Option<String>,
-    /// Repository or project to search, by name (default: this one, or all).
+    /// Repository (default: this one, or all).
     namespace: Option<String>,
     #[serde(flatten)]
     page: PageArguments,

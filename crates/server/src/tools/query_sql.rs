@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Include the tables and their columns in the answer.
     #[serde(default)]
     include_schema: bool,
-    /// Repository or project that holds the evidence, by name (default: this one).
+    /// Repository (default: this one).
     namespace: Option<String>,
     /// Most characters of the answer, 1000 to 100000.
     #[schemars(range(min = 1000, max = 100_000))]

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[schemars(range(min = 1, max = 200))]
     #[serde(default = "limit")]
     limit: usize,
-    /// Repository or project that holds the evidence, by name (default: this one).
+    /// Repository (default: this one).
     namespace: Option<String>,
     /// Most characters of the answer, 1000 to 100000.
     #[schemars(range(min = 1000, max = 100_000))]

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// Most solved issues, 1 to 10 (default: as configured, usually 3).
     #[schemars(range(min = 1, max = 10))]
     max_results: Option<usize>,
-    /// Repository or project to search, by name (default: this one, or all).
+    /// Repository (default: this one, or all).
     namespace: Option<String>,
     /// Most characters of the answer, 2000 to 60000.
     #[schemars(range(min = 2000, max = 60_000))]

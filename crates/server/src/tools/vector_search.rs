@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// Cut that decides instead of min_similarity, such as auto or kneedle (default: none).
     #[schemars(length(min = 1, max = 200))]
     cutoff: Option<String>,
-    /// Repository or project that holds the evidence, by name (default: this one).
+    /// Repository (default: this one).
     namespace: Option<String>,
     #[serde(flatten)]
     page: PageArguments,

@@ -38,7 +38,7 @@ impl Listed {
     pub fn remark(&self) -> Option<String> {
         let kinds = self.left_out.iter().filter(|(kind, _)| !["binary", "empty"].contains(&kind.as_str()));
         let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {}", kind.replace('_', " "))).collect();
-        (!kinds.is_empty()).then(|| format!("left out of the index, so not looked at: {}", kinds.join(", ")))
+        (!kinds.is_empty()).then(|| format!("left out of the index: {}", kinds.join(", ")))
     }
 }
 
