@@ -62,7 +62,7 @@ fn tasks() -> Vec<Task> {
             source: "crossterm-0.29.0",
             calls: vec![("grep", json!({ "pattern": "BackTab", "word": true }))],
             facts: &[
-                "5 matches of 3 files",
+                "6 matches of 3 files",
                 "event.rs",
                 "src/event/sys/unix/parse.rs",
                 "src/event/sys/windows/parse.rs",
@@ -127,17 +127,17 @@ fn tasks() -> Vec<Task> {
             question: "How do the client and the cookie store work together?",
             source: "reqwest-0.13.5",
             calls: vec![
-                (
-                    "grep",
-                    json!({ "pattern": "cookie_store|CookieService", "paths": ["src/async_impl", "src/cookie.rs"] }),
-                ),
-                ("related", json!({ "id": "src/cookie.rs:14", "by": "reference", "max_chars": 2500 })),
+                ("get", json!({ "id": "src/cookie.rs:10-31" })),
+                ("related", json!({ "id": "src/cookie.rs:14", "by": "reference" })),
+                ("get", json!({ "id": "src/cookie.rs:236-310" })),
             ],
-            facts: &["pub trait CookieStore", "src/async_impl/client.rs"],
-            steps: &[
-                Rg("cookie_store|CookieService", &["src/async_impl", "src/cookie.rs"]),
-                Rg(r"\bCookieStore\b", &["src"]),
+            facts: &[
+                "pub trait CookieStore",
+                "src/async_impl/client.rs",
+                "add_cookie_header",
+                "set_cookies(&mut cookies",
             ],
+            steps: &[Read("src/cookie.rs", 10, 31), Rg(r"\bCookieStore\b", &["src"]), Read("src/cookie.rs", 236, 310)],
         },
     ]
 }

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     #[schemars(length(max = 20))]
     #[serde(default)]
     languages: Vec<String>,
-    /// Show language and last change too.
+    /// Show size, language and last change of each.
     #[serde(default)]
     details: bool,
     /// Repository (default: this one, or all).
@@ -30,11 +30,14 @@ pub(crate) struct Arguments {
     page: PageArguments,
 }
 
+/// The size in bytes from which it is shown: of a file that is better outlined than read.
+const LARGE: u64 = 20_000;
+
 impl Tool for Files {
     const NAME: &'static str = "files";
     const TITLE: &'static str = "Files";
     const DESCRIPTION: &'static str =
-        "Find indexed files by name, each with its size in bytes. Also lists a directory: src/";
+        "Find indexed files by name, large ones with their size in bytes. Also lists a directory: src/";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = LinesFound;
@@ -61,10 +64,10 @@ impl Tool for Files {
             let language = file.language.as_deref().unwrap_or("-");
             let day = file.changed_at.as_deref().and_then(|date| date.get(..10)).unwrap_or("-");
             FileLines {
-                text: if arguments.details {
-                    format!("{namespace}{} {} {language} {day}", name(&file.path), file.bytes)
-                } else {
-                    format!("{namespace}{} {}", name(&file.path), file.bytes)
+                text: match file.bytes {
+                    bytes if arguments.details => format!("{namespace}{} {bytes} {language} {day}", name(&file.path)),
+                    bytes if bytes >= LARGE => format!("{namespace}{} {bytes}", name(&file.path)),
+                    _ => format!("{namespace}{}", name(&file.path)),
                 },
                 namespace: several.then_some(file.namespace),
                 path: clean(&file.path),

@@ -77,6 +77,20 @@ mod tests {
         }
     }
 
+    /// Most characters of the list that every agent reads.
+    const MOST_LISTED: usize = 12_000;
+
+    #[test]
+    fn trap_the_core_list_leaves_room_for_the_task() {
+        let core = all().into_iter().filter(|tool| tool.need == crate::tool::Need::Nothing);
+        let core = core.filter(|tool| (tool.is_for)(&crate::caller::Caller::default()));
+        let listed: Vec<_> = core.map(|tool| tool.described(false)).collect();
+        let characters = serde_json::to_string(&listed).expect("JSON").chars().count();
+        println!("{} tools, {characters} characters", listed.len());
+        assert!(listed.iter().all(|tool| tool.output_schema.is_none()));
+        assert!(characters <= MOST_LISTED, "{characters} characters; shorten descriptions");
+    }
+
     #[test]
     fn every_argument_has_a_short_description_and_every_tool_says_when_to_use_it() {
         for tool in all() {

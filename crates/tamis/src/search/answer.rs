@@ -76,8 +76,7 @@ pub struct Hit {
     pub symbol: Option<String>,
     /// Kind of passage: `function`, `type`, `section`, …
     pub kind: String,
-    /// Address of the issue, where the import gave one. Left out otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Address of an issue, where the import gave one.
     pub url: Option<String>,
     /// Canonical name of the language.
     pub language: Option<String>,
