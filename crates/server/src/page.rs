@@ -266,7 +266,9 @@ mod tests {
         if let Some(cursor) = cursor {
             arguments.insert("cursor".into(), json!(cursor));
         }
-        Cursor { with_data: true, ..Cursor::of("test", &arguments).expect("a cursor") }
+        let mut cursor = Cursor::of("test", &arguments).expect("a cursor");
+        cursor.with_data = true;
+        cursor
     }
 
     #[test]
