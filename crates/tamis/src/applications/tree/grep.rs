@@ -344,11 +344,11 @@ mod tests {
     fn a_long_line_shows_the_part_around_its_match() {
         let text = format!("{}needle{}", "ä".repeat(5000), "ö".repeat(5000));
         let at = text.find("needle").expect("there");
-        let line = shown(text.as_bytes(), Some(7), Some(vec![at..at + 6]), 100);
+        let line = shown(text.as_bytes(), Some(7), Some(std::iter::once(at..at + 6).collect()), 100);
         assert!(line.shortened && line.text.chars().count() == 100 && line.text.contains("needle"), "{line:?}");
         assert_eq!((line.line, line.column), (7, Some(at as u32 + 1)));
         assert_eq!(&line.text[line.spans[0].clone()], "needle");
-        let short = shown(b"a\xffb needle", Some(1), Some(vec![4..10]), 100);
+        let short = shown(b"a\xffb needle", Some(1), Some(std::iter::once(4..10).collect()), 100);
         assert_eq!((short.text.as_str(), &short.text[short.spans[0].clone()]), ("a\u{fffd}b needle", "needle"));
     }
 }
