@@ -45,6 +45,9 @@ fn grep_finds_exact_text_in_the_files_of_the_index() {
         ok(&tree, &["grep", "-C", "1", "knock\\(\\);"]),
         "src/door.rs-6-    pub fn open(&self) {\nsrc/door.rs:7:        knock();\nsrc/door.rs-8-    }\n"
     );
+    assert_eq!(ok(&tree, &["grep", "^fn .*}$"]), "src/door.rs:11:fn knock() {}\n", "the ends of a line");
+    tree.write("src/dos.rs", "fn first() {}\r\nfn dos() {}\r\n");
+    assert_eq!(ok(&tree, &["grep", "^fn dos.*}$"]), "src/dos.rs:2:fn dos() {}\n");
     let answer: Value = serde_json::from_str(&ok(&tree, &["grep", "--json", "--limit", "1", "open"])).expect("JSON");
     assert_eq!(
         (&answer["matches"], &answer["files"], &answer["unlisted"]),

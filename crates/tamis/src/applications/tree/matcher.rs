@@ -49,6 +49,8 @@ impl Pattern {
         }
         let mut builder = RegexMatcherBuilder::new();
         builder
+            // `^` and `$` stand for the ends of a line.
+            .multi_line(true)
             .fixed_strings(self.literal)
             .case_insensitive(self.case == LetterCase::Insensitive)
             .case_smart(self.case == LetterCase::Smart)
