@@ -36,7 +36,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
         let index = Index::at(Location::at(directory.path(), None), config).expect("an index");
         index.refresh().expect("indexed");
         let caller = Caller { namespaces: None, may_remember: false, may_judge: true };
-        let server = Server::new(Arc::new(index), ServerOptions { parallel_calls: 2, caller });
+        let server = Server::new(Arc::new(index), ServerOptions { parallel_calls: 2, caller, output_schemas: true });
         let options = HttpOptions { requests_per_minute: None, ..HttpOptions::at(([127, 0, 0, 1], 0).into()) };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let stop = CancellationToken::new();

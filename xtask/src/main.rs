@@ -1,5 +1,6 @@
 //! `cargo xtask`: the project's chores as commands.
 
+mod agent_tasks;
 mod conformance;
 mod deny;
 mod models;
@@ -29,6 +30,7 @@ Before a release:
   package       check, pack and weigh every crate, in the order of publishing; --verify also compiles each package
   bench         measure indexing, searching and embedding; `bench mcp` measures the server
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
+  agent-tasks   finish eight tasks of an agent through the server, and count characters (--write: into docs/agents.md)
   torture       kill the program, fail its system calls, damage its files, fill its disk (--help lists flags)
 
 Remake committed files:
@@ -51,6 +53,7 @@ fn main() -> Result<()> {
         "package" => package::run(rest),
         "conformance" => conformance::run(rest),
         "questions" => questions::run(rest),
+        "agent-tasks" => agent_tasks::run(rest),
         "references" => references::run(),
         #[cfg(unix)]
         "torture" => torture::run(rest),

@@ -17,6 +17,8 @@ const HASH_DIGITS: usize = 16;
 pub(crate) struct Cursor {
     /// Number of entries, or of characters, on the pages before.
     pub start: usize,
+    /// True if the answer goes out as data too, which then has to fit as well.
+    pub with_data: bool,
     /// Hash of the tool and its arguments.
     call: String,
     /// Hash of the list when the cursor was made; `None` on the first page.
@@ -31,7 +33,7 @@ impl Cursor {
     pub fn of(tool: &str, arguments: &JsonObject) -> Result<Cursor, String> {
         let call = call(tool, arguments);
         let Some(cursor) = arguments.get("cursor").and_then(Value::as_str) else {
-            return Ok(Cursor { start: 0, call, listed: None });
+            return Ok(Cursor { call, ..Cursor::default() });
         };
         let parts: Vec<&str> = cursor.split('-').collect();
         let parts = match parts.as_slice() {
@@ -50,7 +52,7 @@ impl Cursor {
                 "cursor: comes from a call with other arguments; repeat those arguments, or leave the cursor out";
             return Err(reason.to_owned());
         }
-        Ok(Cursor { start, call, listed: Some((*listed).to_owned()) })
+        Ok(Cursor { start, call, listed: Some((*listed).to_owned()), with_data: false })
     }
 
     /// The text of a cursor for a later page of the list.

@@ -107,6 +107,10 @@ pub(crate) struct Passage {
     pub collection: String,
     /// Path of the document.
     pub path: String,
+    /// Address of the issue, if known.
+    pub url: Option<String>,
+    /// Line on which the snippet starts, from 1.
+    pub snippet_line: u32,
     /// First line, from 1.
     pub start_line: u32,
     /// Last line, included.
@@ -163,6 +167,8 @@ impl Passage {
             namespace: hit.namespace,
             collection: hit.collection,
             path: clean(&hit.path),
+            url: name(hit.url),
+            snippet_line: hit.snippet_line,
             start_line: hit.start_line,
             end_line: hit.end_line,
             kind: hit.kind,
@@ -220,6 +226,12 @@ impl Passage {
         let is_dated = self.author.is_some() || !["code", "docs"].contains(&self.collection.as_str());
         if let Some(day) = self.dated_at.as_deref().filter(|_| is_dated).and_then(|date| date.get(..10)) {
             let _ = write!(words, ", {day}");
+        }
+        if let Some(url) = &self.url {
+            let _ = write!(words, ", {url}");
+        }
+        if self.snippet_line != self.start_line {
+            let _ = write!(words, ", from line {}", self.snippet_line);
         }
         words
     }

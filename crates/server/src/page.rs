@@ -13,11 +13,11 @@ pub(crate) const DEFAULT_MAX_CHARS: usize = 10_000;
 /// Arguments of the tools that return pages.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct PageArguments {
-    /// Most characters of the answer, 1000 to 100000.
+    /// Most characters of the answer.
     #[schemars(range(min = 1000, max = 100_000))]
     #[serde(default = "max_chars")]
     pub max_chars: usize,
-    /// Next page: next_cursor of the last answer to the same arguments (default: the first page).
+    /// Cursor of the next page (default: first page).
     #[expect(dead_code, reason = "read from the raw arguments, before they are parsed")]
     cursor: Option<String>,
 }
@@ -115,7 +115,10 @@ pub(crate) fn paginated<L: Listing>(
     let warnings = warning_lines(&answer.page().warnings);
     let around = tail.chars().count() + 1 + warnings.chars().count() + CURSOR_CHARS;
     let text_room = max_chars.saturating_sub(around);
-    let mut json_room = max_chars.saturating_sub(json_length(&answer) + CURSOR_CHARS);
+    let mut json_room = match cursor.with_data {
+        true => max_chars.saturating_sub(json_length(&answer) + CURSOR_CHARS),
+        false => usize::MAX,
+    };
 
     let all = entries.len();
     let mut text = Fenced::default();
@@ -263,7 +266,9 @@ mod tests {
         if let Some(cursor) = cursor {
             arguments.insert("cursor".into(), json!(cursor));
         }
-        Cursor::of("test", &arguments).expect("a cursor")
+        let mut cursor = Cursor::of("test", &arguments).expect("a cursor");
+        cursor.with_data = true;
+        cursor
     }
 
     #[test]

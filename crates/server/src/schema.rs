@@ -35,6 +35,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     let object = schema.ensure_object();
     // Both come from the Rust type and would mean nothing to a client.
     object.remove("title");
+    object.remove("$schema");
     object.remove("description");
     object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     std::mem::take(object)

@@ -25,6 +25,21 @@ pub(crate) enum Effect {
     Sets,
 }
 
+/// Content of an index that a tool is for. A tool that is not listed still answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The tool is always listed.
+    Nothing,
+    /// Claims and fragments.
+    Evidence,
+    /// Issues, or wiki pages.
+    Solutions,
+    /// Notes or conversations, or the right to write the first note.
+    Notes,
+    /// Judged searches, or the right to judge.
+    Judgements,
+}
+
 /// A tool: its description, its arguments and answer with their schemas, and its call of the library.
 pub(crate) trait Tool {
     /// Name, in snake case.
@@ -35,6 +50,8 @@ pub(crate) trait Tool {
     const DESCRIPTION: &'static str;
     /// Effect on stored data.
     const EFFECT: Effect = Effect::Reads;
+    /// Content of an index without which the tool is not listed.
+    const NEED: Need = Need::Nothing;
     /// Most characters of an answer, as text and as data, when the arguments have no `max_chars`.
     const MAX_CHARS: usize = sanitize::FIXED_MAX_CHARS;
     /// Arguments. Unknown ones are refused.
@@ -61,6 +78,8 @@ pub(crate) struct Call<'a> {
     pub observer: &'a dyn Observer,
     /// State of the background work.
     pub state: &'a BackgroundState,
+    /// True if the client gets answers as data too.
+    pub with_data: bool,
     /// The start of the answer.
     pub cursor: Cursor,
 }
@@ -100,23 +119,36 @@ impl Call<'_> {
 pub(crate) struct RegisteredTool {
     pub description: Description,
     pub is_for: fn(&Caller) -> bool,
+    pub need: Need,
+    output_schema: fn() -> JsonObject,
     call: fn(&mut Call<'_>, JsonObject) -> Result<CallToolResult, Refused>,
 }
 
 impl RegisteredTool {
-    /// Registers a tool and generates its schemas.
+    /// Registers a tool and generates the schema of its arguments.
     pub fn of<T: Tool>() -> RegisteredTool {
         let mut description = Description::new(T::NAME, T::DESCRIPTION, schema::of_arguments::<T::Arguments>());
         description.title = Some(T::TITLE.to_owned());
-        description.output_schema = Some(schema::of_answer::<T::Answer>().into());
-        description.annotations = Some(
-            ToolAnnotations::with_title(T::TITLE)
-                .read_only(T::EFFECT == Effect::Reads)
-                .destructive(false)
-                .idempotent(T::EFFECT != Effect::Adds)
-                .open_world(false),
-        );
-        RegisteredTool { description, is_for: T::is_for, call: call::<T> }
+        // The other hints only mean something for tools that change something.
+        let mut annotations = ToolAnnotations::new().read_only(T::EFFECT == Effect::Reads);
+        if T::EFFECT != Effect::Reads {
+            annotations = annotations.destructive(false).idempotent(T::EFFECT != Effect::Adds);
+        }
+        description.annotations = Some(annotations.open_world(false));
+        RegisteredTool {
+            description,
+            is_for: T::is_for,
+            need: T::NEED,
+            output_schema: schema::of_answer::<T::Answer>,
+            call: call::<T>,
+        }
+    }
+
+    /// The description for a client, with the schema of the answer if it wants that.
+    pub fn described(&self, with_output: bool) -> Description {
+        let mut description = self.description.clone();
+        description.output_schema = with_output.then(|| (self.output_schema)().into());
+        description
     }
 
     pub fn name(&self) -> &str {
@@ -135,13 +167,17 @@ impl RegisteredTool {
 
 fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Refused> {
     call.cursor = Cursor::of(T::NAME, &arguments).map_err(Refused)?;
+    call.cursor.with_data = call.with_data;
     let most = arguments.get("max_chars").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(T::MAX_CHARS);
     let invalid = |error: serde_json::Error| Refused(format!("{}: {error}", T::NAME));
     let arguments: T::Arguments = serde_json::from_value(Value::Object(arguments)).map_err(invalid)?;
     let reply = T::call(call, arguments)?;
-    let answer = serde_json::to_value(&reply.answer).map_err(invalid)?;
     let mut result = CallToolResult::success(vec![ContentBlock::text(sanitize::text(&reply.text, most))]);
-    result.structured_content = Some(sanitize::data(schema::without_nulls(answer), most));
+    // The data repeats the text, and many clients give a model both.
+    if call.with_data {
+        let answer = serde_json::to_value(&reply.answer).map_err(invalid)?;
+        result.structured_content = Some(sanitize::data(schema::without_nulls(answer), most));
+    }
     Ok(result)
 }

@@ -115,22 +115,33 @@ pub(crate) fn folded(text: &str) -> String {
     text.to_uppercase().to_lowercase()
 }
 
-/// The globs of a filter, compiled.
+/// The globs of [`Filter::path_globs`], compiled.
+///
+/// ```
+/// use tamis_store::PathGlobs;
+///
+/// let globs = PathGlobs::new(&["src".into(), "!*_test.rs".into()])?;
+/// assert!(globs.matches("src/door/lock.rs") && !globs.matches("src/lock_test.rs"));
+/// # Ok::<(), tamis_store::StoreError>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct PathGlobs {
+pub struct PathGlobs {
     include: Option<GlobSet>,
     exclude: Option<GlobSet>,
 }
 
 impl PathGlobs {
-    /// Compiles globs. The error names the bad one.
-    pub(crate) fn new(globs: &[String]) -> Result<PathGlobs> {
+    /// Compiles globs.
+    ///
+    /// # Errors
+    /// A glob is invalid; the error names it.
+    pub fn new(globs: &[String]) -> Result<PathGlobs> {
         let (exclude, include): (Vec<&String>, Vec<&String>) = globs.iter().partition(|glob| glob.starts_with('!'));
         Ok(PathGlobs { include: compile(&include)?, exclude: compile(&exclude)? })
     }
 
     /// Returns `true` if a path passes.
-    pub(crate) fn matches(&self, path: &str) -> bool {
+    pub fn matches(&self, path: &str) -> bool {
         self.include.as_ref().is_none_or(|globs| globs.is_match(path))
             && !self.exclude.as_ref().is_some_and(|globs| globs.is_match(path))
     }

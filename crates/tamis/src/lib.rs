@@ -30,6 +30,8 @@
 //! | [`Index::imports`] | [`import`] | issues, wiki pages and conversations that are not files |
 //! | [`Index::notes`] | [`memory`] | notes, added and hidden one by one |
 //! | [`Index::related`] | [`related`] | from one passage to what it uses and what is similar |
+//! | [`Index::tree`] | [`tree`] | exact text in the files of the tree, their names and symbols |
+//! | [`Index::pack`] | [`pack`] | the relevant entries as one text for a prompt |
 //! | [`Index::troubleshooting`] | [`troubleshoot`] | answers from solved issues and the wiki |
 //! | [`Index::duplicates`] | [`duplicates`] | likely duplicates of an issue |
 //! | [`Index::evidence`] | [`evidence`] | claims and what supports or contradicts them, with SQL |
@@ -68,7 +70,9 @@ mod words;
 
 #[cfg(feature = "evidence")]
 pub use applications::evidence;
-pub use applications::{calibrate, duplicates, evaluate, feedback, judge, memory, related, telemetry, troubleshoot};
+pub use applications::{
+    calibrate, duplicates, evaluate, feedback, judge, memory, pack, related, telemetry, tree, troubleshoot,
+};
 pub use config::Mode;
 pub use contents::Contents;
 pub use error::Error;

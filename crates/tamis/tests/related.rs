@@ -270,7 +270,13 @@ fn one_side_alone_can_be_asked_for_and_the_limit_shortens_each_list() {
     let short = by(Some(RelatedBy::Reference), Some(1));
     assert_eq!((short.references.len(), short.referenced_by.len()), (1, 1));
     assert!(short.notes.iter().any(|note| note == "not shown: 3 more of the names it uses"), "{:?}", short.notes);
-    assert!(short.notes.iter().any(|note| note == "not shown: 1 more uses of it"), "{:?}", short.notes);
+    assert!(short.notes.iter().any(|note| note == "not shown: 4 more uses of it"), "{:?}", short.notes);
+    // Of every line with the name, those beyond the resolved uses are marked.
+    let counts = reference.occurrences.expect("references alone are counted");
+    assert_eq!(counts.lines, counts.own_lines + counts.resolved_lines + counts.unresolved_lines);
+    let marked: usize = reference.referenced_by.iter().filter(|one| !one.resolved).map(|one| one.lines.len()).sum();
+    assert_eq!(marked as u64, counts.unresolved_lines);
+    assert!(counts.unresolved_lines > 0 && vector.occurrences.is_none());
     for limit in [0, 1001] {
         let refused = index.related().find(&RelatedRequest { limit: Some(limit), ..RelatedRequest::new(&wanted) });
         assert!(refused.is_err_and(|error| error.to_string().contains("1 to 1000")));

@@ -55,7 +55,7 @@ mod tokens;
 #[cfg(feature = "wiki")]
 mod wiki;
 
-pub use code::{Definition, Reference, ReferenceKind, definitions, references};
+pub use code::{Definition, OutlineSymbol, Reference, ReferenceKind, definitions, outline, references};
 pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };

@@ -34,7 +34,7 @@ export async function connect(library, begins, place) {
     ? new StreamableHTTPClientTransport(new URL(place.url))
     : new StdioClientTransport({
         command: place.binary,
-        args: ["mcp", "--allow-remember", "--allow-feedback"],
+        args: ["mcp", "--output-schemas", "--allow-remember", "--allow-feedback"],
         cwd: place.project,
         env: environment(),
         stderr: "pipe",

@@ -33,7 +33,8 @@ const QUESTIONS: [(&[&str], &str); 6] = [
 pub fn run(tools: &Tools, fixture: &Fixture) -> Result<Vec<Outcome>> {
     let server = Server::start(fixture)?;
     let over_http = [server.url.as_str(), "--transport", "http"].map(str::to_owned).to_vec();
-    let mut over_stdio = vec![fixture.binary.to_string_lossy().into_owned(), "mcp".to_owned()];
+    let mut over_stdio =
+        vec![fixture.binary.to_string_lossy().into_owned(), "mcp".to_owned(), "--output-schemas".to_owned()];
     over_stdio.extend(["--cwd".to_owned(), fixture.project.to_string_lossy().into_owned()]);
     over_stdio.extend(
         fixture.environment().into_iter().flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]),

@@ -29,7 +29,14 @@ impl Server {
     /// It does not print its address in time.
     pub fn start(fixture: &Fixture) -> Result<Server> {
         let log = fixture.project.with_file_name("server.log");
-        let mut command = fixture.tamis(&["mcp", "--http", "127.0.0.1:0", "--allow-remember", "--allow-feedback"]);
+        let mut command = fixture.tamis(&[
+            "mcp",
+            "--output-schemas",
+            "--http",
+            "127.0.0.1:0",
+            "--allow-remember",
+            "--allow-feedback",
+        ]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
         let mut child = command.spawn().context("the server cannot be started")?;
         let started = Instant::now();

@@ -167,7 +167,7 @@ fn word(client: u64, number: u64) -> String {
 
 /// Serves clients over HTTP and kills the server. Returns true when the kill hit a running server.
 fn over_http_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after: u64, then: Duration) -> Result<bool> {
-    let arguments = ["mcp", "--http", "127.0.0.1:0", "--allow-remember", "--allow-feedback"];
+    let arguments = ["mcp", "--output-schemas", "--http", "127.0.0.1:0", "--allow-remember", "--allow-feedback"];
     let running = Running::start(&mut sandbox.command(&arguments))?;
     let address = loop {
         let Ok(line) = running.lines.recv_timeout(TIMEOUT) else {
@@ -225,7 +225,7 @@ fn post(address: &str, call: &Call) -> Result<Value> {
 
 /// Serves a client on standard input and output and kills the server. Returns true when the kill hit a running server.
 fn over_stdio_until(sandbox: &Sandbox, acknowledged: &Mutex<Acknowledged>, after: u64, then: Duration) -> Result<bool> {
-    let mut command: Command = sandbox.command(&["mcp", "--allow-remember", "--allow-feedback"]);
+    let mut command: Command = sandbox.command(&["mcp", "--output-schemas", "--allow-remember", "--allow-feedback"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().context("the server")?;
     let mut input = child.stdin.take().context("standard input is piped")?;
     let output = BufReader::new(child.stdout.take().context("standard output is piped")?);

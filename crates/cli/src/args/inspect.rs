@@ -17,11 +17,16 @@ pub struct StatusArguments {
 Examples:
   tamis get src/lock.rs            the whole file, as indexed
   tamis get src/lock.rs:10-40      some of its lines
-  tamis get 3f9a1c                 a passage, by its id or the beginning of it")]
+  tamis get src/lock.rs:40 --context 10
+  tamis get 3f9a1c                 a passage, by its id or the beginning of it
+  tamis get '#233'                 an imported issue, by its number; 233 alone works too")]
 pub struct GetArguments {
-    /// Path, path with lines, or id of a result
-    #[arg(value_name = "PATH[:LINES]|ID")]
+    /// Path, path with lines, id of a result, or number of an issue
+    #[arg(value_name = "PATH[:LINES]|ID|#ISSUE")]
     pub wanted: String,
+    /// Print N more lines before and after, 0 to 1000
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub context: u32,
     /// Print the text and its place as JSON
     #[arg(long)]
     pub json: bool,

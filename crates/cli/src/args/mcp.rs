@@ -27,6 +27,9 @@ pub struct McpArguments {
     /// Allow clients to judge answers with `feedback`
     #[arg(long)]
     pub allow_feedback: bool,
+    /// List the schema of each tool's answer, and answer as data besides the text
+    #[arg(long)]
+    pub output_schemas: bool,
     /// Answer from the index as it is, without keeping it fresh
     #[arg(long)]
     pub no_refresh: bool,

@@ -22,6 +22,7 @@ mod metadata;
 mod methods;
 mod output;
 mod overview;
+mod pack;
 mod query;
 mod related;
 mod remember;
@@ -30,6 +31,7 @@ mod search;
 mod sql;
 mod stats;
 mod suggest;
+mod tree;
 mod troubleshoot;
 mod values;
 mod views;
@@ -57,6 +59,7 @@ pub use judge::JudgeArguments;
 pub use mcp::{LogLevel, LogStyle, McpArguments, McpCommand, McpTokenArguments};
 pub use metadata::MetadataArguments;
 pub use output::OutputArguments;
+pub use pack::PackArguments;
 pub use query::QueryArguments;
 pub use related::RelatedArguments;
 pub use remember::RememberArguments;
@@ -64,6 +67,7 @@ pub use search::{RecallArguments, SearchArguments};
 pub use sql::{RowArguments, SqlArguments};
 pub use stats::{StatsArguments, local_zone};
 pub use suggest::message as suggestion;
+pub use tree::{FilesArguments, GrepArguments, OutlineArguments};
 pub use troubleshoot::TroubleshootArguments;
 pub use views::{ViewArguments, ViewsArguments};
 
@@ -113,6 +117,14 @@ pub enum Command {
     Status(StatusArguments),
     /// Print the full text of a result
     Get(GetArguments),
+    /// Find exact text in the files of the index
+    Grep(Box<GrepArguments>),
+    /// Find files of the index by name
+    Files(FilesArguments),
+    /// List the symbols of a file or directory
+    Outline(OutlineArguments),
+    /// Pack the relevant results into one text for a prompt
+    Pack(PackArguments),
     /// Show passages like a result, what it uses, and what uses it
     Related(RelatedArguments),
     /// Find similar problems that were already solved: closed issues, then wiki pages
@@ -197,7 +209,21 @@ pub fn description() -> clap::Command {
 pub fn parse() -> Result<Arguments, clap::Error> {
     let mut description = description();
     let matches = description.try_get_matches_from_mut(std::env::args_os())?;
-    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut description))
+    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut description))?;
+    Ok(with_context(arguments))
+}
+
+/// `tamis grep -C 3` means three lines of context, as in ripgrep, unless there is a directory called 3.
+fn with_context(mut arguments: Arguments) -> Arguments {
+    if let Command::Grep(grep) = &mut arguments.command
+        && let Some(lines) = arguments.global.directory.to_str().and_then(|text| text.parse().ok())
+        && grep.context.is_none()
+        && !arguments.global.directory.exists()
+    {
+        grep.context = Some(lines);
+        arguments.global.directory = ".".into();
+    }
+    arguments
 }
 
 #[cfg(test)]

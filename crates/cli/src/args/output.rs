@@ -14,6 +14,9 @@ pub struct OutputArguments {
     /// Print each result as one line of JSON
     #[arg(long, group = "form", help_heading = "Output", hide_short_help = true)]
     pub jsonl: bool,
+    /// Print each result as PATH:LINE:COLUMN:TEXT, for editors
+    #[arg(long, group = "form", conflicts_with = "explain", help_heading = "Output", hide_short_help = true)]
+    pub vimgrep: bool,
     /// Print only the paths, best first
     #[arg(long, group = "form", help_heading = "Output")]
     pub files: bool,

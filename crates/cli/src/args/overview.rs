@@ -4,8 +4,9 @@ use clap::Command;
 use std::fmt::Write;
 
 /// The commands that most people use.
-const COMMON: [&str; 12] = [
-    "search", "index", "status", "get", "related", "remember", "recall", "forget", "mcp", "install", "config", "doctor",
+const COMMON: [&str; 16] = [
+    "search", "index", "status", "get", "grep", "files", "outline", "pack", "related", "remember", "recall", "forget",
+    "mcp", "install", "config", "doctor",
 ];
 
 /// All others, by purpose.

@@ -5,7 +5,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Words that people try, with the command that does it here.
-const SYNONYMS: [(&str, &str); 35] = [
+const SYNONYMS: [(&str, &str); 36] = [
     ("add", "remember"),
     ("ask", "search"),
     ("build", "index"),
@@ -16,12 +16,11 @@ const SYNONYMS: [(&str, &str); 35] = [
     ("evaluate", "eval"),
     ("find", "search"),
     ("fix", "doctor"),
-    ("grep", "search"),
     ("hooks", "hook"),
     ("info", "status"),
     ("init", "index"),
     ("list", "status"),
-    ("ls", "status"),
+    ("ls", "files"),
     ("note", "remember"),
     ("open", "get"),
     ("query", "search"),
@@ -29,6 +28,7 @@ const SYNONYMS: [(&str, &str); 35] = [
     ("refresh", "index"),
     ("reindex", "index"),
     ("repair", "doctor"),
+    ("rg", "grep"),
     ("rm", "forget"),
     ("save", "remember"),
     ("serve", "mcp"),
@@ -38,6 +38,7 @@ const SYNONYMS: [(&str, &str); 35] = [
     ("setup", "install"),
     ("show", "get"),
     ("similar", "related"),
+    ("symbols", "outline"),
     ("sync", "index"),
     ("update", "index"),
     ("watch", "index --watch"),
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn other_words_for_a_command_lead_to_it() {
         for (word, command) in
-            [("query", "search"), ("serve", "mcp"), ("update", "index"), ("ls", "status"), ("serach", "search")]
+            [("query", "search"), ("serve", "mcp"), ("update", "index"), ("ls", "files"), ("serach", "search")]
         {
             let said = said(&[word]).expect("a suggestion");
             assert!(said.contains(&format!("did you mean `tamis {command}`?")), "{said}");

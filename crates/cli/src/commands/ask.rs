@@ -131,6 +131,13 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
         output.note(&answer::summary(&answer));
         return Ok(());
     }
+    if form.vimgrep {
+        let mut out = output.plain();
+        answer::vimgrep(&mut out, &answer.results)?;
+        out.flush()?;
+        output.note(&answer::summary(&answer));
+        return Ok(());
+    }
     let mut out = output.paged();
     answer::hits(&mut out, &answer)?;
     writeln!(out, "{}", answer::summary(&answer))?;

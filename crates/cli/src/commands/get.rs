@@ -19,7 +19,7 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
     let config = session.config()?;
     let index = session.open_existing(config)?;
     let wanted = WorkingDirectory::of(&index).index_path(&arguments.wanted);
-    let excerpt = index.get(&wanted)?;
+    let excerpt = index.get_with_context(&wanted, arguments.context, None)?;
     index.feedback().opened(&excerpt, &SearchCaller::command_line(), "cli get");
     if arguments.json {
         output.json(&excerpt)?;

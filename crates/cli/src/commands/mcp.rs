@@ -42,7 +42,7 @@ pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result
         None => None,
     };
     let parallel_calls = std::thread::available_parallelism().map_or(2, usize::from);
-    let server = Server::new(index, ServerOptions { parallel_calls, caller });
+    let server = Server::new(index, ServerOptions { parallel_calls, caller, output_schemas: arguments.output_schemas });
     if refresh {
         server.start_background();
     }

@@ -9,9 +9,11 @@ mod duplicates;
 mod eval;
 mod evidence;
 mod feedback;
+mod files;
 mod forget;
 mod generate;
 mod get;
+mod grep;
 mod hook;
 mod import;
 mod index;
@@ -19,6 +21,8 @@ mod install;
 mod issue_body;
 mod judge;
 mod mcp;
+mod outline;
+mod pack;
 mod recall;
 mod refresh;
 mod related;
@@ -48,6 +52,10 @@ pub fn run(arguments: &Arguments, output: &Output) -> Result<Exit> {
         Command::Import(import) => import::run(import, global, output),
         Command::Status(status) => status::run(status, global, output),
         Command::Get(get) => get::run(get, global, output),
+        Command::Grep(grep) => grep::run(grep, global, output),
+        Command::Files(files) => files::run(files, global, output),
+        Command::Outline(outline) => outline::run(outline, global, output),
+        Command::Pack(pack) => pack::run(pack, global, output),
         Command::Related(related) => related::run(related, global, output),
         Command::Troubleshoot(troubleshoot) => troubleshoot::run(troubleshoot, global, output),
         Command::Duplicates(duplicates) => duplicates::run(duplicates, global, output),

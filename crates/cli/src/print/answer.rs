@@ -122,6 +122,19 @@ pub fn summary(answer: &Answer) -> String {
     }
 }
 
+/// Each result as `PATH:LINE:COLUMN:TEXT`, at the first line of its snippet that has a word of the query, best first.
+pub fn vimgrep(out: &mut dyn Write, results: &[Hit]) -> io::Result<()> {
+    for hit in results {
+        let at = hit.highlights.first().map_or(0, |highlight| highlight.start);
+        let before = hit.snippet.get(..at).unwrap_or_default();
+        let line = hit.snippet_line as usize + before.matches('\n').count();
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let text = hit.snippet[start..].lines().next().unwrap_or_default();
+        writeln!(out, "{}:{line}:{}:{}", label(&hit.path), at - start + 1, visible(text))?;
+    }
+    Ok(())
+}
+
 /// The path of each result once, best first.
 pub fn files(out: &mut dyn Write, results: &[Hit], limit: usize) -> io::Result<()> {
     let mut seen = HashSet::new();

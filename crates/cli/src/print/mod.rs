@@ -23,6 +23,7 @@ pub mod stats;
 pub mod status;
 pub mod table;
 pub mod text;
+pub mod tree;
 pub mod troubleshoot;
 pub mod views;
 

@@ -4,7 +4,7 @@ use super::text::{counted, label};
 use crate::page::Page;
 use owo_colors::OwoColorize;
 use std::io;
-use tamis::related::{NameReference, Referrer, Related, RelatedPassage};
+use tamis::related::{NameReference, Occurrences, Referrer, Related, RelatedPassage};
 
 /// Writes the passage, then each list that has entries under its heading.
 ///
@@ -31,6 +31,15 @@ pub fn related(out: &mut dyn Page, found: &Related) -> io::Result<()> {
     if !found.referenced_by.is_empty() {
         writeln!(out, "\n{}", "Used by".bold())?;
         found.referenced_by.iter().try_for_each(|referrer| used_by(out, referrer))?;
+    }
+    if let Some(counts) = &found.occurrences {
+        let names = counts.names.iter().map(|name| label(name)).collect::<Vec<_>>().join(", ");
+        let (lines, files) = (counted(counts.lines, "line"), counted(counts.files, "file"));
+        let Occurrences { own_lines, resolved_lines, unresolved_lines, .. } = counts;
+        writeln!(
+            out,
+            "\n{names} stands on {lines} of {files}: {own_lines} in the passage itself, {resolved_lines} resolved, {unresolved_lines} not resolved"
+        )?;
     }
     Ok(())
 }
@@ -60,6 +69,7 @@ fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
     place(out, &referrer.passage)?;
     write!(out, "  {}", lines(&referrer.lines).dimmed())?;
     match referrer.definitions {
+        _ if !referrer.resolved => writeln!(out, "  {}", "(not resolved)".yellow()),
         0 | 1 => writeln!(out),
         several => {
             let name = label(&referrer.name);
@@ -118,6 +128,7 @@ mod tests {
             cut: None,
             references: Vec::new(),
             referenced_by: Vec::new(),
+            occurrences: None,
             notes: Vec::new(),
         }
     }
@@ -135,6 +146,7 @@ mod tests {
             name: "open".into(),
             lines: vec![5],
             definitions,
+            resolved: true,
         };
         let found = Related {
             similar: vec![SimilarPassage { passage: passage("src/gate.rs", "swing"), similarity: 0.734 }],

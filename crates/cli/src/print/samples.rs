@@ -45,6 +45,7 @@ pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
         title: None,
         symbol: None,
         kind: "function".into(),
+        url: None,
         language: Some("rust".into()),
         author: None,
         dated_at: None,

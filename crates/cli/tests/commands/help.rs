@@ -27,7 +27,7 @@ fn an_unknown_command_leads_to_the_right_one() {
         ("ask", "search"),
         ("serve", "mcp"),
         ("update", "index"),
-        ("ls", "status"),
+        ("ls", "files"),
         ("docter", "doctor"),
     ] {
         let err = refused(&[word]);

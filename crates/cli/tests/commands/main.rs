@@ -38,6 +38,7 @@ mod sources;
 mod sql;
 mod stats;
 mod support;
+mod tree;
 mod triage;
 mod user_directories;
 mod views;

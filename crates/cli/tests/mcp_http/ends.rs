@@ -162,7 +162,7 @@ fn changes_of_the_tree_are_found_and_so_is_what_another_process_indexes() {
 /// Starts a server on standard input and output, and waits for its first answer.
 fn on_stdio(root: &Path, models: &str) -> std::process::Child {
     let mut child = tamis(root)
-        .args(["mcp"])
+        .args(["mcp", "--output-schemas"])
         .env("TAMIS_INDEX_MODELS", models)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -79,7 +79,11 @@ pub struct Server {
 
 impl Server {
     pub fn start(root: &Path, arguments: &[&str]) -> Server {
-        Server::of(tamis(root).args(["mcp", "--http", "127.0.0.1:0", "--log-format", "json"]).args(arguments))
+        Server::of(
+            tamis(root)
+                .args(["mcp", "--output-schemas", "--http", "127.0.0.1:0", "--log-format", "json"])
+                .args(arguments),
+        )
     }
 
     pub fn of(command: &mut Command) -> Server {

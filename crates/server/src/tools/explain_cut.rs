@@ -5,7 +5,7 @@ use crate::reply::{Refused, Reply};
 use crate::sanitize::FIXED_MAX_CHARS;
 use crate::shared_arguments::Want;
 use crate::text::{fenced, line, name, rounded};
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[schemars(length(max = 50))]
     #[serde(default)]
     paths: Vec<String>,
-    /// Repository or project of the search, by name (default: this one, or all).
+    /// Repository (default: this one, or all).
     namespace: Option<String>,
     /// Candidates to show on each side of the cut, 1 to 20.
     #[schemars(range(min = 1, max = 20))]
@@ -198,6 +198,7 @@ impl Next {
 
 impl Tool for ExplainCut {
     const NAME: &'static str = "explain_cut";
+    const NEED: Need = Need::Judgements;
     const TITLE: &'static str = "Explain the cut";
     const DESCRIPTION: &'static str = "Explain why the answer to a query stops where it does: the candidates around the cut with \
         their scores, the deciding figures, what the next candidate would have added, and what another cut would keep. Use it when \

@@ -14,9 +14,13 @@ pub(crate) struct Get;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The id of a result, or PATH, PATH:LINE or PATH:FIRST-LAST, optionally after NAMESPACE:.
+    /// Id of a result, PATH, PATH:LINE, PATH:FIRST-LAST, or #233 for an issue; NAMESPACE: may precede it.
     #[schemars(length(min = 1, max = 4000))]
     id: String,
+    /// More lines before and after.
+    #[schemars(range(min = 0, max = 1000))]
+    #[serde(default)]
+    context: u32,
     #[serde(flatten)]
     page: PageArguments,
 }
@@ -48,14 +52,15 @@ pub(crate) struct Lines {
 impl Tool for Get {
     const NAME: &'static str = "get";
     const TITLE: &'static str = "Get";
-    const DESCRIPTION: &'static str = "Read the full text of a result by its id, or of a document or some of its lines by \
-        path. Use it when a snippet is not enough. Use search when the path is unknown.";
+    const DESCRIPTION: &'static str =
+        "Read the full text of a result by its id, or of a document or some of its lines by path.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Lines;
 
     fn call(call: &Call<'_>, arguments: Arguments) -> Result<Reply<Lines>, Refused> {
-        let excerpt = call.index.get_allowed(&arguments.id, call.caller.namespaces.as_deref())?;
+        let excerpt =
+            call.index.get_with_context(&arguments.id, arguments.context, call.caller.namespaces.as_deref())?;
         let whole = clean(&excerpt.text);
         let names = fingerprint([excerpt.namespace.as_str(), excerpt.path.as_str(), whole.as_str()].into_iter());
         let excerpt_path = excerpt.path;
@@ -84,7 +89,10 @@ impl Tool for Get {
             + CURSOR_CHARS
             + 2 * backticks(&whole);
         let text_room = arguments.page.max_chars.saturating_sub(around).max(MIN_TEXT);
-        let json_room = arguments.page.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT);
+        let json_room = match call.cursor.with_data {
+            true => arguments.page.max_chars.saturating_sub(json_length(&lines) + CURSOR_CHARS).max(MIN_TEXT),
+            false => usize::MAX,
+        };
         lines.text = beginning(rest, text_room, json_room).to_owned();
         let end = before.len() + lines.text.len();
         let mut tail = String::new();

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Only evidence of this task (default: all tasks).
     #[schemars(length(min = 1, max = 200))]
     task_id: Option<String>,
-    /// Repository or project, by name (default: all).
+    /// Repository (default: all).
     namespace: Option<String>,
 }
 

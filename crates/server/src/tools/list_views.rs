@@ -3,7 +3,7 @@
 use crate::agent_messages::for_agent;
 use crate::reply::{Refused, Reply};
 use crate::text::{fenced, line};
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -91,6 +91,7 @@ impl Parameter {
 
 impl Tool for ListViews {
     const NAME: &'static str = "list_views";
+    const NEED: Need = Need::Evidence;
     const TITLE: &'static str = "List views";
     const DESCRIPTION: &'static str = "List the predefined questions about the evidence graph, with what each answers and its \
         parameters. Call it before query_view. Use query_sql for a question that no view answers.";

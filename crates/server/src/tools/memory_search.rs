@@ -5,7 +5,7 @@ use crate::labels::note_shown;
 use crate::page::{DEFAULT_MAX_CHARS, PageArguments, paginated};
 use crate::reply::{Refused, Reply};
 use crate::shared_arguments::moment;
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis::SearchRequest;
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     author: Option<String>,
     /// Only notes on this topic, which is the heading above them (default: all).
     topic: Option<String>,
-    /// Repository or project to search, by name (default: this one, or all).
+    /// Repository (default: this one, or all).
     namespace: Option<String>,
     #[serde(flatten)]
     page: PageArguments,
@@ -40,6 +40,7 @@ pub(crate) struct Arguments {
 
 impl Tool for MemorySearch {
     const NAME: &'static str = "memory_search";
+    const NEED: Need = Need::Notes;
     const TITLE: &'static str = "Search memories";
     const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events. Of equally good \
         memories, newer ones come first. Use search for the current code and documents.";

@@ -3,7 +3,7 @@
 use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Include the tables and their columns in the answer.
     #[serde(default)]
     include_schema: bool,
-    /// Repository or project that holds the evidence, by name (default: this one).
+    /// Repository (default: this one).
     namespace: Option<String>,
     /// Most characters of the answer, 1000 to 100000.
     #[schemars(range(min = 1000, max = 100_000))]
@@ -46,6 +46,7 @@ fn timeout_ms() -> u64 {
 
 impl Tool for QuerySql {
     const NAME: &'static str = "query_sql";
+    const NEED: Need = Need::Evidence;
     const TITLE: &'static str = "Query evidence";
     const DESCRIPTION: &'static str = "Query the evidence graph (claims, fragments of pages, and which support or refute which) \
         with one SELECT in SQLite's dialect. It only reads, within limits of rows and time. Use query_view when list_views \

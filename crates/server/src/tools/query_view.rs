@@ -4,7 +4,7 @@ use super::query_sql::limit;
 use crate::page::{DEFAULT_MAX_CHARS, max_chars};
 use crate::reply::{Refused, Reply};
 use crate::rows::Rows;
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[schemars(range(min = 1, max = 200))]
     #[serde(default = "limit")]
     limit: usize,
-    /// Repository or project that holds the evidence, by name (default: this one).
+    /// Repository (default: this one).
     namespace: Option<String>,
     /// Most characters of the answer, 1000 to 100000.
     #[schemars(range(min = 1000, max = 100_000))]
@@ -38,6 +38,7 @@ pub(crate) struct Arguments {
 
 impl Tool for QueryView {
     const NAME: &'static str = "query_view";
+    const NEED: Need = Need::Evidence;
     const TITLE: &'static str = "Query a view";
     const DESCRIPTION: &'static str = "Ask the evidence graph a predefined question, such as v_contradictions or \
         v_unsupported_claims. list_views lists them with what each answers. Use query_sql for any other question.";

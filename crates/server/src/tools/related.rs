@@ -4,11 +4,11 @@ use crate::cursor::fingerprint;
 use crate::labels::note_opened;
 use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
-use crate::text::{clean, name, rounded};
+use crate::text::{clean, counted, name, rounded};
 use crate::tool::{Call, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::related::{RelatedBy, RelatedPassage, RelatedRequest};
+use tamis::related::{Occurrences, RelatedBy, RelatedPassage, RelatedRequest};
 
 pub(crate) struct Related;
 
@@ -79,7 +79,7 @@ pub(crate) struct Relation {
     /// The lines that use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<u32>,
-    /// Number of definitions with this name; with more than one, the relation is only possible.
+    /// Number of definitions with this name; with more than one, the relation is only possible; 0: not resolved.
     definitions: Option<usize>,
 }
 
@@ -111,17 +111,21 @@ impl PassageRef {
     }
 }
 
+/// Lines of one passage that the text names.
+const MOST_LINES: usize = 50;
+
 impl Entry for Relation {
     fn text(&self) -> String {
         let lines = match self.lines.as_slice() {
             [] => String::new(),
             [one] => format!(", line {one}"),
             several => {
-                let shown: Vec<String> = several.iter().take(5).map(u32::to_string).collect();
-                format!(", lines {}{}", shown.join(", "), if several.len() > 5 { ", …" } else { "" })
+                let shown: Vec<String> = several.iter().take(MOST_LINES).map(u32::to_string).collect();
+                format!(", lines {}{}", shown.join(", "), if several.len() > MOST_LINES { ", …" } else { "" })
             }
         };
         let perhaps = match self.definitions {
+            Some(0) => " (not resolved)".to_owned(),
             Some(count) if count > 1 => format!(" (possibly; {count} definitions)"),
             _ => String::new(),
         };
@@ -213,7 +217,15 @@ impl Tool for Related {
         let passage = PassageRef::of(found.passage);
         let nothing = if results.is_empty() { "Nothing is related to it. " } else { "" };
         let why = reason.as_ref().map(|reason| format!("{}.", reason.trim_end_matches('.'))).unwrap_or_default();
-        let tail = format!("{nothing}{why}\n");
+        let counts = found.occurrences.as_ref().map(|counts| {
+            let (lines, files) = (counted(counts.lines as usize, "line"), counted(counts.files as usize, "file"));
+            let Occurrences { own_lines, resolved_lines, unresolved_lines, .. } = counts;
+            format!(
+                "The name stands on {lines} of {files}: {own_lines} in the passage itself, {resolved_lines} resolved, \
+                 {unresolved_lines} not resolved. "
+            )
+        });
+        let tail = format!("{nothing}{}{why}\n", counts.unwrap_or_default());
         let warnings = call.warnings().into_iter().chain(found.notes).collect();
         let answer = Relations { passage, results, reason, page: PageInfo { warnings, ..PageInfo::default() } };
         Ok(paginated(answer, &tail, &call.cursor, &names, arguments.page.max_chars))

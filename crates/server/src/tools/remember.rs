@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// Topic of the note, used as the heading above it (default: none).
     #[schemars(length(min = 1, max = 100))]
     topic: Option<String>,
-    /// Repository or project of the note, by name (default: this one, or the only one).
+    /// Repository (default: this one, or the only one).
     namespace: Option<String>,
 }
 

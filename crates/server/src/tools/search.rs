@@ -15,37 +15,37 @@ pub(crate) struct Search;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// Search text: words, names, an error message or a whole question.
+    /// Question, words, names or an error message.
     #[schemars(length(min = 1, max = 10_000))]
     query: String,
-    /// Most results, 1 to 100 (default: as configured, usually 10). A limit only shortens the list of relevant results.
+    /// Most results (default: 10, or as configured).
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
-    /// True to list every relevant passage by itself, not under its file, issue or session. The limit still counts these.
+    /// List each relevant passage by itself.
     #[serde(default)]
     passages: bool,
-    /// Results to aim for: the one answer, some good ones, or all on the topic (default: chosen for the query).
+    /// Results to aim for (default: chosen for the query).
     want: Option<Want>,
-    /// Return the nearest results even when none seems to be on topic.
+    /// Return the nearest even if nothing is on topic.
     #[serde(default)]
     no_gate: bool,
-    /// Kinds of text to search: code, docs, wiki, issues, notes, sessions, evidence (default: all).
+    /// Of code, docs, wiki, issues, notes, sessions, evidence (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
     collections: Vec<String>,
-    /// Programming languages to search, such as rust or python (default: all).
+    /// Languages, such as rust (default: all).
     #[schemars(length(max = 20))]
     #[serde(default)]
     languages: Vec<String>,
-    /// Globs that paths must match, such as src/**/*.rs; a leading `!` excludes (default: all paths).
+    /// Globs; `!` excludes (default: all paths).
     #[schemars(length(max = 50))]
     #[serde(default)]
     paths: Vec<String>,
-    /// Only issues and pull requests in this state (default: all text, including other kinds).
+    /// Only issues in this state (default: any text).
     state: Option<State>,
-    /// Only text written since then, such as 2026-01-31, 7d or last week (default: any time).
+    /// Only text since then: 2026-01-31, 7d (default: any time).
     since: Option<String>,
-    /// Repository or project to search, by name (default: this one, or all).
+    /// Repository (default: this one, or all).
     namespace: Option<String>,
     #[serde(flatten)]
     page: PageArguments,
@@ -70,10 +70,9 @@ impl State {
 impl Tool for Search {
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search";
-    const DESCRIPTION: &'static str = "Search code, documents, issues, notes and evidence by words and by meaning. Returns only \
-        relevant results (a file, an issue or a session each, with its best passages), and the reason why there are no more. An empty answer means that nothing is relevant; a higher limit \
-        will not find more. Use troubleshoot for an error that may have been solved before, memory_search for notes and past \
-        conversations, and related to continue from a result.";
+    const DESCRIPTION: &'static str = "Search code, documents, issues and notes by words and meaning. Returns only relevant \
+        results, each a file, issue or session with its best passages, and says why there are no more: an empty answer means \
+        that nothing is relevant. Use grep for exact text.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     type Arguments = Arguments;
     type Answer = Found;

@@ -4,7 +4,7 @@ use crate::cursor::fingerprint;
 use crate::page::{Entry, Listing, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, counted, fenced, name, rounded};
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis::troubleshoot::{SolvedIssue, Trouble, TroubleshootRequest, WikiPage};
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// Most solved issues, 1 to 10 (default: as configured, usually 3).
     #[schemars(range(min = 1, max = 10))]
     max_results: Option<usize>,
-    /// Repository or project to search, by name (default: this one, or all).
+    /// Repository (default: this one, or all).
     namespace: Option<String>,
     /// Most characters of the answer, 2000 to 60000.
     #[schemars(range(min = 2000, max = 60_000))]
@@ -154,6 +154,7 @@ const BUDGET: std::ops::RangeInclusive<usize> = 1000..=50_000;
 
 impl Tool for Troubleshoot {
     const NAME: &'static str = "troubleshoot";
+    const NEED: Need = Need::Solutions;
     const TITLE: &'static str = "Troubleshoot";
     const DESCRIPTION: &'static str = "Find similar problems that were already solved, for an error or a defect. Returns the \
         conversations of closed issues and merged pull requests, or else pages of the wiki. When nothing is similar, the answer is \

@@ -5,7 +5,7 @@ use crate::hits::Cut;
 use crate::page::{DEFAULT_MAX_CHARS, Entry, Listing, PageArguments, PageInfo, paginated};
 use crate::reply::{Refused, Reply};
 use crate::text::{clean, line, rounded};
-use crate::tool::{Call, Tool};
+use crate::tool::{Call, Need, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis::evidence::{EvidenceTarget, VectorMatch, VectorSearchRequest};
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// Cut that decides instead of min_similarity, such as auto or kneedle (default: none).
     #[schemars(length(min = 1, max = 200))]
     cutoff: Option<String>,
-    /// Repository or project that holds the evidence, by name (default: this one).
+    /// Repository (default: this one).
     namespace: Option<String>,
     #[serde(flatten)]
     page: PageArguments,
@@ -101,6 +101,7 @@ impl Listing for Matches {
 
 impl Tool for VectorSearch {
     const NAME: &'static str = "vector_search";
+    const NEED: Need = Need::Evidence;
     const TITLE: &'static str = "Search evidence by meaning";
     const DESCRIPTION: &'static str = "Find claims or fragments of the evidence graph that are similar in meaning to a text. \
         Use it to check whether a claim already exists, or to find fragments that nobody has linked to it. Use search for words and \

@@ -10,7 +10,7 @@ pub type Session = RunningService<RoleClient, ()>;
 
 /// Connects a client that may do what this caller may.
 pub async fn session(index: &Arc<Index>, caller: Caller) -> Session {
-    let server = Server::new(index.clone(), ServerOptions { parallel_calls: 2, caller });
+    let server = Server::new(index.clone(), ServerOptions { parallel_calls: 2, caller, output_schemas: true });
     let (here, there) = tokio::io::duplex(1 << 16);
     tokio::spawn(async move {
         let running = server.serve(there).await.expect("a session");

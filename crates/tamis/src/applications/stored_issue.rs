@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::collections::ISSUES;
-use crate::search::Scope;
 use crate::search::Searcher;
+use crate::search::{Hit, Scope};
 use tamis_store::DocumentId;
 use tamis_text::Issue;
 
@@ -46,6 +46,25 @@ impl Searcher<'_> {
         let issue =
             issue.ok_or_else(|| Error::NotFound { wanted: format!("record of issue {number}"), nearest: None })?;
         Ok(StoredIssue { document, issue })
+    }
+
+    /// Adds the address of each result that is an issue, as far as its record has one. `documents` are those of the results.
+    pub(crate) fn add_urls(&self, documents: &[DocumentId], results: &mut [Hit]) -> Result<(), Error> {
+        /// What is read of a record.
+        #[derive(serde::Deserialize)]
+        struct Address {
+            url: Option<String>,
+        }
+        let issues = documents.iter().zip(results).filter(|(_, hit)| hit.collection == ISSUES);
+        let (documents, hits): (Vec<DocumentId>, Vec<&mut Hit>) = issues.unzip();
+        if documents.is_empty() {
+            return Ok(());
+        }
+        for (hit, record) in hits.into_iter().zip(self.index.store.records(&documents)?) {
+            let address = record.and_then(|record| serde_json::from_str::<Address>(&record).ok());
+            hit.url = address.and_then(|address| address.url);
+        }
+        Ok(())
     }
 
     /// Returns issues as they were imported, in the requested order; `None` if the record is missing or not an issue.

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Component, Path};
 use tamis_store::StoredPassage;
+use tamis_text::Issue;
 
 /// Some lines of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -34,7 +35,7 @@ pub struct Excerpt {
 
 impl Index {
     /// Returns the text that `wanted` names: the identifier of a passage (or its beginning, if it is unique), or `PATH`,
-    /// `PATH:LINE` or `PATH:FIRST-LAST`. Text comes from the index alone, so no other file can be read.
+    /// `PATH:LINE` or `PATH:FIRST-LAST`, or the number of an issue as `#233` or `233`. Text comes from the index alone, so no other file can be read.
     ///
     /// In an index of several repositories, a path is looked up in the own namespace first, then in the only one that has it.
     /// `NAMESPACE:PATH` names the namespace.
@@ -79,6 +80,9 @@ impl Index {
     /// Finds what `wanted` names in the readable namespaces, in the forms that [`Index::get`] takes. The document exists; its
     /// lines need not.
     pub(crate) fn meant_by(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Named, Error> {
+        if let Some(place) = self.issue_by_number(wanted, allowed)? {
+            return Ok(Named::Lines(place, None));
+        }
         if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let mut found = self.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
             found.retain(|passage| readable(allowed, &passage.namespace));
@@ -112,6 +116,39 @@ impl Index {
         // The number of an issue is not a line number.
         let whole = is_imported(wanted) && !is_imported(path);
         Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
+    }
+
+    /// Finds the issue that `#233`, `233` or `NAMESPACE:#233` names; `None` if there is none of that number.
+    fn issue_by_number(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Option<DocumentPlace>, Error> {
+        let (namespace, number) = match wanted.rsplit_once(':') {
+            Some((namespace, number)) if number.starts_with('#') => (Some(namespace), number),
+            _ => (None, wanted),
+        };
+        let digits = number.strip_prefix('#').unwrap_or(number);
+        // Identifiers of passages have more digits than numbers of issues.
+        let is_number = (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match digits.parse().ok().filter(|_| is_number) {
+            Some(number) => self.place(namespace, &Issue::path(number), allowed),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns what [`Index::get`] does, with `context` more lines of the document before and after it.
+    ///
+    /// # Errors
+    /// As [`Index::get`]; or `context` is above 1000.
+    pub fn get_with_context(&self, wanted: &str, context: u32, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
+        if context > MOST_CONTEXT {
+            return Err(Error::argument("context", context.to_string(), format!("0 to {MOST_CONTEXT}")));
+        }
+        let excerpt = self.get_allowed(wanted, allowed)?;
+        if context == 0 {
+            return Ok(excerpt);
+        }
+        let Excerpt { namespace, path, start_line, end_line, id, symbol, .. } = excerpt;
+        let lines = (start_line.saturating_sub(context).max(1), end_line.saturating_add(context));
+        let around = self.lines(DocumentPlace { namespace, path }, Some(lines), allowed)?;
+        Ok(Excerpt { id, symbol, ..around })
     }
 
     /// Refuses a document that was left out for its content: the index remembers it without text.
@@ -218,7 +255,12 @@ impl Index {
         Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
     }
 
-    fn not_found(&self, namespace: Option<&str>, path: &str, allowed: Option<&[String]>) -> Result<Error, Error> {
+    pub(crate) fn not_found(
+        &self,
+        namespace: Option<&str>,
+        path: &str,
+        allowed: Option<&[String]>,
+    ) -> Result<Error, Error> {
         if let Some(reason) = self.left_out(namespace, path, allowed)? {
             return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
         }
@@ -242,6 +284,9 @@ impl Index {
         Ok(Error::NotFound { wanted: path.to_owned(), nearest: nearest.map(|(_, form)| form) })
     }
 }
+
+/// Most lines of context on each side.
+const MOST_CONTEXT: u32 = 1000;
 
 /// A document, by its namespace and path.
 pub(crate) struct DocumentPlace {

@@ -76,6 +76,8 @@ pub struct Hit {
     pub symbol: Option<String>,
     /// Kind of passage: `function`, `type`, `section`, …
     pub kind: String,
+    /// Address of an issue, where the import gave one.
+    pub url: Option<String>,
     /// Canonical name of the language.
     pub language: Option<String>,
     /// The author or speaker of an issue, a comment or a turn of a conversation.
@@ -98,8 +100,7 @@ pub struct Hit {
     pub probability: Option<f64>,
     /// The lines of the passage that answer best.
     pub snippet: String,
-    /// Line of the document on which the snippet starts, from 1. For printers; not in the JSON form.
-    #[serde(skip)]
+    /// Line of the document on which the snippet starts, from 1.
     pub snippet_line: u32,
     /// Byte ranges of the query's terms in `snippet`, in order, without overlap. For printers; not in the JSON form.
     #[serde(skip)]

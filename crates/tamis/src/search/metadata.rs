@@ -102,7 +102,7 @@ fn nanoseconds(moment: Timestamp) -> i64 {
 }
 
 /// Returns a moment given in nanoseconds since 1970, without the fraction of a second.
-pub(super) fn moment(nanoseconds: i64) -> Timestamp {
+pub(crate) fn moment(nanoseconds: i64) -> Timestamp {
     // The calendar covers every i64 of nanoseconds.
     Timestamp::from_second(nanoseconds.div_euclid(1_000_000_000)).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -60,6 +60,7 @@ pub use caller::SearchCaller;
 pub use judge::{Judge, JudgedPassage};
 pub(crate) use judged_queries::{IMPORTED_JUDGEMENTS, MODEL_JUDGEMENTS, said_of};
 pub use metadata::MetadataFilter;
+pub(crate) use metadata::moment;
 pub(crate) use near_passage::SimilarPassages;
 pub use query::{MAX_VARIANTS, SearchRequest};
 pub(crate) use replayed::{Configured, ReplayGrounds, replayed, scoring_under};

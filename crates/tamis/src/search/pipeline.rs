@@ -141,7 +141,8 @@ impl<'a> Searcher<'a> {
         let documents: Vec<DocumentId> = listed.iter().map(|placed| ranked[placed.position].passage.document).collect();
         let known = self.index.store.attributes(&documents)?;
         let further = if flat.is_some() { &[] } else { further.as_slice() };
-        let results = shown.results(&decided, listed, further, known);
+        let mut results = shown.results(&decided, listed, further, known);
+        self.add_urls(&documents, &mut results)?;
         let pool = request.explain.then(|| pool_entries(&decided, &placed, &decay, question.now_ns));
         let nearest = ranked.first().filter(|_| cut.keep == 0).map(nearest);
         clock.lap("present");

@@ -63,6 +63,7 @@ impl Shown<'_> {
             title: title(passage),
             symbol: passage.symbol.clone(),
             kind: passage.kind.clone(),
+            url: None,
             language: passage.language.clone(),
             author: passage.author.clone(),
             dated_at: dated_at(passage),

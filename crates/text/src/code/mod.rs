@@ -3,7 +3,7 @@
 //! `parsers` parses a file. `collect` runs the compiled query of the language (`queries`), and nests, names and fingerprints
 //! the definitions that it finds. `segments` gives every line to one of them. `emit` turns segments into passages, split at
 //! `boundaries` where they are too large, and with a `signature` where they are separate from their beginning.
-//! `references` finds the names that a text refers to.
+//! `references` finds the names that a text refers to, `outline` lists its symbols.
 
 mod boundaries;
 mod collect;
@@ -11,6 +11,7 @@ mod emit;
 mod errors;
 mod fingerprint;
 mod item;
+mod outline;
 mod parsers;
 mod queries;
 mod references;
@@ -19,6 +20,7 @@ mod signature;
 mod symbols;
 mod title;
 
+pub use outline::{OutlineSymbol, outline};
 pub use references::{definitions, references};
 pub use symbols::{Definition, Reference, ReferenceKind};
 

@@ -170,11 +170,11 @@ pub fn definitions(path_or_language: &str, text: &str) -> Vec<Definition> {
     })
 }
 
-fn number(row: usize) -> u32 {
+pub(super) fn number(row: usize) -> u32 {
     u32::try_from(row + 1).unwrap_or(u32::MAX)
 }
 
-fn grammar(path_or_language: &str, text: &str) -> Option<&'static Grammar> {
+pub(super) fn grammar(path_or_language: &str, text: &str) -> Option<&'static Grammar> {
     // The first line identifies the language of a path without an extension.
     Language::resolve(path_or_language).or_else(|| Language::of_text(path_or_language, text))?.grammar()
 }

@@ -108,6 +108,12 @@ impl Feedback<'_> {
         if log.forget(query_id)? { Ok(()) } else { Err(self.unknown_query(log, query_id, None)) }
     }
 
+    /// Returns `true` if any result was ever judged. A log that cannot be read has no judgements.
+    pub fn has_judgements(&self) -> bool {
+        let version = self.index.usage.log().ok().and_then(|log| log.label_version().ok());
+        version.is_some_and(|version| version.judgements.0 > 0)
+    }
+
     /// Returns the reason why the last search could not be recorded; `None` if it was recorded or recording is off.
     pub fn recording_problem(&self) -> Option<String> {
         self.index.usage.problem()

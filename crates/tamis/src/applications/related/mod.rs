@@ -3,11 +3,13 @@
 //! Similarity uses vectors (`search::near_passage`). The other two use names: the syntax tree gives the names that a
 //! piece of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among
 //! several definitions as far as possible without types, using the file's `imports`. `definitions` looks names up,
-//! `references` goes from a passage to what it uses, and `referrers` the other way.
+//! `references` goes from a passage to what it uses, and `referrers` the other way. `occurrences` adds every other place where
+//! the name stands as a word.
 
 mod definitions;
 mod imports;
 mod names;
+mod occurrences;
 mod references;
 mod referrers;
 mod use_site;
@@ -67,7 +69,7 @@ pub struct RelatedRequest {
     pub wanted: String,
     /// The kind of relation; `None`: both.
     pub by: Option<RelatedBy>,
-    /// The most entries of each list, 1 to 1000. `None`: `search.top_k`.
+    /// The most entries of each list, 1 to 1000. `None`: `search.top_k`, and 1000 where references alone are asked for.
     pub limit: Option<usize>,
     /// Conditions on similar passages. References use names alone.
     pub metadata: MetadataFilter,
@@ -99,8 +101,30 @@ pub struct Related {
     pub references: Vec<NameReference>,
     /// Passages that refer to it: nearest files first, tests last.
     pub referenced_by: Vec<Referrer>,
+    /// How often its name occurs as a word in the files of the tree; null unless references were asked for, and for a passage
+    /// without a name.
+    pub occurrences: Option<Occurrences>,
     /// The entries left out, and the reasons.
     pub notes: Vec<String>,
+}
+
+/// The occurrences of a name as a whole word in the files of the tree, counted exactly.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Occurrences {
+    /// The names that were counted, without qualifiers.
+    pub names: Vec<String>,
+    /// Number of occurrences; a line can have several.
+    pub matches: u64,
+    /// Number of lines with one.
+    pub lines: u64,
+    /// Number of files with one.
+    pub files: u64,
+    /// Lines of the passage itself.
+    pub own_lines: u64,
+    /// Lines that use it, as far as names tell.
+    pub resolved_lines: u64,
+    /// Lines with the word that could not be resolved: imports, comments, strings, macros, or something else of that name.
+    pub unresolved_lines: u64,
 }
 
 impl Related {
@@ -182,8 +206,10 @@ pub struct Referrer {
     pub name: String,
     /// The lines of its document that use it, ascending.
     pub lines: Vec<u32>,
-    /// The number of definitions that the name can mean there, including this one; 1: this one alone.
+    /// The number of definitions that the name can mean there, including this one; 1: this one alone, 0: not resolved.
     pub definitions: usize,
+    /// False if the name stands there as a word and could not be resolved.
+    pub resolved: bool,
 }
 
 /// A passage and the others of its document.
@@ -194,6 +220,9 @@ struct Subject {
     /// The pieces of the same symbol, including the passage itself.
     pieces: HashSet<PassageId>,
 }
+
+/// Most entries of a list.
+const MOST_LISTED: usize = 1000;
 
 /// Finds what is similar to a passage, what it uses and what uses it. From [`Index::related`].
 #[derive(Clone, Copy)]
@@ -211,14 +240,17 @@ impl Index {
 impl RelatedFinder<'_> {
     /// Finds what is related to a passage: what is similar to it, what it uses and what uses it. At most 200 files are
     /// parsed. Uses are resolved by names and their surroundings, not by types. If a name has several definitions that
-    /// nothing distinguishes, all are returned; a name with more than six is left out with a note.
+    /// nothing distinguishes, all are returned; a name with more than six is left out with a note. With references alone,
+    /// every other line of the tree's files that has the name as a word is among the uses too, marked as not resolved.
     ///
     /// # Errors
     /// The passage is missing or may not be read, the limit is out of range, a condition is not allowed, or the index
     /// or a model fails.
     pub fn find(&self, request: &RelatedRequest) -> Result<Related, Error> {
-        let limit = request.limit.unwrap_or(self.index.config.search.top_k);
-        if !(1..=1000).contains(&limit) {
+        let references_alone = request.by == Some(RelatedBy::Reference);
+        let usual = if references_alone { MOST_LISTED } else { self.index.config.search.top_k };
+        let limit = request.limit.unwrap_or(usual);
+        if !(1..=MOST_LISTED).contains(&limit) {
             return Err(Error::argument("limit", limit.to_string(), "1 to 1000"));
         }
         request.metadata.check()?;
@@ -236,11 +268,18 @@ impl RelatedFinder<'_> {
         let kept = similar.cut.as_ref().map_or(0, |cut| cut.keep).min(limit);
         let similar_passages = similar.passages.iter().take(kept);
 
-        let (mut references, mut referenced_by) = (Vec::new(), Vec::new());
+        let (mut references, mut referenced_by, mut occurrences) = (Vec::new(), Vec::new(), None);
         if request.by != Some(RelatedBy::Vector) {
             let known = Definitions::new(self.index, &scope);
             references = references::of(&known, &subject, limit, &mut notes)?;
-            referenced_by = referrers::of(self.index, &known, &subject, limit, &mut notes)?;
+            referenced_by = referrers::of(self.index, &known, &subject, &mut notes)?;
+            if references_alone {
+                occurrences = occurrences::of(self.index, &scope, &subject, allowed, &mut referenced_by)?;
+            }
+            if referenced_by.len() > limit {
+                notes.push(format!("not shown: {} more uses of it", referenced_by.len() - limit));
+                referenced_by.truncate(limit);
+            }
         }
         Ok(Related {
             passage: RelatedPassage::from(&subject.passage),
@@ -251,6 +290,7 @@ impl RelatedFinder<'_> {
             cut: similar.cut,
             references,
             referenced_by,
+            occurrences,
             notes,
         })
     }

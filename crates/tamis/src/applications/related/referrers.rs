@@ -30,12 +30,11 @@ struct Use {
     definitions: usize,
 }
 
-/// The passages that refer to the subject, at most `limit`.
+/// The passages that refer to the subject.
 pub(super) fn of(
     index: &Index,
     known: &Definitions<'_>,
     subject: &Subject,
-    limit: usize,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Referrer>, Error> {
     let Some(symbols) = &subject.passage.symbol else { return Ok(Vec::new()) };
@@ -83,6 +82,7 @@ pub(super) fn of(
                     name: used.name,
                     lines: vec![used.line],
                     definitions: used.definitions,
+                    resolved: true,
                 });
             }
         }
@@ -95,11 +95,8 @@ pub(super) fn of(
     let mut order: Vec<usize> = (0..found.len()).collect();
     // Files are already ordered nearest first.
     order.sort_by_key(|&at| (roles[at], found[at].definitions > 1));
-    if found.len() > limit {
-        notes.push(format!("not shown: {} more uses of it", found.len() - limit));
-    }
     let mut found: Vec<Option<Referrer>> = found.into_iter().map(Some).collect();
-    Ok(order.into_iter().take(limit).filter_map(|at| found[at].take()).collect())
+    Ok(order.into_iter().filter_map(|at| found[at].take()).collect())
 }
 
 /// The files that may contain a name, nearest first: its own file, its neighbours, then by rank of the words.

@@ -1,0 +1,81 @@
+//! `tamis grep`: finds exact text in the files of the index.
+
+use super::refresh;
+use crate::args::{Global, GrepArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::tree;
+use crate::session::Session;
+use crate::working_directory::WorkingDirectory;
+use anyhow::Result;
+use std::io::{IsTerminal, Write};
+use tamis::tree::{GrepRequest, LetterCase, MOST_LISTED, Pattern, TreeScope};
+
+/// Prints the lines that match.
+///
+/// # Errors
+/// There is no index, a named file is missing, or the pattern is not allowed.
+pub fn run(arguments: &GrepArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let session = Session::start(global, Vec::new())?;
+    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let directory = WorkingDirectory::of(&index);
+    let case = match (arguments.ignore_case, arguments.smart_case) {
+        (true, _) => LetterCase::Insensitive,
+        (_, true) => LetterCase::Smart,
+        _ => LetterCase::Sensitive,
+    };
+    let listed = !(arguments.files_with_matches || arguments.count);
+    let request = GrepRequest {
+        pattern: Pattern {
+            text: arguments.pattern.clone(),
+            literal: arguments.fixed_strings,
+            case,
+            word: arguments.word_regexp,
+        },
+        scope: TreeScope {
+            paths: scope(&directory, &arguments.paths, &arguments.globs),
+            languages: arguments.languages.iter().flatten().map(ToString::to_string).collect(),
+            namespace: arguments.namespace.clone(),
+            allowed_namespaces: None,
+        },
+        before: arguments.before_context.or(arguments.context).unwrap_or_default(),
+        after: arguments.after_context.or(arguments.context).unwrap_or_default(),
+        limit: if listed { arguments.limit.unwrap_or(MOST_LISTED) } else { 0 },
+        line_chars: 4000,
+        ..GrepRequest::new("")
+    };
+    let mut found = index.tree().grep(&request, &())?;
+    let exit = Exit::found(found.files > 0);
+    if arguments.json {
+        output.json(&found)?;
+        return Ok(exit);
+    }
+    for file in &mut found.results {
+        file.path = directory.display_path(&file.namespace, &file.path);
+    }
+    let mut out = output.paged().verbatim();
+    if arguments.files_with_matches {
+        tree::paths(&mut out, &found)?;
+    } else if arguments.count {
+        tree::counts(&mut out, &found)?;
+    } else if arguments.vimgrep {
+        tree::vimgrep(&mut out, &found)?;
+    } else {
+        tree::matches(&mut out, &found, std::io::stdout().is_terminal())?;
+    }
+    out.flush()?;
+    output.note(&tree::total(&found));
+    found.notes.iter().for_each(|note| output.note(note));
+    Ok(exit)
+}
+
+/// The paths and globs of a scope. A path counts from the working directory and means itself.
+pub(super) fn scope(directory: &WorkingDirectory, paths: &[String], globs: &[String]) -> Vec<String> {
+    let path = |path: &String| match directory.index_glob(path) {
+        root if [".", "", "/"].contains(&root.as_str()) => "/*".to_owned(),
+        path => format!("/{}", path.trim_start_matches('/')),
+    };
+    paths.iter().map(path).chain(globs.iter().cloned()).collect()
+}

@@ -1,0 +1,62 @@
+//! `tamis pack`: the relevant results as one text for a prompt.
+
+use super::refresh;
+use crate::args::{Global, PackArguments};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::print::text::{count, visible};
+use crate::session::Session;
+use crate::working_directory::WorkingDirectory;
+use anyhow::Result;
+use std::io::{IsTerminal, Write};
+use tamis::SearchRequest;
+use tamis::pack::PackRequest;
+use tamis::search::SearchCaller;
+
+/// Prints the text.
+///
+/// # Errors
+/// A flag that is not allowed, no index to search, or an index or model that fails.
+pub fn run(arguments: &PackArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let mut languages: Vec<String> = arguments.languages.iter().flatten().map(ToString::to_string).collect();
+    languages.sort();
+    languages.dedup();
+    let mut search = SearchRequest {
+        limit: arguments.limit,
+        paths: arguments.paths.clone(),
+        languages,
+        collections: arguments.collections.clone(),
+        entry_point: Some("cli".into()),
+        caller: Some(SearchCaller::command_line()),
+        ..SearchRequest::new(arguments.query.join(" "))
+    };
+    search.check()?;
+    let session = Session::start(global, Vec::new())?;
+    let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let directory = WorkingDirectory::of(&index);
+    for path in &mut search.paths {
+        *path = directory.index_glob(path);
+    }
+    let budget_tokens = usize::try_from(arguments.budget).unwrap_or(usize::MAX);
+    let pack = index.pack(&PackRequest { search, budget_tokens })?;
+    let exit = Exit::found(!pack.sections.is_empty());
+    pack.warnings.iter().for_each(|warning| output.warn(warning));
+    if arguments.json {
+        output.json(&pack)?;
+        return Ok(exit);
+    }
+    if std::io::stdout().is_terminal() {
+        let mut out = output.paged().verbatim();
+        write!(out, "{}", visible(&pack.text))?;
+        out.flush()?;
+    } else {
+        let mut out = output.plain();
+        write!(out, "{}", pack.text)?;
+        out.flush()?;
+    }
+    let query = pack.query_id.map(|id| format!(" [query {id}]")).unwrap_or_default();
+    output.note(&format!("about {} tokens{query}", count(pack.tokens as u64)));
+    Ok(exit)
+}

@@ -1,0 +1,212 @@
+//! Packs the relevant entries of a search into one text for a prompt, within a budget of tokens.
+//!
+//! The pack has the entries that the search keeps, with the same configuration and cut: first the best passage of each, best
+//! entries first, then their other passages. What fits is put into reading order, and passages that touch become one section.
+
+use crate::Error;
+use crate::handle::Index;
+use crate::lookup::by_line;
+use crate::search::{CutReport, SearchRequest};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tamis_store::StoredPassage;
+use tamis_text::estimate_tokens;
+
+/// A request for a pack.
+#[derive(Clone, Debug)]
+pub struct PackRequest {
+    /// The search whose relevant entries are packed. Its limit is the most entries.
+    pub search: SearchRequest,
+    /// Most tokens of the text, everything included, 50 to 1,000,000. They are estimated as everywhere in Tamis.
+    pub budget_tokens: usize,
+}
+
+/// One text of relevant passages.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Pack {
+    /// The text: each section under its place, and a last line on what was left out.
+    pub text: String,
+    /// Estimated tokens of the text.
+    pub tokens: usize,
+    /// The sections in reading order: by namespace, path and line.
+    pub sections: Vec<PackSection>,
+    /// Places of relevant passages that did not fit, best first. Those whose beginning is in the text count too.
+    pub left_out: Vec<String>,
+    /// The identifier of the recorded search; null if it was not recorded.
+    pub query_id: Option<String>,
+    /// The cut of the search.
+    pub cut: CutReport,
+    /// Problems that did not prevent an answer.
+    pub warnings: Vec<String>,
+}
+
+/// Neighbouring lines of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PackSection {
+    /// The repository or project it belongs to.
+    pub namespace: String,
+    /// Path of the document.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: u32,
+    /// Last line, included.
+    pub end_line: u32,
+    /// The lines.
+    pub text: String,
+}
+
+/// Most entries of a pack.
+const MOST_ENTRIES: usize = 1000;
+
+impl Index {
+    /// Packs the relevant entries of a search into one text, in reading order and within a budget of tokens.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
+    /// # let index = tamis::Index::builder(directory.path()).set("index.models", "static").open()?;
+    /// # index.refresh()?;
+    /// use tamis::SearchRequest;
+    /// use tamis::pack::PackRequest;
+    ///
+    /// let search = SearchRequest::new("how hot should the oven be");
+    /// let pack = index.pack(&PackRequest { search, budget_tokens: 500 })?;
+    /// assert!(pack.text.starts_with("=== oven.md:1-3\n# Oven\n"), "{}", pack.text);
+    /// assert!(pack.tokens <= 500 && pack.left_out.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The budget or the search is not allowed, or the index or a model fails.
+    pub fn pack(&self, request: &PackRequest) -> Result<Pack, Error> {
+        let budget = request.budget_tokens;
+        if !(50..=1_000_000).contains(&budget) {
+            return Err(Error::argument("budget_tokens", budget.to_string(), "50 to 1000000"));
+        }
+        let limit = request.search.limit.unwrap_or(MOST_ENTRIES);
+        let answer = self.search(&SearchRequest { limit: Some(limit), ..request.search.clone() })?;
+        let several = answer.index.namespaces.len() > 1;
+        let mut wanted: Vec<(StoredPassage, Option<(u32, String)>)> = Vec::new();
+        let best = answer.results.iter().map(|hit| (&hit.id, Some((hit.snippet_line, hit.snippet.clone()))));
+        let further = answer.results.iter().flat_map(|hit| &hit.passages).map(|other| (&other.id, None));
+        for (id, snippet) in best.chain(further) {
+            let passage = self.store.find(id, 1)?.into_iter().find(|passage| passage.id == *id);
+            wanted.extend(passage.map(|passage| (passage, snippet)));
+        }
+        let mut chosen: Vec<StoredPassage> = Vec::new();
+        let mut left_out: Vec<String> = Vec::new();
+        for (passage, snippet) in wanted {
+            let place = place(&passage.namespace, &passage.path, passage.start_line, passage.end_line, several);
+            let fits = |chosen: &[StoredPassage], left_out: &[String]| {
+                // The last line grows with what is left out later.
+                let spare = LAST_LINE_TOKENS.min(budget / 4);
+                tokens(&sections(chosen), left_out, budget, several) + spare <= budget
+            };
+            chosen.push(passage);
+            if fits(&chosen, &left_out) {
+                continue;
+            }
+            left_out.push(place);
+            // The lines that answer best may fit where the whole passage does not.
+            match (chosen.pop(), snippet) {
+                (Some(passage), Some((line, snippet))) => {
+                    let end_line = line + u32::try_from(snippet.trim_end().matches('\n').count()).unwrap_or_default();
+                    chosen.push(StoredPassage { start_line: line, end_line, text: snippet, ..passage });
+                    if !fits(&chosen, &left_out) {
+                        chosen.pop();
+                    }
+                }
+                _ => continue,
+            }
+        }
+        let sections = sections(&chosen);
+        let nothing = answer.cut.sentence(answer.shown(), answer.nearest.as_ref());
+        let text = match answer.results.is_empty() {
+            true => format!("{nothing}\n"),
+            false => rendered(&sections, &left_out, budget, several),
+        };
+        Ok(Pack {
+            tokens: estimate_tokens(&text),
+            text,
+            sections,
+            left_out,
+            query_id: answer.query_id,
+            cut: answer.cut,
+            warnings: answer.fallback_reason.into_iter().chain(answer.warnings).collect(),
+        })
+    }
+}
+
+/// Tokens kept for the names in the last line.
+const LAST_LINE_TOKENS: usize = 60;
+
+/// Places that the last line names.
+const NAMED: usize = 5;
+
+fn tokens(sections: &[PackSection], left_out: &[String], budget: usize, several: bool) -> usize {
+    estimate_tokens(&rendered(sections, left_out, budget, several))
+}
+
+fn place(namespace: &str, path: &str, start_line: u32, end_line: u32, several: bool) -> String {
+    let namespace = if several { format!("{namespace}:") } else { String::new() };
+    format!("{namespace}{path}:{start_line}-{end_line}")
+}
+
+/// The sections under their places, and the last line.
+fn rendered(sections: &[PackSection], left_out: &[String], budget: usize, several: bool) -> String {
+    let mut text = String::new();
+    for section in sections {
+        let PackSection { namespace, path, start_line, end_line, text: lines } = section;
+        text.push_str(&format!("=== {}\n{lines}", place(namespace, path, *start_line, *end_line, several)));
+        text.push('\n');
+    }
+    let more = left_out.len().saturating_sub(NAMED);
+    let named = left_out[..left_out.len().min(NAMED)].join(", ");
+    text.push_str(&match (left_out.len(), more) {
+        (0, _) => "=== Nothing relevant was left out.\n".to_owned(),
+        (_, 0) => format!("=== Left out or shortened to fit {budget} tokens: {named}\n"),
+        (_, more) => format!("=== Left out or shortened to fit {budget} tokens: {named} and {more} more\n"),
+    });
+    text
+}
+
+/// The passages in reading order, with those that touch or overlap as one.
+fn sections(chosen: &[StoredPassage]) -> Vec<PackSection> {
+    let mut files: BTreeMap<(&str, &str), Vec<StoredPassage>> = BTreeMap::new();
+    for passage in chosen {
+        files.entry((&passage.namespace, &passage.path)).or_default().push(passage.clone());
+    }
+    let mut sections: Vec<PackSection> = Vec::new();
+    for ((namespace, path), mut passages) in files {
+        passages.sort_by_key(|passage| (passage.start_line, passage.ordinal));
+        // Blank lines between neighbouring passages are in none of them.
+        let joins = |line: u32, next: u32| {
+            let before = passages.iter().filter(|one| one.end_line == line);
+            let after: Vec<u32> = passages.iter().filter(|one| one.start_line == next).map(|one| one.ordinal).collect();
+            before.into_iter().any(|one| after.contains(&(one.ordinal + 1)))
+        };
+        let mut last: Option<PackSection> = None;
+        for (line, content) in by_line(&passages) {
+            match last.as_mut().filter(|last| line == last.end_line + 1 || joins(last.end_line, line)) {
+                Some(last) => {
+                    (last.end_line + 1..line).for_each(|_| last.text.push('\n'));
+                    last.text.push_str(&content);
+                    last.text.push('\n');
+                    last.end_line = line;
+                }
+                None => sections.extend(last.replace(PackSection {
+                    namespace: namespace.to_owned(),
+                    path: path.to_owned(),
+                    start_line: line,
+                    end_line: line,
+                    text: format!("{content}\n"),
+                })),
+            }
+        }
+        sections.extend(last);
+    }
+    sections
+}
