@@ -10,13 +10,18 @@ Examples:
   tamis search \"where are retries handled\"
   tamis search parse config --lang rust,python --path '!*_test*' --explain";
 
-const MORE_SEARCH_EXAMPLES: &str = "  tamis search timeout --cut kneedle:sensitivity=2 --explain
+const MORE_SEARCH_EXAMPLES: &str = "  tamis search '\"connection reset\" path:src/** -test'
+  tamis search timeout --cut kneedle:sensitivity=2 --explain
   tamis search \"which model is the default\" --want one
   tamis search billing --cut auto --target-recall 0.9 --budget-tokens 4000
   tamis search retry policy lang:rust --kind function --variant 'code:fn retry('
   tamis search crash on startup --state resolved --label bug --since 'last year'
   tamis search timeout --json | jq '.results[].path'
   tamis search retry --passages --limit 3
+
+In a query, path:GLOB, symbol:NAME and kind:KIND are filters and lang:NAME is a preference; -word leaves
+out passages that hold the word, and of a \"phrase\" in quotes only passages that hold it remain, if any
+do. Anything else is a word to search for.
 
 A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's
 .tamis/config.toml, your own config.toml, the default. `tamis config` shows them all.";

@@ -11,6 +11,7 @@ use super::question::Question;
 use super::retrieve::{Decided, Retrieved, joined};
 use super::searcher::Searcher;
 use super::stopwatch::Stopwatch;
+use super::syntax::Parsed;
 use crate::Error;
 use crate::handle::Index;
 use crate::index::Freshness;
@@ -203,7 +204,7 @@ impl<'a> Searcher<'a> {
     }
 
     pub(crate) fn filter(&self, request: &SearchRequest) -> Filter {
-        request.metadata.narrow(Filter {
+        Parsed::of(&request.query).narrow(request.metadata.narrow(Filter {
             collections: match request.collections.is_empty() && request.memory {
                 true => self.index.config.memory.collections.clone(),
                 false => request.collections.clone(),
@@ -214,7 +215,7 @@ impl<'a> Searcher<'a> {
             roles: request.roles.clone(),
             symbols: request.symbols.clone(),
             ..Filter::default()
-        })
+        }))
     }
 }
 

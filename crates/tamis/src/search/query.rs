@@ -2,8 +2,8 @@
 
 use super::aim::Aim;
 use super::caller::SearchCaller;
-use super::hint::Parsed;
 use super::metadata::MetadataFilter;
+use super::syntax::Parsed;
 use super::variants::Variant;
 use crate::Error;
 use crate::config::Mode;
@@ -23,7 +23,9 @@ pub const MAX_VARIANTS: usize = 8;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
-    /// The question. A word `lang:rust` or `language:rust` in it is a hint, not a word to search for.
+    /// The question. `lang:rust` in it is a preference; `path:GLOB`, `symbol:NAME` and `kind:KIND` are filters, which take the
+    /// place of those of the request; `-word` leaves out passages with a word; of a `"phrase"` only passages that hold it
+    /// remain, if there are any.
     pub query: String,
     /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
     pub variants: Vec<Variant>,

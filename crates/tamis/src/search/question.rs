@@ -1,10 +1,10 @@
 //! A request prepared for the search: its words, its language hint and its namespaces.
 
-use super::hint::Parsed;
 use super::judge::Judge;
 use super::query::SearchRequest;
 use super::scope::Scope;
 use super::searcher::Searcher;
+use super::syntax::{Parsed, WordFilter};
 use crate::Error;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,6 +25,8 @@ pub(super) struct Question {
     pub lean: Option<Lean>,
     /// The terms that an answer must hold.
     pub required: RequiredTerms,
+    /// The words that a passage must and must not hold.
+    pub words: WordFilter,
     /// Other phrasings with their weights.
     pub variants: Vec<(String, f64)>,
     /// The language to prefer, by canonical name.
@@ -62,6 +64,7 @@ impl Searcher<'_> {
             names,
             paths: Arc::new(PathNames::of(&parsed.text)),
             required: RequiredTerms::of(&parsed.text),
+            words: parsed.words,
             text: parsed.text,
             variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
             scope: self.scope(request)?,

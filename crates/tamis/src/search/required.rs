@@ -17,7 +17,7 @@ pub(super) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate], pass
     }
 }
 
-fn share(terms: &RequiredTerms, passage: &StoredPassage) -> f64 {
+pub(super) fn share(terms: &RequiredTerms, passage: &StoredPassage) -> f64 {
     let named = [&passage.symbol, &passage.heading, &passage.title].into_iter().flatten().map(String::as_str);
     let texts: Vec<&str> = [passage.text.as_str(), passage.path.as_str()].into_iter().chain(named).collect();
     terms.share(&texts).unwrap_or_default()

@@ -30,6 +30,9 @@ use tamis_embed::{Embedder, ModelInfo};
 use tamis_rank::Fusion;
 use tamis_store::{Coverage, Filter, LexicalQuery, PassageId, ScoringKey, Store, StoredPassage, TextHash};
 
+/// Candidates of each leg where words of the query leave some out.
+const FILTERED_DEPTH: usize = 400;
+
 /// The candidates of a query's legs, and the way they were found. Their texts are separate, since a decision takes them.
 pub(super) struct Retrieved {
     /// The legs that took part.
@@ -94,6 +97,7 @@ impl<'a> Searcher<'a> {
         clock: &mut Stopwatch,
     ) -> Result<(Retrieved, Vec<StoredPassage>), Error> {
         let question = self.question(request)?;
+        let depth = if question.words.is_empty() { depth } else { depth.max(FILTERED_DEPTH) };
         let (mut plan, mut vector) = self.plan(request, &question.text, &question.scope.of_all(filter))?;
         let unknown = vector.as_ref().is_some_and(|vector| vector.iter().all(|&entry| entry == 0.0));
         if unknown && plan.mode.lexical() {
@@ -130,7 +134,8 @@ impl<'a> Searcher<'a> {
             complete(&*self.index.store, &asked, &question.scope.of_all(filter), &mut gathered.candidates)?;
             gathered.phrased = phrased;
         }
-        let passages = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
+        let mut passages = fetch(&*self.index.store, &mut gathered, &question.scope.own)?;
+        question.words.retain(&mut gathered.candidates, &mut passages);
         look_for(&question.required, &mut gathered.candidates, &passages);
         clock.lap("gather");
 
