@@ -69,7 +69,7 @@ pub fn entry_value(passages: &[f64]) -> f64 {
 ///
 /// where n is the match of its name with the query, 0 to 1, and m its mass in relation to the greatest mass in the list. The mass
 /// of an entry with passages of values v₁ ≥ v₂ ≥ … is Σ `further`ⁱ⁻¹ · max(0, vᵢ − background): a passage that is no better than one
-/// that has nothing to do with the query adds nothing, and none takes anything away.
+/// that has nothing to do with the query adds nothing, and none takes anything away from its own entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntryEvidence {
     /// Weight of each further passage in relation to the one before, in [0, 1].
@@ -108,11 +108,13 @@ impl EntryEvidence {
         masses.iter().zip(names).map(addition).collect()
     }
 
-    /// Adds it to the values of entries, and orders them by the result. Returns what was added to each, in the new order. `values`
-    /// are those of the passages, and `name` gives the match of an entry's name with the query. O(n log n).
-    pub fn apply(
+    /// Returns the scores of entries: their values with what is added to them, scaled so that the best of the list stands where the
+    /// best passage stood. A list of entries with one passage and no matching name keeps its values. O(passages).
+    ///
+    /// `values` are those of the passages, and `name` gives the match of an entry's name with the query, 0 to 1.
+    pub fn scores(
         &self,
-        entries: &mut [Entry],
+        entries: &[Entry],
         values: &[f64],
         background: f64,
         name: impl FnMut(&Entry) -> f64,
@@ -120,17 +122,20 @@ impl EntryEvidence {
         let of_entry = |entry: &Entry| entry.passages.iter().map(|&at| values[at]).collect();
         let passages: Vec<Vec<f64>> = entries.iter().map(of_entry).collect();
         let names: Vec<f64> = entries.iter().map(name).collect();
-        let additions = self.additions(&passages, &names, background);
-        let mut raised: Vec<(Entry, f64)> = entries.iter().cloned().zip(additions).collect();
-        raised.iter_mut().for_each(|(entry, addition)| entry.value += *addition);
-        let finite = |value: f64| if value.is_finite() { value } else { f64::NEG_INFINITY };
-        raised.sort_by(|(a, _), (b, _)| finite(b.value).total_cmp(&finite(a.value)));
-        let place = |(slot, (entry, addition)): (&mut Entry, (Entry, f64))| {
-            *slot = entry;
-            addition
-        };
-        entries.iter_mut().zip(raised).map(place).collect()
+        let own: Vec<f64> = entries.iter().map(|entry| entry.value).collect();
+        scaled(&own, &self.additions(&passages, &names, background), background)
     }
+}
+
+/// Adds to values, and scales what is above the background to the greatest value before.
+fn scaled(values: &[f64], additions: &[f64], background: f64) -> Vec<f64> {
+    let above = |value: f64| if value.is_finite() { (value - background).max(0.0) } else { 0.0 };
+    let raised: Vec<f64> = values.iter().zip(additions).map(|(value, addition)| value + addition).collect();
+    let greatest = |values: &[f64]| values.iter().map(|&value| above(value)).fold(0.0, f64::max);
+    let (before, after) = (greatest(values), greatest(&raised));
+    let factor = if after > 0.0 { before / after } else { 1.0 };
+    let scale = |value: f64| if above(value) > 0.0 { background + factor * above(value) } else { value };
+    raised.into_iter().map(scale).collect()
 }
 
 #[cfg(test)]
@@ -193,8 +198,8 @@ mod tests {
             let names = vec![0.5; before.len()];
             let evidence = EntryEvidence::default();
             let value = |lists: &[Vec<f64>]| -> Vec<f64> {
-                let additions = evidence.additions(lists, &names, background);
-                lists.iter().zip(additions).map(|(list, addition)| list[0] + addition).collect()
+                let own: Vec<f64> = lists.iter().map(|list| list[0]).collect();
+                scaled(&own, &evidence.additions(lists, &names, background), background)
             };
             let (before, after) = (value(&before), value(&after));
             prop_assert!(after[0] >= before[0] - 1e-12, "{} < {}", after[0], before[0]);
@@ -207,27 +212,27 @@ mod tests {
     #[test]
     fn a_file_that_matches_again_and_again_stands_above_one_good_passage() {
         let values = [0.80, 0.79, 0.78, 0.77, 0.76];
-        let mut grouped = entries(&["once.rs", "often.rs", "often.rs", "often.rs", "often.rs"], &values);
-        let added = EntryEvidence::default().apply(&mut grouped, &values, 0.3, |_| 0.0);
-        assert_eq!((grouped[0].passages.len(), added.len()), (4, 2), "{grouped:?}");
-        assert!(added[0] > added[1] && added[1] > 0.0, "{added:?}");
+        let grouped = entries(&["once.rs", "often.rs", "often.rs", "often.rs", "often.rs"], &values);
+        let scores = EntryEvidence::default().scores(&grouped, &values, 0.3, |_| 0.0);
+        assert!(scores[1] > scores[0], "{scores:?}");
+        assert!((scores[1] - 0.80).abs() < 1e-12, "the best stands where the best passage stood: {scores:?}");
     }
 
     #[test]
-    fn entries_of_one_passage_keep_their_order_and_their_distances_from_the_background() {
-        let values = [0.9, 0.7, 0.5];
-        let mut grouped = entries(&['a', 'b', 'c'], &values);
-        EntryEvidence::default().apply(&mut grouped, &values, 0.3, |_| 0.0);
-        let normalized = |value: f64| (value - 0.3) / (grouped[0].value - 0.3);
-        let now: Vec<f64> = grouped.iter().map(|entry| normalized(entry.value)).collect();
-        assert!(now.iter().zip([1.0, 2.0 / 3.0, 1.0 / 3.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{now:?}");
+    fn entries_of_one_passage_keep_their_values() {
+        let values = [0.9, 0.7, 0.5, 0.2, f64::NAN];
+        let grouped = entries(&['a', 'b', 'c', 'd', 'e'], &values);
+        let scores = EntryEvidence::default().scores(&grouped, &values, 0.3, |_| 0.0);
+        assert!(scores.iter().zip(values).take(4).all(|(a, b)| (a - b).abs() < 1e-12), "{scores:?}");
+        assert!(scores[4].is_nan());
     }
 
     #[test]
     fn a_name_that_the_query_has_raises_its_entry() {
         let values = [0.8, 0.75];
-        let mut grouped = entries(&["misc.rs", "retry.rs"], &values);
-        EntryEvidence::default().apply(&mut grouped, &values, 0.3, |entry| f64::from(u8::from(entry.passages[0] == 1)));
-        assert_eq!(grouped[0].passages, [1]);
+        let grouped = entries(&["misc.rs", "retry.rs"], &values);
+        let name = |entry: &Entry| f64::from(u8::from(entry.passages[0] == 1));
+        let scores = EntryEvidence::default().scores(&grouped, &values, 0.3, name);
+        assert!(scores[1] > scores[0], "{scores:?}");
     }
 }

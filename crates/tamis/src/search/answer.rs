@@ -326,7 +326,7 @@ pub struct PoolEntry {
     pub coverage: Option<f64>,
     /// The value that ranked it.
     pub score: f64,
-    /// The part of the score that the other passages of its file and the file's name gave.
+    /// The part of the score that the other passages of its file and the file's name gave; negative where other files gained more.
     pub added: f64,
     /// The probability that it answers the query by the judge's reading alone, as if half of all passages did; null if the
     /// judge did not read it.

@@ -44,7 +44,8 @@ pub(super) struct Ranked {
     pub score: f64,
     /// The value that a cut reads; it differs from the score if reciprocal ranks order.
     pub value: f64,
-    /// The part of both that the other passages of its entry and the name of its file gave.
+    /// The part of the score that the other passages of its entry and the name of its file gave. It is negative where other entries
+    /// gained more.
     pub added: f64,
     /// The probability that a judge gave it, if one read it.
     pub judged: Option<f64>,

@@ -70,8 +70,8 @@ impl KnownText {
 }
 
 /// Groups the list into entries. The best passages of the entries come first, in the order of the entries, and all other
-/// passages follow; the values become those of the entries. `evidence` adds to them what the other passages say, and the name of
-/// the file where `paths` has its words. A list from a single document stays as it is, since the question then is where in it.
+/// passages follow; the values become those of the entries. `evidence` orders the entries by what their other passages say too, and by
+/// the name of the file, if `paths` has its words; the values stay those of the best passages. A list from a single document stays as it is, since the question then is where in it.
 pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&EntryEvidence>, paths: &PathNames) {
     let keys: Vec<EntryKey> = listed.ranked.iter().map(|ranked| entry_key(&ranked.passage)).collect();
     let alone = keys.iter().all(|key| Some(key) == keys.first());
@@ -91,8 +91,15 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
     let background = listed.background.unwrap_or(0.0);
     // An order by other things than the values has no use for what is added to them.
     let evidence = evidence.filter(|_| original_values.is_sorted_by(|a, b| a >= b));
-    let added =
-        evidence.map_or_else(Vec::new, |evidence| evidence.apply(&mut grouped, &original_values, background, name));
+    let scores = evidence.map(|evidence| evidence.scores(&grouped, &original_values, background, name));
+    let mut added = Vec::new();
+    if let Some(scores) = scores {
+        let mut scored: Vec<_> = grouped.into_iter().zip(scores).collect();
+        let finite = |score: f64| if score.is_finite() { score } else { f64::NEG_INFINITY };
+        scored.sort_by(|(_, a), (_, b)| finite(*b).total_cmp(&finite(*a)));
+        added = scored.iter().map(|(entry, score)| score - entry.value).collect();
+        grouped = scored.into_iter().map(|(entry, _)| entry).collect();
+    }
 
     // The best passages first, the others behind them in their order.
     let mut order: Vec<usize> = grouped.iter().map(|entry| originals[entry.passages[0]]).collect();
@@ -118,11 +125,10 @@ pub(super) fn group(listed: &mut Listed, texts: &KnownTexts, evidence: Option<&E
     let mut values: Vec<f64> = grouped.iter().map(|entry| entry.value).collect();
     values.sort_by(|a, b| b.total_cmp(a));
     drop(keys);
-    for (entry, &added) in grouped.iter().zip(&added) {
+    for (entry, &added) in grouped.iter().zip(&added).filter(|(_, added)| added.is_finite()) {
         for &at in &entry.passages {
             let ranked = &mut listed.ranked[originals[at]];
             ranked.added = added;
-            ranked.value += added;
             ranked.score += added;
         }
     }

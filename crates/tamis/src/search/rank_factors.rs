@@ -26,12 +26,11 @@ impl RankFactors {
     }
 
     /// Returns the factors as settings of a scoring key.
-    pub(super) fn scoring(&self) -> [(&'static str, String); 4] {
+    pub(super) fn scoring(&self) -> [(&'static str, String); 3] {
         let RolePrior { test, example, vendored, generated, changelog, license, bot, template } = self.roles;
         let usage = self.definitions.usage;
         let roles = format!("{test} {example} {vendored} {generated} {changelog} {license} {bot} {template}");
-        let entries = format!("{} {} {}", self.entries.further, self.entries.total, self.entries.name);
-        [("roles", roles), ("usage", usage.to_string()), ("lean", self.lean.other.to_string()), ("entries", entries)]
+        [("roles", roles), ("usage", usage.to_string()), ("lean", self.lean.other.to_string())]
     }
 }
 
