@@ -19,8 +19,8 @@ use rmcp::model::{
     ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tamis::Index;
 use tamis::search::SearchCaller;
@@ -53,8 +53,6 @@ pub struct Server {
     shared: Arc<Shared>,
     /// The client at the other end, where the transport does not tell clients apart by itself.
     connection: SearchCaller,
-    /// The content that decided the last list of tools, and the time when it was compared.
-    listed: Arc<Mutex<Option<(Content, Instant)>>>,
 }
 
 struct Shared {
@@ -84,7 +82,6 @@ impl Server {
         Server {
             shared: Arc::new(Shared { index, options, tools: tools::all(), slots, active_calls, background, settled }),
             connection: SearchCaller::connection(),
-            listed: Arc::default(),
         }
     }
 
@@ -195,7 +192,6 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
-            .enable_tool_list_changed()
             .enable_resources()
             .enable_prompts()
             .enable_completions()
@@ -217,11 +213,10 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         no_cursor(request)?;
         let caller = self.caller(&context);
-        let (shared, known) = (self.shared.clone(), self.listed.clone());
+        let shared = self.shared.clone();
         let listed = tokio::task::spawn_blocking(move || {
             let (index, with_output) = (shared.index.get(), shared.options.output_schemas);
             let content = Content::of(&index, &caller);
-            *known.lock().unwrap_or_else(PoisonError::into_inner) = Some((content, Instant::now()));
             let for_caller = shared.tools.iter().filter(|tool| (tool.is_for)(&caller) && content.has(tool.need));
             for_caller.map(|tool| tool.described(with_output)).collect()
         });
@@ -241,18 +236,7 @@ impl ServerHandler for Server {
             return Err(sanitize::error(ErrorData::invalid_params(message, None)));
         };
         let arguments = request.arguments.unwrap_or_default();
-        // A client over HTTP lists the tools when it wants them: its sessions share this server.
-        let peer = context.extensions.get::<hyper::http::request::Parts>().is_none().then(|| context.peer.clone());
-        let (tells, known) = (peer.is_some(), self.listed.clone());
-        let result = self.work(context, move |call, tools| {
-            let result = tools[position].answer(call, arguments);
-            (result, tells && has_changed(&known, call))
-        });
-        let (result, changed) = result.await.unzip();
-        if let Some(peer) = peer.filter(|_| changed == Some(true)) {
-            // A client that has left needs no list.
-            let _ = peer.notify_tool_list_changed().await;
-        }
+        let result = self.work(context, move |call, tools| tools[position].answer(call, arguments)).await;
         let result = result.unwrap_or_else(|| {
             CallToolResult::error(vec![ContentBlock::text(
                 "the call was cancelled or failed inside the server; the server's log has the details",
@@ -334,21 +318,6 @@ impl ServerHandler for Server {
             _ => Ok(CompleteResult::default()),
         }
     }
-}
-
-/// Time between two looks at the content that decides the list of tools.
-const LIST_INTERVAL: Duration = Duration::from_secs(10);
-
-/// True if other tools would be listed now than before, which is looked at from time to time.
-fn has_changed(known: &Mutex<Option<(Content, Instant)>>, call: &Call<'_>) -> bool {
-    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((before, at)) = *known else { return false };
-    if at.elapsed() < LIST_INTERVAL {
-        return false;
-    }
-    let now = Content::of(call.index, call.caller);
-    *known = Some((now, Instant::now()));
-    now != before
 }
 
 fn stopped<T>() -> Result<T, ErrorData> {

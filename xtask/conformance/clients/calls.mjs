@@ -2,6 +2,7 @@
 
 const has = (key, name) => (answer) => answer[key].length > 0 || `no ${key} of ${name}`;
 const none = (key) => (answer) => answer[key].length === 0 || `${answer[key].length} ${key}`;
+const holding = (part) => (answer) => JSON.stringify(answer).includes(part) || JSON.stringify(answer).slice(0, 300);
 
 export const CALLS = [
   {
@@ -27,6 +28,30 @@ export const CALLS = [
       [{ id: "../../etc/passwd" }, /passwd/],
       [{ id: "src/retry.rs", max_chars: 1 }, /max_chars/],
     ],
+  },
+  {
+    tool: "grep",
+    good: { pattern: "fn backoff" },
+    holds: holding("src/retry.rs"),
+    wrong: [[{ pattern: "(" }, /pattern/]],
+  },
+  {
+    tool: "files",
+    good: { pattern: "*.rs" },
+    holds: holding("src/retry.rs"),
+    wrong: [],
+  },
+  {
+    tool: "outline",
+    good: { path: "src/retry.rs" },
+    holds: holding("backoff"),
+    wrong: [[{ path: "src/none.rs" }, /src\/none\.rs/]],
+  },
+  {
+    tool: "pack",
+    good: { query: "waits that double keep a service up", budget_tokens: 2000 },
+    holds: holding("docs/design.md"),
+    wrong: [[{ query: "x", budget_tokens: 0 }, /budget_tokens/]],
   },
   {
     tool: "related",
