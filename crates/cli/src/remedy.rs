@@ -11,7 +11,7 @@ pub fn of(error: &anyhow::Error) -> Option<&'static str> {
         Error::Argument { name: "origin", .. } => "--origin NAME or --namespace NAME",
         Error::Argument { name: "query id", .. } => "`tamis feedback --list` shows them",
         Error::Guarantee { .. } => "`tamis feedback`, or `tamis feedback --import` for judged queries",
-        Error::NotEmbedded { .. } => "run `tamis index` first",
+        Error::NotEmbedded { .. } => "run `tamis index --wait` first",
         Error::Argument { name: "judge.model", .. } => "--model NAME",
         Error::Argument { name: "telemetry.queries", .. } => "--queries FILE",
         _ => return None,

@@ -18,7 +18,7 @@ use tamis::store::StoreError;
 use tamis::{Error, Observer, RunOptions, RunReport, Stage};
 
 /// Reading embeds with the quick model only; the better models belong to the other thread.
-const QUICK_MODEL_ONLY: RunOptions = RunOptions { embed_at_most: 0, reread: false };
+const QUICK_MODEL_ONLY: RunOptions = RunOptions { embed_at_most: 0, hurried: true, ..RunOptions::WHOLE };
 
 /// Wait before the next attempt after another process was writing.
 const RETRY_WHEN_BUSY: Duration = Duration::from_secs(5);

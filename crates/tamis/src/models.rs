@@ -94,12 +94,12 @@ impl Models {
         Ok((model, vector))
     }
 
-    /// Returns the vectors of passages. `waited_for` gives a remote model little time, since somebody waits for the answer.
+    /// Returns the vectors of passages. `hurried` gives a remote model little time, since somebody waits for the answer.
     ///
     /// # Errors
     /// As [`Models::get`].
-    pub fn embed_passages(&self, name: &str, texts: &[&str], waited_for: bool) -> Result<Vec<Vec<f32>>, Error> {
-        let purpose = if waited_for && self.is_remote(name) { Purpose::Query } else { Purpose::Passages };
+    pub fn embed_passages(&self, name: &str, texts: &[&str], hurried: bool) -> Result<Vec<Vec<f32>>, Error> {
+        let purpose = if hurried && self.is_remote(name) { Purpose::Query } else { Purpose::Passages };
         let model = self.loaded(name, purpose)?;
         self.attempt(name, || model.embed_passages(texts))
     }

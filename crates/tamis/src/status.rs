@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 #[cfg(feature = "evidence")]
 use tamis_store::EvidenceSummary;
-use tamis_store::{Findings, Progress, Summary};
+use tamis_store::{Filter, Findings, Progress, Summary};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +37,8 @@ pub struct Status {
     pub evidence: Vec<EvidenceSummary>,
     /// The user's cache of vectors, if there is one that can be read.
     pub embedding_cache: Option<EmbeddingCacheStatus>,
+    /// The number of passages that each configured model has not embedded yet; without those that lack none.
+    pub pending: BTreeMap<String, u64>,
     /// The counts of the store.
     #[serde(flatten)]
     pub summary: Summary,
@@ -118,8 +120,26 @@ impl Index {
             evidence: self.evidence().summaries()?,
             // Runs skip an unreadable cache as well; the doctor gives the reason.
             embedding_cache: self.embedding_cache().unwrap_or_default(),
+            pending: self.pending()?,
             summary,
         })
+    }
+
+    /// Returns the number of passages that each configured model has not embedded yet; without those that lack none.
+    fn pending(&self) -> Result<BTreeMap<String, u64>, Error> {
+        let mut pending = BTreeMap::new();
+        for name in &self.config().index.models {
+            let id = match self.models.id(name) {
+                // The doctor gives the reason.
+                Err(Error::Model { .. }) => continue,
+                id => id?,
+            };
+            let coverage = self.store.coverage(&id, &Filter::default())?;
+            if coverage.embedded < coverage.passages {
+                pending.insert(name.clone(), coverage.passages - coverage.embedded);
+            }
+        }
+        Ok(pending)
     }
 
     /// Looks for damage in the index. Reads everything and changes nothing.

@@ -68,7 +68,7 @@ fn a_search_waits_for_no_model_where_the_cache_knows_the_vectors() {
     let (first, second) = (Tree::new(&FILES), Tree::new(&FILES));
     refresh(&open(&first, cache.path(), &[]));
     let index = open(&second, cache.path(), &[]);
-    let none = RunOptions { embed_at_most: 0, reread: false };
+    let none = RunOptions { embed_at_most: 0, ..RunOptions::WHOLE };
     let report: RunReport = index.refresh_with(none, &()).expect("refreshed");
     assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (0, 3));
     assert!(report.pending.is_empty());

@@ -244,14 +244,14 @@ fn cache(sandbox: &Sandbox, random: &mut Random) -> Result<Outcome> {
         command.env("TAMIS_INDEX_MODELS", "static,minilm");
         Running::start(&mut command)?.end()
     };
-    ensure!(with_model(&["index"])?.code() == Some(0), "the index is made");
+    ensure!(with_model(&["index", "--wait"])?.code() == Some(0), "the index is made");
     let files = files_below(&sandbox.home().join("cache"))?;
     let Some(damage) = damage(&files, random)? else {
         return Ok(Outcome { landed: false, summary: "Cache: no file to damage".into() });
     };
     let summary = format!("Cache: {damage}");
     fs::remove_dir_all(sandbox.index())?;
-    let again = with_model(&["index"])?;
+    let again = with_model(&["index", "--wait"])?;
     ensure!(again.code() == Some(0), "{summary}: the index is not made: {again}");
     answers(sandbox, false).with_context(|| summary.clone())?;
     if let Some(fault) = with_model(&["doctor"])?.fault() {

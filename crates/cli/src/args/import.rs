@@ -153,6 +153,9 @@ pub struct ImportFlags {
     /// Leave out unreadable records, in place of importing nothing
     #[arg(long)]
     pub skip_bad: bool,
+    /// Embed with every model before ending, in place of the first one
+    #[arg(long)]
+    pub wait: bool,
     /// Print what was done as JSON
     #[arg(long)]
     pub json: bool,

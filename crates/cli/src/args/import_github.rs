@@ -48,6 +48,9 @@ pub struct ImportGithubArguments {
     /// Use the API of your own GitHub server at this address; the token is sent there
     #[arg(long, value_name = "URL", default_value = GITHUB_API)]
     pub api_url: String,
+    /// Embed with every model before ending, in place of the first one
+    #[arg(long)]
+    pub wait: bool,
     /// Print what was done as JSON
     #[arg(long)]
     pub json: bool,

@@ -10,6 +10,7 @@ use tamis::config::FileCollection;
 #[command(after_help = "\
 Examples:
   tamis index               index what changed since the last run
+  tamis index --wait        the same, and embed with the slower models too
   tamis index --watch       keep running, and index after every change
   tamis index api web       add these repositories, each as a namespace
   tamis index ../notes --collection notes   add a directory whose prose is notes
@@ -32,9 +33,12 @@ pub struct IndexArguments {
         hide_possible_values = true, requires = "directories")]
     pub collection: Option<String>,
     /// Remove a namespace with all its documents
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["directories", "watch", "full"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["directories", "watch", "wait", "full"])]
     pub remove: Option<String>,
-    /// Keep running, and index after every change
+    /// Embed with every model before ending; without it, `tamis index` ends once the first model is done
+    #[arg(long)]
+    pub wait: bool,
+    /// Keep running, index after every change, and embed with the slower models in between
     #[arg(long)]
     pub watch: bool,
     /// Read every file again, changed or not

@@ -48,8 +48,8 @@ pub use forget::ForgetArguments;
 pub use global::{ColorWhen, Global};
 pub use hook::{HookAction, HookArguments};
 pub use import::{
-    ImportArguments, ImportConversationsArguments, ImportEvidenceArguments, ImportIssuesArguments, ImportSource,
-    ImportWikiArguments,
+    ImportArguments, ImportConversationsArguments, ImportEvidenceArguments, ImportFlags, ImportIssuesArguments,
+    ImportSource, ImportWikiArguments,
 };
 pub use import_github::ImportGithubArguments;
 pub use index::IndexArguments;

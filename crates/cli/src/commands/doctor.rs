@@ -202,7 +202,8 @@ fn models(index: &Index, checks: &mut Vec<Check>) {
             Err(error) => check(&label, State::Wrong, error.to_string()),
             Ok(coverage) if coverage.embedded < coverage.passages => {
                 let missing = coverage.passages - coverage.embedded;
-                let message = format!("works; {} not embedded yet, run `tamis index`", counted(missing, "passage"));
+                let message =
+                    format!("works; {} not embedded yet, run `tamis index --wait`", counted(missing, "passage"));
                 check(&label, State::Note, message)
             }
             Ok(coverage) => {

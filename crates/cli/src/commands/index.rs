@@ -11,10 +11,12 @@ use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::Result;
 use std::io::Write;
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
 use tamis::index::watch;
 use tamis::{Index, RunOptions, RunReport, SourceSettings};
 
-/// Brings the index up to date with every model.
+/// Brings the index up to date with the first model, or with every model if the user waits for that.
 ///
 /// # Errors
 /// The index cannot be written, another process is writing it, or a model fails.
@@ -31,7 +33,8 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
         index.add_sources(&arguments.directories, &settings)?;
     }
     interrupt::install()?;
-    let options = RunOptions { reread: arguments.full, ..RunOptions::WHOLE };
+    let options = if arguments.wait { RunOptions::WHOLE } else { RunOptions::first_model(index.config()) };
+    let options = RunOptions { reread: arguments.full, ..options };
     if arguments.watch {
         return keep_watching(&index, options, arguments, output);
     }
@@ -71,7 +74,8 @@ fn ended(report: &RunReport, output: &Output) -> Exit {
     Exit::Interrupted
 }
 
-/// Runs after every change until Ctrl-C, which ends a watch and is not a failure.
+/// Runs after every change until Ctrl-C, which ends a watch and is not a failure. A second thread embeds with the slower models, so
+/// that changes are found meanwhile.
 fn keep_watching(index: &Index, options: RunOptions, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
     let watched = match index.is_of_one_tree() {
         true => index.location().root.display().to_string(),
@@ -79,16 +83,47 @@ fn keep_watching(index: &Index, options: RunOptions, arguments: &IndexArguments,
     };
     output.note(&format!("watching {watched}; press Ctrl-C to end"));
     let progress = Progress::at_once(output);
-    let mut failed = None;
-    watch(index, options, &progress, |run| {
-        progress.clear();
+    let watcher = Watcher { arguments, output, progress: &progress, failed: Mutex::default() };
+    let (more, rest) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for () in rest {
+                watcher.ended(index.embed_missing(&progress));
+            }
+        });
+        let watched = watch(index, options, &progress, |run| {
+            let pending = run.as_ref().is_ok_and(|report| !report.pending.is_empty());
+            watcher.ended(run);
+            if pending {
+                // The thread waits until this end is dropped.
+                let _ = more.send(());
+            }
+        });
+        drop(more);
+        watched
+    })?;
+    watcher.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(Exit::Found), Err)
+}
+
+/// Prints each run of a watch.
+struct Watcher<'a> {
+    arguments: &'a IndexArguments,
+    output: &'a Output,
+    progress: &'a Progress,
+    failed: Mutex<Option<anyhow::Error>>,
+}
+
+impl Watcher<'_> {
+    fn ended(&self, run: Result<RunReport, tamis::Error>) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.progress.clear();
         let printed = match &run {
             Ok(report) => {
-                refresh::warn_of_models(report, output);
-                print(report, arguments, output)
+                refresh::warn_of_models(report, self.output);
+                print(report, self.arguments, self.output)
             }
             Err(error) => {
-                output.warn(&format!("{error}; the next change tries again"));
+                self.output.warn(&format!("{error}; the next change tries again"));
                 Ok(())
             }
         };
@@ -97,11 +132,15 @@ fn keep_watching(index: &Index, options: RunOptions, arguments: &IndexArguments,
             failed.get_or_insert(error);
             interrupt::stop();
         }
-    })?;
-    failed.map_or(Ok(Exit::Found), Err)
+    }
 }
 
 fn print(report: &RunReport, arguments: &IndexArguments, output: &Output) -> Result<()> {
+    if report.files() == 0 && !arguments.json {
+        let mut out = output.styled();
+        report::embedded(&mut out, report)?;
+        return Ok(out.flush()?);
+    }
     let mut out = output.plain();
     if arguments.json {
         serde_json::to_writer(&mut out, report)?;

@@ -126,6 +126,7 @@ fn figures(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
     }
     rows.push(("mode".to_owned(), answer.mode_used.clone()));
     rows.push(("model".to_owned(), answer.model.clone().unwrap_or_else(|| "none".into())));
+    rows.extend(answer.pending_model.iter().map(|pending| ("better model".to_owned(), pending.clone())));
     let index = &answer.index;
     rows.push((
         "searched".to_owned(),

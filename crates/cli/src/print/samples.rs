@@ -94,6 +94,7 @@ pub fn answer() -> Answer {
         language_hint: None,
         mode_used: "hybrid".into(),
         fallback_reason: None,
+        pending_model: None,
         warnings: Vec::new(),
         model: Some("static".into()),
         results: Vec::new(),

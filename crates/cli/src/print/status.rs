@@ -1,6 +1,6 @@
 //! The contents of an index.
 
-use super::report::skipped;
+use super::report::{pending, skipped};
 use super::table::Columns;
 use super::text::{ago, bytes, count, counted, label, visible};
 use crate::page::Page;
@@ -139,6 +139,9 @@ fn models(out: &mut dyn Page, status: &Status) -> io::Result<()> {
     }
     writeln!(out)?;
     table.write(out)?;
+    for (model, passages) in &status.pending {
+        writeln!(out, " {}", pending(model, *passages))?;
+    }
     cache(out, status)
 }
 

@@ -115,7 +115,7 @@ fn nothing_to_calibrate_is_no_failure() {
 fn what_is_wrong_is_named() {
     let tree = workshop();
     for (arguments, part) in [
-        (vec!["calibrate", "--model", "minilm"], "run `tamis index` first"),
+        (vec!["calibrate", "--model", "minilm"], "run `tamis index --wait` first"),
         (vec!["calibrate", "--model", "nosuch"], "one of static, minilm"),
         (vec!["calibrate", "--lang", "pyton"], "did you mean python?"),
         (vec!["calibrate", "--lang", "markdown"], "one with symbols: "),

@@ -42,4 +42,5 @@ mod tree;
 mod triage;
 mod user_directories;
 mod views;
+mod waiting;
 mod want;

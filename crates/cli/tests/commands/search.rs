@@ -217,20 +217,6 @@ fn an_explanation_shows_the_pool_the_curve_and_the_figures() {
 }
 
 #[test]
-fn a_model_that_lags_behind_is_named_with_the_way_out() {
-    let tree = Tree::indexed();
-    let mut command = tree.tamis(&["search", "--no-refresh", OVEN]);
-    command.env("TAMIS_INDEX_MODELS", "static,minilm");
-    let (code, _, err) = run(command);
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("warning: answered with ") && err.contains("minilm covers 0 of"), "{err}");
-    assert!(err.contains("`tamis index`"), "{err}");
-    let mut command = tree.tamis(&["search", "--quiet", "--no-refresh", OVEN]);
-    command.env("TAMIS_INDEX_MODELS", "static,minilm");
-    assert_eq!(run(command).2, "");
-}
-
-#[test]
 fn a_search_starts_where_it_is_told_and_keeps_its_index_where_it_is_told() {
     let tree = Tree::new();
     let elsewhere = tree.home().join("elsewhere");

@@ -20,6 +20,8 @@ fn spawn(tree: &Tree, arguments: &[&str], models: &str) -> Watched {
         .current_dir(tree.root())
         .env("TAMIS_CONFIG_HOME", tree.home())
         .env("TAMIS_INDEX_MODELS", models)
+        .env("TAMIS_SEARCH_REFRESH_EMBED", "0")
+        .env("TAMIS_INDEX_EMBEDDING_CACHE_MB", "0")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -45,7 +47,7 @@ fn ctrl_c_keeps_what_is_done_and_the_next_run_completes_it() {
     for number in 0..300 {
         tree.write(&format!("note{number}.md"), &format!("# Note {number}\n\nA glacier of number {number}.\n"));
     }
-    let mut watched = spawn(&tree, &["index", "-v"], "static,minilm");
+    let mut watched = spawn(&tree, &["index", "--wait", "-v"], "static,minilm");
     let err = BufReader::new(watched.child.stderr.take().expect("a pipe"));
     let mut lines = err.lines().map_while(Result::ok);
     assert!(lines.by_ref().any(|line| line.contains("embedding with minilm")), "the stages are told");
@@ -59,11 +61,30 @@ fn ctrl_c_keeps_what_is_done_and_the_next_run_completes_it() {
     let status = tree.json(&["status", "--json"]);
     assert_eq!((&status["documents"], &status["stale"]), (&300.into(), &0.into()));
     assert_eq!(run(tree.tamis(&["search", "glacier", "--limit", "1"])).0, 0);
-    let mut command = tree.tamis(&["index", "--json"]);
+    let mut command = tree.tamis(&["index", "--wait", "--json"]);
     command.env("TAMIS_INDEX_MODELS", "static,minilm");
     let report: Value = serde_json::from_str(&run(command).1).expect("JSON");
     assert!(report["embedded"]["minilm"].as_u64().is_some_and(|embedded| embedded > 0), "{report}");
     assert_eq!(report["pending"], serde_json::json!({}), "{report}");
+}
+
+#[test]
+fn a_watch_embeds_with_the_better_model_between_changes() {
+    let tree = Tree::new();
+    let mut watched = spawn(&tree, &["index", "--watch", "--json"], "static,minilm");
+    let out = BufReader::new(watched.child.stdout.take().expect("a pipe"));
+    let mut reports = out.lines().map_while(Result::ok).map(|line| serde_json::from_str::<Value>(&line).expect("JSON"));
+    let first = reports.next().expect("a first run");
+    assert!(first["pending"]["minilm"].as_u64() > Some(0) && first["embedded"].get("minilm").is_none(), "{first}");
+    let embeds = |report: &Value| report["embedded"]["minilm"] == first["pending"]["minilm"];
+    assert!(reports.by_ref().any(|report| embeds(&report)), "the rest is embedded");
+    tree.write("docs/cheese.md", "# Cheese\n\nA blue cheese ripens in the cellar.\n");
+    let sees = |report: &Value| report["added"] == 1 || report["changed"] == 1;
+    assert!(reports.by_ref().any(|report| sees(&report)), "the new file is read");
+    assert!(reports.by_ref().any(|report| report["embedded"]["minilm"] == 1), "and embedded");
+    signal(watched.child.id(), "-INT");
+    drop(reports);
+    assert_eq!(watched.child.wait().expect("ends").code(), Some(0));
 }
 
 #[test]

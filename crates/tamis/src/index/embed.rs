@@ -37,9 +37,7 @@ pub(super) fn embed(
     let mut looked_up = false;
     for (position, name) in index.config.index.models.iter().enumerate() {
         let allowed = if position == 0 { u64::MAX } else { options.embed_at_most };
-        // A limit means that somebody is waiting.
-        let waited_for = options.embed_at_most != u64::MAX;
-        let Some(mut run) = report.tolerate(ModelRun::new(index, name, waited_for))? else { continue };
+        let Some(mut run) = report.tolerate(ModelRun::new(index, name, options.hurried))? else { continue };
         let mut missing = run.missing()?;
         if missing == 0 {
             continue;
@@ -123,17 +121,17 @@ struct ModelRun<'a> {
     name: &'a str,
     info: ModelInfo,
     cache: RunCache,
-    waited_for: bool,
+    hurried: bool,
     embedded: u64,
     cached: u64,
 }
 
 impl<'a> ModelRun<'a> {
     /// Creates a run without asking an endpoint, since nothing may be missing.
-    fn new(index: &'a Index, name: &'a str, waited_for: bool) -> Result<Self, Error> {
+    fn new(index: &'a Index, name: &'a str, hurried: bool) -> Result<Self, Error> {
         let info = index.models.described(name)?;
         let cache = RunCache::new(&index.config.index.embedding_cache, &info);
-        Ok(ModelRun { index, name, info, cache, waited_for, embedded: 0, cached: 0 })
+        Ok(ModelRun { index, name, info, cache, hurried, embedded: 0, cached: 0 })
     }
 
     /// Learns the dimension, which is part of the cache's key.
@@ -256,7 +254,7 @@ impl<'a> ModelRun<'a> {
     /// Embeds texts with the model.
     fn made(&self, texts: &[&TextToEmbed]) -> Result<Vec<(TextHash, Vec<f32>)>, Error> {
         let inputs: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
-        let vectors = self.index.models.embed_passages(self.name, &inputs, self.waited_for)?;
+        let vectors = self.index.models.embed_passages(self.name, &inputs, self.hurried)?;
         Ok(texts.iter().map(|text| text.hash).zip(vectors).collect())
     }
 

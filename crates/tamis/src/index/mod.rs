@@ -49,7 +49,7 @@ pub struct Freshness {
 }
 
 impl Index {
-    /// Brings the index up to date with its sources and embeds new passages. Waits for other writing processes in turn, up to ten
+    /// Brings the index up to date with its sources and embeds new passages with every model. Waits for other writing processes in turn, up to ten
     /// minutes.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Index {
     /// The tree or a model cannot be read, or the index is damaged or gone. An index that cannot be written now is not an
     /// error: it is searched as it is.
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
-        let options = RunOptions { embed_at_most: self.config.search.refresh_embed as u64, reread: false };
+        let options = RunOptions::before_search(&self.config);
         let (reason, failed) = match &self.obstacle {
             None => match self.refresh_now(options, observer) {
                 Ok(report) => {

@@ -52,6 +52,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns the number of files that the run listed or removed; 0 if it only embedded.
+    pub fn files(&self) -> u64 {
+        self.added + self.changed + self.moved + self.removed + self.unchanged
+    }
+
     /// Returns `true` if the run changed anything in the index.
     pub fn changed_anything(&self) -> bool {
         let vectors = self.embedded.values().chain(self.cached.values());

@@ -1,5 +1,7 @@
 //! Limits of a run.
 
+use crate::config::Config;
+
 /// The limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions {
@@ -7,9 +9,24 @@ pub struct RunOptions {
     pub embed_at_most: u64,
     /// True to read every file, whatever its size and time.
     pub reread: bool,
+    /// True if a question waits for the run. A remote model gets less time then, and the dates of commits are read only if all
+    /// are unknown.
+    pub hurried: bool,
 }
 
 impl RunOptions {
-    /// No limits.
-    pub const WHOLE: RunOptions = RunOptions { embed_at_most: u64::MAX, reread: false };
+    /// No limits: every model embeds every passage.
+    pub const WHOLE: RunOptions = RunOptions { embed_at_most: u64::MAX, reread: false, hurried: false };
+
+    /// Ends when the first model has embedded everything, so that nobody waits for a slower one. A slower model that lacks only a
+    /// few passages embeds them, as before a search (`search.refresh_embed`).
+    #[must_use]
+    pub fn first_model(config: &Config) -> RunOptions {
+        RunOptions { embed_at_most: config.search.refresh_embed as u64, ..RunOptions::WHOLE }
+    }
+
+    /// The run before a search.
+    pub(crate) fn before_search(config: &Config) -> RunOptions {
+        RunOptions { hurried: true, ..RunOptions::first_model(config) }
+    }
 }

@@ -131,7 +131,8 @@ impl<'a> Searcher<'a> {
         });
         let flat = flat.transpose()?;
         clock.lap("arrange");
-        let Retrieved { model, coverage, fallback_reason, gathered, question, mut warnings, .. } = retrieved;
+        let Retrieved { model, coverage, fallback_reason, pending_model, gathered, question, mut warnings, .. } =
+            retrieved;
         warnings.extend(decided.warning.take());
         let highlighter =
             gathered.lexical.as_ref().map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
@@ -178,6 +179,7 @@ impl<'a> Searcher<'a> {
             language_hint: question.hint.map(str::to_owned),
             mode_used: decided.mode.to_string(),
             fallback_reason,
+            pending_model,
             warnings,
             model: model.as_ref().map(|model| model.model().id.clone()),
             results,

@@ -45,6 +45,8 @@ pub(super) struct Retrieved {
     pub coverage: Coverage,
     /// The reason why the mode or the model differs from the requested one.
     pub fallback_reason: Option<String>,
+    /// The better models that do not cover all passages yet, with their coverage. Nobody asked for one of them by name.
+    pub pending_model: Option<String>,
     /// The better models that could not be used, each with the reason.
     pub unusable: Vec<(String, String)>,
     /// The candidates with their raw scores.
@@ -139,7 +141,7 @@ impl<'a> Searcher<'a> {
         look_for(&question.required, &mut gathered.candidates, &passages);
         clock.lap("gather");
 
-        let Plan { mode, model, coverage, fallback_reason, unusable } = plan;
+        let Plan { mode, model, coverage, fallback_reason, pending_model, unusable } = plan;
         let model = model.map(|(_, model)| model);
         let retrieved = Retrieved {
             mode,
@@ -147,6 +149,7 @@ impl<'a> Searcher<'a> {
             vector,
             coverage,
             fallback_reason,
+            pending_model,
             unusable,
             gathered,
             question,
@@ -345,16 +348,19 @@ impl<'a> Searcher<'a> {
             return Ok((plan, None));
         }
         loop {
-            let Covering { best, lacking } = self.covering(filter, &mut plan.unusable)?;
-            let reason = fallback_reason(&lacking, &plan.unusable);
-            let Some((name, coverage)) = best else {
+            let covering = self.covering(filter, &mut plan.unusable)?;
+            let (reason, pending_model) = (covering.fallback_reason(&plan.unusable), covering.pending_model());
+            let Some((name, coverage)) = covering.best else {
                 plan.coverage = self.index.store.coverage("", filter)?;
                 return Ok((plan.words_alone(reason), None));
             };
             match self.index.models.embed_query(name, text) {
                 Ok((model, vector)) => {
                     let model = Some((name.to_owned(), model));
-                    return Ok((Plan { model, coverage, fallback_reason: reason, ..plan }, Some(vector)));
+                    return Ok((
+                        Plan { model, coverage, fallback_reason: reason, pending_model, ..plan },
+                        Some(vector),
+                    ));
                 }
                 Err(Error::Model { model, reason }) => plan.unusable.push((model, reason)),
                 Err(error) => return Err(error),
@@ -369,12 +375,12 @@ impl<'a> Searcher<'a> {
     }
 
     /// Returns the best model that covers the filtered passages, whose stored vectors are compared with each other, and the
-    /// reason if it is not the best one configured. Nothing is embedded, so its endpoint need not answer.
+    /// reason if better ones are unusable or none covers all. Nothing is embedded, so its endpoint need not answer.
     pub(super) fn choose_model(&self, filter: &Filter) -> Result<Choice, Error> {
         let mut unusable = Vec::new();
-        let Covering { best, lacking } = self.covering(filter, &mut unusable)?;
-        let reason = fallback_reason(&lacking, &unusable);
-        let model = best.map(|(name, _)| self.index.models.described(name)).transpose()?;
+        let covering = self.covering(filter, &mut unusable)?;
+        let reason = covering.fallback_reason(&unusable);
+        let model = covering.best.map(|(name, _)| self.index.models.described(name)).transpose()?;
         Ok((model, reason))
     }
 
@@ -388,7 +394,7 @@ impl<'a> Searcher<'a> {
         let asked = &self.index.config.search.model;
         let names: Vec<&String> =
             if asked == "auto" { self.index.config.index.models.iter().collect() } else { vec![asked] };
-        let mut covering = Covering::default();
+        let mut covering = Covering { automatic: asked == "auto", ..Covering::default() };
         for name in names.into_iter().rev() {
             if unusable.iter().any(|(one, _)| one == name) {
                 continue;
@@ -481,20 +487,42 @@ impl Decided {
 
 pub(super) type Choice = (Option<ModelInfo>, Option<String>);
 
-/// Returns the reason why the model is not the best one configured, if it is not.
-fn fallback_reason(lacking: &[String], unusable: &[(String, String)]) -> Option<String> {
-    let lacking = (!lacking.is_empty()).then(|| format!("{}; run `tamis index` to embed the rest", lacking.join(", ")));
-    let told =
-        |(model, reason): &(String, String)| Error::Model { model: model.clone(), reason: reason.clone() }.to_string();
-    let unusable = (!unusable.is_empty()).then(|| unusable.iter().map(told).collect::<Vec<_>>().join("; "));
-    joined(unusable, lacking)
-}
-
 /// The model that covers a filter best, by name, and the gaps of each better one.
 #[derive(Default)]
 pub(crate) struct Covering<'a> {
     pub best: Option<(&'a str, Coverage)>,
-    pub lacking: Vec<String>,
+    lacking: Vec<String>,
+    /// True if no model was asked for by name.
+    automatic: bool,
+}
+
+impl Covering<'_> {
+    /// Returns the reason why better models did not take part: they are `unusable`, or do not cover all passages although one of
+    /// them was asked for, or no model does.
+    fn fallback_reason(&self, unusable: &[(String, String)]) -> Option<String> {
+        let lacking = (!self.is_as_planned()).then(|| self.lacking()).flatten();
+        let lacking = lacking.map(|lacking| format!("{lacking}; run `tamis index --wait` to embed the rest"));
+        let told = |(model, reason): &(String, String)| {
+            Error::Model { model: model.clone(), reason: reason.clone() }.to_string()
+        };
+        let unusable = (!unusable.is_empty()).then(|| unusable.iter().map(told).collect::<Vec<_>>().join("; "));
+        joined(unusable, lacking)
+    }
+
+    /// Returns the coverage of the better models that embed later while another one covers all passages.
+    fn pending_model(&self) -> Option<String> {
+        self.lacking().filter(|_| self.is_as_planned())
+    }
+
+    /// Returns `true` if a model covers all passages. Better ones embed when somebody waits for them or a server runs, so their
+    /// gaps are no failure.
+    fn is_as_planned(&self) -> bool {
+        self.automatic && self.best.is_some_and(|(_, coverage)| coverage.embedded == coverage.passages)
+    }
+
+    fn lacking(&self) -> Option<String> {
+        (!self.lacking.is_empty()).then(|| self.lacking.join(", "))
+    }
 }
 
 /// The plan of a search.
@@ -505,6 +533,7 @@ struct Plan {
     model: Option<(String, Arc<dyn Embedder>)>,
     coverage: Coverage,
     fallback_reason: Option<String>,
+    pending_model: Option<String>,
     unusable: Vec<(String, String)>,
 }
 

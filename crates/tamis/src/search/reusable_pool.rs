@@ -108,6 +108,7 @@ impl Candidates<'_> {
             vector: self.retrieved.vector.clone(),
             coverage: self.retrieved.coverage,
             fallback_reason: self.retrieved.fallback_reason.clone(),
+            pending_model: self.retrieved.pending_model.clone(),
             unusable: self.retrieved.unusable.clone(),
             question: self.retrieved.question.clone(),
             warnings: self.retrieved.warnings.clone(),

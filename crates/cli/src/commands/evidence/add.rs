@@ -1,7 +1,7 @@
 //! `tamis evidence add`: adds or replaces one record.
 
 use crate::args::{EvidenceAddArguments, Global};
-use crate::commands::import::import_and_report;
+use crate::commands::import::{Ending, import_and_report};
 use crate::exit::Exit;
 use crate::output::Output;
 use anyhow::Result;
@@ -17,7 +17,7 @@ pub fn run(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -
         ..EvidenceImport::new(arguments.origin.as_str(), [arguments.record.record()])
     };
     import_and_report(
-        arguments.json,
+        Ending { json: arguments.json, wait: false },
         global,
         output,
         |_| Ok(import),

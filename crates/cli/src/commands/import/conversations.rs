@@ -1,6 +1,6 @@
 //! `tamis import conversations`: imports logs of turns.
 
-use super::import_and_report::{import_and_report, inputs};
+use super::import_and_report::{Ending, import_and_report, inputs};
 use crate::args::{Global, ImportConversationsArguments, local_zone};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -21,7 +21,7 @@ pub fn run(arguments: &ImportConversationsArguments, global: &Global, output: &O
         let namespace = flags.namespace.clone();
         Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    import_and_report(flags.json, global, output, read, |index, import, progress| {
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
         index.imports().conversations(&import, progress)
     })
 }

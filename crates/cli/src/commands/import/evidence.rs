@@ -1,6 +1,6 @@
 //! `tamis import evidence`: imports claims, and the evidence for and against them.
 
-use super::import_and_report::{import_and_report, inputs};
+use super::import_and_report::{Ending, import_and_report, inputs};
 use crate::args::{Global, ImportEvidenceArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -20,7 +20,7 @@ pub fn run(arguments: &ImportEvidenceArguments, global: &Global, output: &Output
         let namespace = flags.namespace.clone();
         Ok(EvidenceImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    import_and_report(flags.json, global, output, read, |index, import, progress| {
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
         index.evidence().import(&import, progress)
     })
 }

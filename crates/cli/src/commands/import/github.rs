@@ -28,6 +28,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         pulls: !arguments.no_pulls,
         reviews: !arguments.no_reviews,
         full: arguments.full,
+        wait: arguments.wait,
         ..GithubImport::new(arguments.repository.parse()?)
     };
     let token = Token::from_environment(|name| std::env::var(name).ok())?;

@@ -1,7 +1,7 @@
 //! The steps that every import shares: read the inputs, import them, publish and embed, and report.
 
 use super::super::refresh;
-use crate::args::Global;
+use crate::args::{Global, ImportFlags};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
@@ -60,9 +60,25 @@ struct Report<'a> {
     index: Option<&'a RunReport>,
 }
 
+/// The end of an import.
+#[derive(Clone, Copy)]
+pub struct Ending {
+    /// True to report in JSON.
+    pub json: bool,
+    /// True to embed with every model first, in place of the first one.
+    pub wait: bool,
+}
+
+impl Ending {
+    /// Returns the one that flags ask for.
+    pub fn of(flags: &ImportFlags) -> Ending {
+        Ending { json: flags.json, wait: flags.wait }
+    }
+}
+
 /// Imports, publishes, embeds and reports.
 pub fn import_and_report<I>(
-    json: bool,
+    ending: Ending,
     global: &Global,
     output: &Output,
     read: impl FnOnce(&Config) -> Result<I>,
@@ -74,15 +90,16 @@ pub fn import_and_report<I>(
     let inputs = read(&config)?;
     let index = session.open(config)?;
     interrupt::install()?;
+    let options = if ending.wait { RunOptions::WHOLE } else { RunOptions::first_model(index.config()) };
     let progress = Progress::at_once(output);
     let summary = import(&index, inputs, &progress)?;
     // An unchanged import is completed too: an earlier one may have been stopped before it was published.
     let completed = match summary.dry_run || summary.interrupted {
         true => None,
-        false => Some(index.complete(RunOptions::WHOLE, &progress)?),
+        false => Some(index.complete(options, &progress)?),
     };
     progress.clear();
-    if json {
+    if ending.json {
         output.json(&Report { summary: &summary, index: completed.as_ref() })?;
     } else {
         let mut out = output.styled();

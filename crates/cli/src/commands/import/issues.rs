@@ -1,6 +1,6 @@
 //! `tamis import issues`: imports files of a tracker.
 
-use super::import_and_report::{import_and_report, inputs};
+use super::import_and_report::{Ending, import_and_report, inputs};
 use crate::args::{Global, ImportIssuesArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -19,7 +19,7 @@ pub fn run(arguments: &ImportIssuesArguments, global: &Global, output: &Output) 
         let namespace = flags.namespace.clone();
         Ok(IssueImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    import_and_report(flags.json, global, output, read, |index, import, progress| {
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
         index.imports().issues(&import, progress)
     })
 }

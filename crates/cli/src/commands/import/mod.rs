@@ -7,7 +7,7 @@ mod import_and_report;
 mod issues;
 mod wiki;
 
-pub use import_and_report::import_and_report;
+pub use import_and_report::{Ending, import_and_report};
 
 use crate::args::{Global, ImportArguments, ImportSource};
 use crate::exit::Exit;

@@ -1,6 +1,8 @@
 //! `tamis import wiki`: imports the pages of MediaWiki dumps.
 
-use super::import_and_report::{STANDARD_INPUT_NAME, check_standard_input_once, import_and_report, is_standard_input};
+use super::import_and_report::{
+    Ending, STANDARD_INPUT_NAME, check_standard_input_once, import_and_report, is_standard_input,
+};
 use crate::args::{Global, ImportWikiArguments};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -34,7 +36,7 @@ pub fn run(arguments: &ImportWikiArguments, global: &Global, output: &Output) ->
         }
         Ok(import)
     };
-    import_and_report(flags.json, global, output, read, |index, import, progress| {
+    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
         index.imports().pages(import, progress)
     })
 }

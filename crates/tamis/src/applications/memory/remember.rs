@@ -111,7 +111,7 @@ impl Notes<'_> {
     /// Indexes the file at once. Returns the reason if another process keeps writing the index or a model fails: the
     /// file is already written by then.
     pub(super) fn index_note(&self, place: &NoteFile<'_>, observer: &dyn Observer) -> Option<String> {
-        let options = RunOptions { embed_at_most: self.index.config().search.refresh_embed as u64, reread: false };
+        let options = RunOptions::before_search(self.index.config());
         self.index.refresh_file(place.source, &place.path, options, observer).err().map(|error| error.to_string())
     }
 

@@ -60,7 +60,11 @@ impl Imports<'_> {
             }
         };
         // This runs even if nothing changed: an earlier import may have been killed before this step.
-        report.run = match self.index.complete(RunOptions::WHOLE, observer) {
+        let options = match request.wait {
+            true => RunOptions::WHOLE,
+            false => RunOptions::first_model(self.index.config()),
+        };
+        report.run = match self.index.complete(options, observer) {
             Ok(run) => run,
             // The first failure is the one to report.
             Err(error) => return Err(ended.err().unwrap_or(error)),

@@ -67,6 +67,8 @@ pub struct GithubImport {
     pub reviews: bool,
     /// True to read everything again, whatever is known from before.
     pub full: bool,
+    /// True to embed with every model before the import ends, in place of the first one.
+    pub wait: bool,
 }
 
 impl GithubImport {
@@ -81,6 +83,7 @@ impl GithubImport {
             pulls: true,
             reviews: true,
             full: false,
+            wait: false,
         }
     }
 }
