@@ -48,6 +48,7 @@ mod pack;
 mod prose;
 mod read;
 mod role;
+mod role_by_content;
 pub mod safe;
 mod skip;
 mod statement;

@@ -4,7 +4,8 @@ use crate::decode::decode;
 use crate::document::{Document, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language, Parsing};
 use crate::lines::Lines;
-use crate::{Kind, Role, by_lines, code, prose, role, skip};
+use crate::role_by_content::role_of_text;
+use crate::{Kind, Role, by_lines, code, prose, skip};
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
@@ -29,7 +30,7 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Document {
     let language = Language::of_text(path, &text);
     let category = language.map_or(Category::Data, |language| language.category);
     let name = language.map(|language| language.name);
-    let role = match role(path, name) {
+    let role = match role_of_text(path, name, &text) {
         Role::Main if category != Category::Prose && skip::is_generated(bytes) => Role::Generated,
         Role::Main if category == Category::Code && skip::is_minified(bytes) => Role::Generated,
         role => role,

@@ -77,18 +77,62 @@ const CASES: &[(&str, &str, &str)] = &[
         "1:i:Base 1:i:Shape 2:t:Published 2:t:Book 3:t:Shelf 3:t:Page 3:c:e 3:t:Other 3:c:f 3:c:g 3:c:h",
     ),
     ("shell", "a() {\n  b \"$(c x)\" | d\n}\na\n", "2:c:b 2:c:c 2:c:d 4:c:a"),
+    (
+        "scala",
+        "class A(b: Book) extends Base[T] with Shape {\n  def c(d: Shelf): Page = e(d.f(1), new Other[X], g.h)\n}\n",
+        "?",
+    ),
+    (
+        "haskell",
+        "data Shelf = Shelf [Book] deriving (Eq, Show)\ninstance Located Shelf where\n  room s = open (M.find s) `seq` other\nf :: Shelf -> Page\nf x | x <+> y = g\n",
+        "?",
+    ),
+    (
+        "elixir",
+        "defmodule A.B do\n  use Base\n  @limit 4\n  @doc \"x\"\n  def c(%Book{} = d) when is_map(d), do: e(d) |> F.g() |> h\n  defp i, do: j(self())\nend\n",
+        "?",
+    ),
+    ("lua", "local A = {}\nfunction A:b(c)\n  return d(c.e(1), self:f())\nend\n", "?"),
+    (
+        "zig",
+        "const A = struct {\n    b: Book,\n    fn c(self: *A, d: []const Shelf) !Page {\n        return e(Other.f(d), .{});\n    }\n};\n",
+        "?",
+    ),
+    (
+        "sql",
+        "CREATE VIEW a AS SELECT b(c.d) FROM shop.books c JOIN loans l ON l.e = c.e;\nINSERT INTO logs (x) VALUES (now());\n",
+        "?",
+    ),
+    (
+        "hcl",
+        "resource \"a\" \"b\" {\n  c = upper(\"${var.d}-x\")\n  e = [data.f.g.id, aws_subnet.h.id, module.i.j, each.value]\n}\n",
+        "?",
+    ),
+    (
+        "protobuf",
+        "message A { Book b = 1; map<string, x.Shelf> c = 2; }\nservice D { rpc E(A) returns (stream Page); }\n",
+        "?",
+    ),
+    (
+        "vue",
+        "<template><p>{{ no() }}</p></template>\n<script setup lang=\"ts\">\nconst a: Book = b(new Shelf());\n</script>\n",
+        "?",
+    ),
+    ("svelte", "<p>{no()}</p>\n<script>\n  $: a = b(c.d());\n</script>\n", "?"),
 ];
 
 #[test]
 fn each_language_tells_its_calls_types_and_implementations() {
-    for (language, text, expected) in CASES {
-        assert_eq!(told(&references(language, text)), *expected, "{language}");
-    }
+    let found: Vec<_> = CASES.iter().map(|(language, text, _)| (*language, told(&references(language, text)))).collect();
+    let expected: Vec<_> = CASES.iter().map(|(language, _, expected)| (*language, (*expected).to_owned())).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]
 fn every_language_with_symbols_has_references() {
-    for language in LANGUAGES.iter().filter(|language| language.has_symbols()) {
+    // Messages and services only name each other.
+    let callers = |language: &&tamis_text::Language| language.has_symbols() && language.name != "protobuf";
+    for language in LANGUAGES.iter().filter(callers) {
         let case = CASES.iter().find(|(name, ..)| *name == language.name);
         let (_, text, _) = case.unwrap_or_else(|| panic!("no case for {}", language.name));
         let kinds: Vec<_> = references(language.name, text).iter().map(|found| found.kind).collect();

@@ -2,7 +2,10 @@
 
 use super::language::Category::{self, Code, Data, Prose};
 use super::language::Language;
-use super::parsed::{c, cpp, csharp, go, java, javascript, kotlin, php, python, ruby, rust, shell, swift, typescript};
+use super::parsed::{
+    c, components, cpp, csharp, elixir, go, haskell, hcl, java, javascript, kotlin, lua, php, protobuf, python, ruby, rust,
+    scala, shell, sql, swift, typescript, zig,
+};
 
 const fn plain(
     name: &'static str,
@@ -32,6 +35,16 @@ pub static LANGUAGES: &[Language] = &[
     kotlin::LANGUAGE,
     swift::LANGUAGE,
     shell::LANGUAGE,
+    scala::LANGUAGE,
+    haskell::LANGUAGE,
+    elixir::LANGUAGE,
+    lua::LANGUAGE,
+    zig::LANGUAGE,
+    sql::LANGUAGE,
+    hcl::LANGUAGE,
+    protobuf::LANGUAGE,
+    components::VUE,
+    components::SVELTE,
 
     plain("ada", "Ada", Code, &["adb", "ads", "gpr"]),
     plain("agda", "Agda", Code, &["agda", "lagda"]),
@@ -49,6 +62,7 @@ pub static LANGUAGES: &[Language] = &[
     plain("bicep", "Bicep", Code, &["bicep"]),
     plain("bitbake", "BitBake", Code, &["bb", "bbappend", "bbclass"]),
     plain("blade", "Blade", Code, &["blade.php"]),
+    plain("cabal", "Cabal", Data, &["cabal"]),
     plain("caddyfile", "Caddyfile", Data, &[]).files(&["caddyfile"]),
     plain("cairo", "Cairo", Code, &["cairo"]),
     plain("capnproto", "Cap'n Proto", Code, &["capnp"]),
@@ -73,8 +87,8 @@ pub static LANGUAGES: &[Language] = &[
     plain("dockerfile", "Dockerfile", Code, &["dockerfile"]).files(&["dockerfile", "containerfile"]).aliases(&["docker", "container"]),
     plain("dotenv", "Dotenv", Data, &[]).files(&[".env.example", ".env.sample", ".env.template"]),
     plain("earthfile", "Earthfile", Code, &[]).files(&["earthfile"]),
+    plain("eex", "EEx", Code, &["eex", "heex", "leex"]).dialect_of("elixir"),
     plain("ejs", "EJS", Code, &["ejs"]),
-    plain("elixir", "Elixir", Code, &["ex", "exs", "heex", "eex", "leex"]).interpreters(&["elixir"]),
     plain("elm", "Elm", Code, &["elm"]),
     plain("emacs_lisp", "Emacs Lisp", Code, &["el"]).files(&[".emacs"]).interpreters(&["emacs"]).aliases(&["elisp"]),
     plain("erb", "ERB", Code, &["erb", "rhtml"]),
@@ -98,9 +112,7 @@ pub static LANGUAGES: &[Language] = &[
     plain("haml", "Haml", Code, &["haml"]),
     plain("handlebars", "Handlebars", Code, &["hbs", "handlebars", "mustache"]),
     plain("hare", "Hare", Code, &["ha"]).interpreters(&["hare"]),
-    plain("haskell", "Haskell", Code, &["hs", "lhs", "cabal", "hsc", "c2hs", "cpphs"]).interpreters(&["runhaskell", "stack", "runghc"]),
     plain("haxe", "Haxe", Code, &["hx"]),
-    plain("hcl", "HCL", Code, &["hcl", "tf", "tfvars"]).aliases(&["terraform"]),
     plain("hlsl", "HLSL", Code, &["hlsl", "fx", "hlsli", "fxh"]),
     plain("html", "HTML", Code, &["html", "htm", "xhtml", "shtml"]),
     plain("hurl", "Hurl", Code, &["hurl"]),
@@ -126,7 +138,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("liquid", "Liquid", Code, &["liquid"]),
     plain("llvm", "LLVM IR", Code, &["ll"]),
     plain("log", "Log", Data, &["log"]),
-    plain("lua", "Lua", Code, &["lua", "luau", "rockspec"]).files(&[".luacheckrc"]).interpreters(&["lua", "luajit"]),
     plain("m4", "M4", Code, &["m4", "ac"]).interpreters(&["m4"]),
     plain("makefile", "Makefile", Code, &["mk", "mak"]).files(&["makefile", "gnumakefile", "bsdmakefile", "kbuild"]).interpreters(&["make", "gmake"]).aliases(&["make"]),
     plain("mako", "Mako", Code, &["mako"]),
@@ -154,7 +165,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("prisma", "Prisma", Code, &["prisma"]),
     plain("procfile", "Procfile", Data, &[]).files(&["procfile"]),
     plain("prolog", "Prolog", Code, &["pro", "prolog"]).interpreters(&["swipl", "yap"]),
-    plain("protobuf", "Protocol Buffers", Code, &["proto"]).aliases(&["protocolbuffer"]),
     plain("pug", "Pug", Code, &["pug", "jade"]),
     plain("puppet", "Puppet", Code, &["pp", "epp"]).interpreters(&["puppet"]),
     plain("purescript", "PureScript", Code, &["purs"]),
@@ -174,7 +184,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("ron", "RON", Data, &["ron"]),
     plain("rpm_spec", "RPM spec", Code, &["spec"]),
     plain("sass", "Sass", Code, &["sass", "scss"]),
-    plain("scala", "Scala", Code, &["scala", "sc", "sbt", "mill"]).interpreters(&["scala", "scala-cli"]),
     plain("scheme", "Scheme", Code, &["scm", "ss", "sld", "sls"]).interpreters(&["guile", "csi"]),
     plain("slim", "Slim", Code, &["slim"]),
     plain("smarty", "Smarty", Code, &["tpl"]),
@@ -182,13 +191,11 @@ pub static LANGUAGES: &[Language] = &[
     plain("snakemake", "Snakemake", Code, &["smk"]).files(&["snakefile"]).interpreters(&["snakemake"]),
     plain("solidity", "Solidity", Code, &["sol"]),
     plain("sparql", "SPARQL", Code, &["sparql", "rq"]),
-    plain("sql", "SQL", Code, &["sql", "ddl", "psql", "pgsql", "mysql", "plsql", "pls", "hql"]).aliases(&["postgresql", "mysql", "sqlite"]),
     plain("stan", "Stan", Code, &["stan"]),
     plain("standard_ml", "Standard ML", Code, &["sml"]),
     plain("starlark", "Starlark", Code, &["star", "sky"]).files(&["tiltfile", "buck"]),
     plain("stylus", "Stylus", Code, &["styl"]),
     plain("subtitles", "Subtitles", Prose, &["srt", "vtt"]),
-    plain("svelte", "Svelte", Code, &["svelte"]),
     plain("tcl", "Tcl", Code, &["tcl"]).interpreters(&["tclsh", "wish"]),
     plain("texinfo", "Texinfo", Prose, &["texi", "texinfo"]),
     plain("text", "Text", Prose, &["txt", "text"]).files(&["readme", "license", "licence", "copying", "unlicense", "notice", "copyright", "authors", "contributors", "maintainers", "changelog", "changes", "history", "news", "install", "todo", "thanks", "patents"]).aliases(&["plaintext"]),
@@ -206,7 +213,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("vhdl", "VHDL", Code, &["vhd", "vhdl"]),
     plain("vim_script", "Vim script", Code, &["vim"]).files(&[".vimrc", ".gvimrc", "_vimrc", ".exrc"]).aliases(&["viml"]),
     plain("visual_basic", "Visual Basic", Code, &["vb", "bas", "vbs", "frm"]).aliases(&["vb.net"]),
-    plain("vue", "Vue", Code, &["vue"]),
     plain("wat", "WebAssembly text", Code, &["wat", "wast"]),
     plain("webidl", "Web IDL", Code, &["webidl", "widl", "idl"]),
     plain("wgsl", "WGSL", Code, &["wgsl"]),
@@ -215,5 +221,4 @@ pub static LANGUAGES: &[Language] = &[
     plain("yacc", "Yacc", Code, &["y", "yy"]).interpreters(&["bison"]),
     plain("yaml", "YAML", Data, &["yaml", "yml", "cff", "sublime-syntax"]).files(&[".clang-format", ".clang-tidy", ".clangd", ".yamllint"]),
     plain("yang", "YANG", Code, &["yang"]),
-    plain("zig", "Zig", Code, &["zig", "zon"]),
 ];
