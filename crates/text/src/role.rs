@@ -158,12 +158,17 @@ pub(crate) fn test_name(path: &str, language: Option<&str>) -> TestName {
     let kept_with_tests = directories.split('/').any(|directory| TEST_DIRECTORIES.contains(&directory))
         || path.split('/').rev().skip(1).any(is_test_directory);
     let pieces = has_piece(name, &["spec", "test", "e2e", "bench", "cy", "mock", "mocks", "fixture", "fixtures"]);
-    let ends = ["_test", "_tests", "-test", "-tests", "_spec", "-spec", "_unittest"].iter().any(|end| stem.ends_with(end));
-    let whole = matches!(stem, "test" | "tests" | "conftest" | "spec_helper" | "test_helper") || name.ends_with(".bats");
+    let ends =
+        ["_test", "_tests", "-test", "-tests", "_spec", "-spec", "_unittest"].iter().any(|end| stem.ends_with(end));
+    let whole =
+        matches!(stem, "test" | "tests" | "conftest" | "spec_helper" | "test_helper") || name.ends_with(".bats");
     // A class is named for its tests at the end; `TestScheduler` may be a scheduler for tests of others.
-    let class = path.rsplit('/').next().and_then(|name| name.split('.').next()).is_some_and(|class| {
-        ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| class.ends_with(end))
-    }) && is_test_name(path, name, stem, language);
+    let class = path
+        .rsplit('/')
+        .next()
+        .and_then(|name| name.split('.').next())
+        .is_some_and(|class| ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| class.ends_with(end)))
+        && is_test_name(path, name, stem, language);
     if kept_with_tests || pieces || ends || whole || class { TestName::Sure } else { TestName::Likely }
 }
 

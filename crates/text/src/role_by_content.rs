@@ -26,10 +26,47 @@ pub(crate) fn role_of_text(path: &str, language: Option<&str>, text: &str) -> Ro
 
 /// Words of frameworks for tests and for what stands in for the rest of a program in them.
 const FRAMEWORKS: &[&str] = &[
-    "pytest", "unittest", "phpunit", "xctest", "junit", "testng", "mockito", "mockk", "gomock", "mockgen", "testify", "minitest",
-    "rspec", "vitest", "jest.", "@jest/", "'sinon", "\"sinon", "'msw", "\"msw", "node:test", "bun:test", "nunit", "xunit",
-    "nsubstitute", "using moq", "scalatest", "munit", "specs2", "gtest", "gmock", "catch2", "doctest.h", "boost/test", "hspec",
-    "tasty", "exunit", "shunit", "bats", "busted", "\"testing\"",
+    "pytest",
+    "unittest",
+    "phpunit",
+    "xctest",
+    "junit",
+    "testng",
+    "mockito",
+    "mockk",
+    "gomock",
+    "mockgen",
+    "testify",
+    "minitest",
+    "rspec",
+    "vitest",
+    "jest.",
+    "@jest/",
+    "'sinon",
+    "\"sinon",
+    "'msw",
+    "\"msw",
+    "node:test",
+    "bun:test",
+    "nunit",
+    "xunit",
+    "nsubstitute",
+    "using moq",
+    "scalatest",
+    "munit",
+    "specs2",
+    "gtest",
+    "gmock",
+    "catch2",
+    "doctest.h",
+    "boost/test",
+    "hspec",
+    "tasty",
+    "exunit",
+    "shunit",
+    "bats",
+    "busted",
+    "\"testing\"",
 ];
 
 fn mentions_framework(text: &str) -> bool {
@@ -86,7 +123,8 @@ fn reader(language: &str) -> Option<Reader> {
             (line.starts_with("def test_"), line.starts_with("def "))
         },
         "go" => |line, _| {
-            let test = line.starts_with("func Test") || line.starts_with("func Benchmark") || line.starts_with("func Fuzz");
+            let test =
+                line.starts_with("func Test") || line.starts_with("func Benchmark") || line.starts_with("func Fuzz");
             (test && line.contains("*testing."), line.starts_with("func "))
         },
         "javascript" | "jsx" | "typescript" | "tsx" | "lua" => |line, _| {
@@ -112,16 +150,21 @@ fn reader(language: &str) -> Option<Reader> {
             (line.starts_with("func test") || (function && before.starts_with("@Test")), function)
         },
         "scala" => |line, _| {
-            let test = line.starts_with("test(\"") || (line.starts_with('"') && (line.contains("\" should ") || line.contains("\" in ")));
+            let test = line.starts_with("test(\"")
+                || (line.starts_with('"') && (line.contains("\" should ") || line.contains("\" in ")));
             (test, has_word(line, "def "))
         },
         "c" | "cpp" | "objectivec" | "objectivecpp" => |line, _| {
-            let tests = ["TEST(", "TEST_F(", "TEST_P(", "TYPED_TEST(", "TEST_CASE(", "BOOST_AUTO_TEST_CASE(", "START_TEST("];
+            let tests =
+                ["TEST(", "TEST_F(", "TEST_P(", "TYPED_TEST(", "TEST_CASE(", "BOOST_AUTO_TEST_CASE(", "START_TEST("];
             let test = tests.iter().any(|test| line.starts_with(test)) || line.starts_with("- (void)test");
             (test, test || (line.ends_with(") {") && !is_branch(line)))
         },
         "ruby" => |line, _| {
-            let test = line.starts_with("it \"") || line.starts_with("it '") || line.starts_with("def test_") || line.starts_with("test \"");
+            let test = line.starts_with("it \"")
+                || line.starts_with("it '")
+                || line.starts_with("def test_")
+                || line.starts_with("test \"");
             (test, line.starts_with("def "))
         },
         "elixir" => |line, _| (line.starts_with("test \""), line.starts_with("def ")),
@@ -207,8 +250,14 @@ mod tests {
     fn a_source_with_some_tests_stays_a_source() {
         let source = "fn a() {}\nfn b() {}\nfn c() {}\n#[test]\nfn d() {}\n#[test]\nfn e() {}\n";
         assert_eq!(told("src/a.rs", source), Role::Main);
-        assert_eq!(told("src/framework.js", "export function it(name) {}\nexport function test(name) {}\n"), Role::Main);
-        assert_eq!(told("src/Runner.java", "/** Finds methods with\n * @Test\n * @Test\n */\nclass Runner {}\n"), Role::Main);
+        assert_eq!(
+            told("src/framework.js", "export function it(name) {}\nexport function test(name) {}\n"),
+            Role::Main
+        );
+        assert_eq!(
+            told("src/Runner.java", "/** Finds methods with\n * @Test\n * @Test\n */\nclass Runner {}\n"),
+            Role::Main
+        );
         assert_eq!(told("notes.md", "it('a')\nit('b')\n"), Role::Main);
     }
 }

@@ -121,7 +121,12 @@ fn names_a_definition(node: Node<'_>, text: &str) -> bool {
         "class" | "module" | "type_spec" | "type_alias" => is("name"),
         "type_definition" => is("declarator") || is("name"),
         // Haskell.
-        "data_type" | "newtype" | "type_synonym" | "type_family" | "data_constructor" | "prefix"
+        "data_type"
+        | "newtype"
+        | "type_synonym"
+        | "type_family"
+        | "data_constructor"
+        | "prefix"
         | "newtype_constructor" => is("name"),
         "record" if node.kind() == "constructor" => {
             is("name") && parent.parent().is_some_and(|around| around.kind() == "data_constructor")
@@ -145,7 +150,11 @@ fn names_in_a_call(node: Node<'_>, parent: Node<'_>, text: &str) -> bool {
         call.child_by_field_name("target").filter(|_| call.kind() == "call").map_or("", |name| &text[name.byte_range()])
     };
     let is_target = parent.child_by_field_name("target") == Some(node) && parent.kind() == "call";
-    if is_target && parent.parent().is_some_and(|around| around.kind() == "unary_operator" && text[around.byte_range()].starts_with('@')) {
+    if is_target
+        && parent
+            .parent()
+            .is_some_and(|around| around.kind() == "unary_operator" && text[around.byte_range()].starts_with('@'))
+    {
         return true;
     }
     let whole = if is_target { parent } else { node };

@@ -3,8 +3,8 @@
 use super::language::Category::{self, Code, Data, Prose};
 use super::language::Language;
 use super::parsed::{
-    c, components, cpp, csharp, elixir, go, haskell, hcl, java, javascript, kotlin, lua, php, protobuf, python, ruby, rust,
-    scala, shell, sql, swift, typescript, zig,
+    c, components, cpp, csharp, elixir, go, haskell, hcl, java, javascript, kotlin, lua, php, protobuf, python, ruby,
+    rust, scala, shell, sql, swift, typescript, zig,
 };
 
 const fn plain(

@@ -1,29 +1,77 @@
-//! Macros between `class` and the name, which only a preprocessor understands.
+//! Macros that only a preprocessor understands: those between `class` and the name, and those alone on a line.
+
+use std::ops::Range;
 
 /// Most bytes between the keyword and the body that are looked at.
 const REACH: usize = 600;
 
-/// The text with the macros of `class EXPORT Name final : Base {` blanked out; `None` if there are none.
+/// The text with the macros of `class EXPORT Name final : Base {` and lines such as `BEGIN_NAMESPACE` blanked out; `None` if there
+/// are none.
 ///
-/// Without a preprocessor, such a class looks like a function or like an error. In valid code nothing else stands in that
-/// place: a name followed by another before a body or the bases.
+/// Without a preprocessor, such a class looks like a function or like an error, and a macro without a semicolon like the type of
+/// what follows. In valid code nothing else stands in these places: a name followed by another before a body or the bases.
 pub(super) fn blanked(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let mut blanked: Option<Vec<u8>> = None;
+    let mut places: Vec<Range<usize>> = lone_macros(text);
     let mut from = 0;
     while let Some(keyword) = next_keyword(bytes, from) {
         from = keyword;
         if let Some(macros) = macros(&bytes[keyword..bytes.len().min(keyword + REACH)]) {
-            let copy = blanked.get_or_insert_with(|| bytes.to_vec());
-            for byte in &mut copy[keyword..keyword + macros] {
-                if *byte != b'\n' {
-                    *byte = b' ';
-                }
-            }
+            places.push(keyword..keyword + macros);
+        }
+    }
+    if places.is_empty() {
+        return None;
+    }
+    let mut blanked = bytes.to_vec();
+    for place in places {
+        for byte in blanked[place].iter_mut().filter(|byte| **byte != b'\n') {
+            *byte = b' ';
         }
     }
     // Whole names and argument lists are replaced, so the rest is as it was.
-    blanked.and_then(|bytes| String::from_utf8(bytes).ok())
+    String::from_utf8(blanked).ok()
+}
+
+/// The lines that hold only the name of a macro, between two statements.
+fn lone_macros(text: &str) -> Vec<Range<usize>> {
+    let mut places: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    // True where a statement can begin, and the macro that waits for the next one.
+    let (mut begins, mut waiting): (bool, Option<Range<usize>>) = (true, None);
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim();
+        let at = start..start + line.trim_end().len();
+        start += line.len();
+        if trimmed.is_empty() || trimmed.starts_with("//") {
+            continue;
+        }
+        if trimmed.starts_with('#') {
+            begins = true;
+        } else if begins && is_lone_macro(trimmed) {
+            places.extend(waiting.replace(at));
+            continue;
+        } else {
+            begins = trimmed.ends_with(['{', '}', ';', ':']) || trimmed.ends_with("*/");
+        }
+        if let Some(macros) = waiting.take()
+            && trimmed.starts_with(|first: char| {
+                first.is_alphabetic() || matches!(first, '_' | '~' | '#' | '/' | '[' | '}' | ':')
+            })
+        {
+            places.push(macros);
+        }
+    }
+    places.extend(waiting);
+    places
+}
+
+/// `QT_BEGIN_NAMESPACE`.
+fn is_lone_macro(line: &str) -> bool {
+    line.len() > 3
+        && line.contains('_')
+        && line.starts_with(|first: char| first.is_ascii_uppercase())
+        && line.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 /// The place after the next `class`, `struct` or `union`.
@@ -81,8 +129,11 @@ fn macros(head: &[u8]) -> Option<usize> {
     }
     let name = name.filter(|name| *name > first)?;
     at = skip_space(head, at);
-    if head.get(at) == Some(&b'<') {
+    while head.get(at) == Some(&b'<') {
         at = skip_space(head, closed(head, at, b'<', b'>')?);
+        if head.get(at..at + 2) == Some(b"::") {
+            at = skip_space(head, word_end(head, skip_space(head, at + 2)));
+        }
     }
     while head.get(at).copied().is_some_and(is_name) {
         at = skip_space(head, word_end(head, at));
@@ -145,8 +196,19 @@ mod tests {
             ("class alignas(64) X A {", "class               A {"),
             ("class qt_export A {", "class           A {"),
             ("union PACKED A {", "union        A {"),
+            ("class VIEW A<T>::B : C {", "class      A<T>::B : C {"),
         ] {
             assert_eq!(blanked(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn macros_alone_on_a_line_are_blanked() {
+        let text = "namespace a {\nNS_BEGIN\n// Opens.\nclass A {\n  Q_OBJECT\n  B_CD\n  int a;\n};\nNS_END\n}\n";
+        let expected = text.replace("NS_BEGIN", "        ").replace("Q_OBJECT", "        ").replace("B_CD", "    ");
+        assert_eq!(blanked(text), Some(expected.replace("NS_END", "      ")));
+        for text in ["f(a,\n  A_B\n);\n", "int a =\n  A_B\n  + 1;\n", "{\n  A_B\n  = 1,\n}\n", "RED\nint a;\n"] {
+            assert_eq!(blanked(text), None, "{text}");
         }
     }
 

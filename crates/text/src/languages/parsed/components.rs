@@ -21,11 +21,7 @@ const GRAMMAR: Parsing = grammar!(
             javascript::DEFINITIONS,
             super::typescript::DEFINITIONS,
         ],
-        references: &[
-            tree_sitter_javascript::TAGS_QUERY,
-            javascript::REFERENCES,
-            super::typescript::REFERENCES,
-        ],
+        references: &[tree_sitter_javascript::TAGS_QUERY, javascript::REFERENCES, super::typescript::REFERENCES,],
         depth: 12,
         naming: Naming::DOTS,
         rewrite: Some(scripts),
@@ -76,7 +72,8 @@ mod tests {
 
     #[test]
     fn only_scripts_are_read_and_every_place_stays() {
-        let text = "<p>é {x > 1}</p>\n<SCRIPT lang=\"ts\">\nlet a = '<p>';\n</script>\n<scripted>b</scripted>\n<script>c()";
+        let text =
+            "<p>é {x > 1}</p>\n<SCRIPT lang=\"ts\">\nlet a = '<p>';\n</script>\n<scripted>b</scripted>\n<script>c()";
         let read = scripts(text).unwrap_or_default();
         assert_eq!(read.len(), text.len());
         let words: Vec<_> = read.lines().map(str::trim).collect();

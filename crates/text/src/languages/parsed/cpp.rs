@@ -42,6 +42,8 @@ const DEFINITIONS: &str = r"
 (function_definition declarator: (operator_cast) @name) @definition.method
 (struct_specifier name: (template_type) @name body: (_)) @definition.class
 (class_specifier name: (template_type) @name body: (_)) @definition.class
+(struct_specifier name: (qualified_identifier) @name body: (_)) @definition.class
+(class_specifier name: (qualified_identifier) @name body: (_)) @definition.class
 
 (template_declaration) @wrap
 ";

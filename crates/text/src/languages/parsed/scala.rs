@@ -52,14 +52,12 @@ const REFERENCES: &str = r#"
 ; A method without parentheses looks like a field.
 (field_expression field: (identifier) @name) @reference.call
 
-(extends_clause type: [
-  (type_identifier) @name
-  (generic_type type: (type_identifier) @name)
-  (compound_type (type_identifier) @name)
-  (compound_type (generic_type type: (type_identifier) @name))
-  (applied_constructor_type (type_identifier) @name)
-  (applied_constructor_type (generic_type type: (type_identifier) @name))
-]) @reference.implementation
+(extends_clause (type_identifier) @name) @reference.implementation
+(extends_clause (generic_type type: (type_identifier) @name)) @reference.implementation
+(extends_clause (compound_type (type_identifier) @name)) @reference.implementation
+(extends_clause (compound_type (generic_type type: (type_identifier) @name))) @reference.implementation
+(extends_clause (applied_constructor_type (type_identifier) @name)) @reference.implementation
+(extends_clause (applied_constructor_type (generic_type type: (type_identifier) @name))) @reference.implementation
 
 (type_identifier) @name @reference.type
 ((field_expression value: (identifier) @name) @reference.type (#match? @name "^[A-Z]"))
