@@ -80,6 +80,20 @@ fn read_code(
     }
 }
 
+/// The passages of a piece of code in this language.
+#[cfg(feature = "documents")]
+pub(crate) fn passages_of(
+    language: &'static Language,
+    lines: &Lines<'_>,
+    max_tokens: usize,
+    role: Role,
+) -> Vec<Passage> {
+    match language.parsing {
+        Parsing::Lines => line_passages(lines, max_tokens, role),
+        _ => read_code(language, lines, max_tokens, role, &mut Vec::new()).1,
+    }
+}
+
 fn line_passages(lines: &Lines<'_>, max_tokens: usize, role: Role) -> Vec<Passage> {
     by_lines::windows(lines, max_tokens).iter().map(|piece| piece.passage(lines, Kind::Lines, role)).collect()
 }

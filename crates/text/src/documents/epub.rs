@@ -38,7 +38,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
         }
     }
     let directory = package.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let mut book = Extracted { titled_by_headings: true, ..Extracted::default() };
+    let mut book = Extracted::with_headings();
     book.entitle(&title);
     let mut number = 0;
     for chapter in chapters.iter().take(MAX_CHAPTERS) {

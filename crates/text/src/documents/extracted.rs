@@ -22,6 +22,11 @@ pub(super) struct Extracted {
 }
 
 impl Extracted {
+    /// A text whose first heading can be its title.
+    pub(super) fn with_headings() -> Self {
+        Self { titled_by_headings: true, ..Self::default() }
+    }
+
     pub(super) fn text(&self) -> &str {
         &self.text
     }

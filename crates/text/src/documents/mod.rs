@@ -7,25 +7,31 @@
 //! Files come from strangers. Every reader bounds what it unpacks and what it keeps, expands no entities of a document's own,
 //! and loads nothing from elsewhere.
 
+#[cfg(feature = "documents")]
 mod archive;
+#[cfg(feature = "documents")]
 mod epub;
+#[cfg(feature = "documents")]
 mod extracted;
+#[cfg(feature = "documents")]
 mod html;
+#[cfg(feature = "documents")]
 mod notebook;
+#[cfg(feature = "documents")]
 mod open_document;
+#[cfg(feature = "documents")]
 mod pdf;
+#[cfg(feature = "documents")]
 mod word;
+#[cfg(feature = "documents")]
 mod xml;
 
+use crate::Skip;
 use crate::document::{Document, Options};
-use crate::languages::{Category, Language};
-use crate::lines::Lines;
-use crate::prose::{self, Outline};
-use crate::role::role;
-use crate::{Role, Skip};
-use extracted::Extracted;
+use crate::languages::Language;
 
 /// Most bytes of text that are taken from a document.
+#[cfg(feature = "documents")]
 const MAX_TEXT: usize = 16 << 20;
 
 /// A format whose files hold text but are none.
@@ -62,7 +68,7 @@ impl Format {
 /// ```
 #[must_use]
 pub fn is_document(path: &str) -> bool {
-    Format::of(path).is_some_and(|format| format != Format::Html)
+    cfg!(feature = "documents") && Format::of(path).is_some_and(|format| format != Format::Html)
 }
 
 /// Reads the text of a document: a PDF, Word, OpenDocument or EPUB file, a notebook or a web page. Returns `None` for another
@@ -83,45 +89,67 @@ pub fn is_document(path: &str) -> bool {
 /// let document = read_document("boiler.html", page.as_bytes(), &Options::default()).unwrap().unwrap();
 /// assert_eq!(document.title.as_deref(), Some("Boiler"));
 /// assert_eq!((document.passages[0].start_line, document.passages[0].heading.as_deref()), (2, Some("Boiler")));
-/// assert_eq!(read_document("a.rs", b"fn a() {}", &Options::default()), Ok(None));
+/// assert!(read_document("a.rs", b"fn a() {}", &Options::default()).unwrap().is_none());
 /// ```
 pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
-    let Some(format) = Format::of(path) else { return Ok(None) };
-    let language = Language::of(path, "").map(|language| language.name);
-    let role = role(path, language);
-    let extracted = match format {
-        Format::Notebook => return notebook::read(bytes, options, role).map(Some),
-        Format::Html => match html::page(bytes) {
-            Some(page) => page,
-            None => return Ok(None),
-        },
-        Format::Epub => epub::read(bytes)?,
-        Format::OpenDocument => open_document::read(bytes)?,
-        Format::Pdf => pdf::read(bytes)?,
-        Format::Word => word::read(bytes)?,
-    };
-    if !extracted.has_text() {
-        return Err(Skip::NoText);
+    match Format::of(path) {
+        #[cfg(feature = "documents")]
+        Some(format) => reading::read(format, path, bytes, options),
+        _ => {
+            let _ = (bytes, options);
+            Ok(None)
+        }
     }
-    Ok(Some(document(extracted, language, options, role)))
 }
 
-/// A document of prose from its text.
-fn document(extracted: Extracted, language: Option<&'static str>, options: &Options, role: Role) -> Document {
-    let Extracted { title, headings, notes, titled_by_headings, .. } = &extracted;
-    let text = extracted.text();
-    let lines = Lines::new(text);
-    let outline = Outline { headings: headings.clone(), title: title.clone(), ..Outline::default() };
-    let prose = prose::divided(&lines, &outline, options.limit(), role);
-    Document {
-        language,
-        category: Category::Prose,
-        role,
-        title: if *titled_by_headings { prose.title } else { title.clone() },
-        severity: None,
-        dated_ns: None,
-        attributes: Vec::new(),
-        notes: notes.clone(),
-        passages: prose.passages,
+#[cfg(feature = "documents")]
+mod reading {
+    //! From a format to a document.
+
+    use super::extracted::Extracted;
+    use super::{Format, epub, html, notebook, open_document, pdf, word};
+    use crate::document::{Document, Options};
+    use crate::languages::{Category, Language};
+    use crate::lines::Lines;
+    use crate::prose::{self, Outline};
+    use crate::{Role, Skip, role};
+
+    pub(super) fn read(format: Format, path: &str, bytes: &[u8], options: &Options) -> Result<Option<Document>, Skip> {
+        let language = Language::of(path, "").map(|language| language.name);
+        let role = role(path, language);
+        let extracted = match format {
+            Format::Notebook => return notebook::read(bytes, options, role).map(Some),
+            Format::Html => match html::page(bytes) {
+                Some(page) => page,
+                None => return Ok(None),
+            },
+            Format::Epub => epub::read(bytes)?,
+            Format::OpenDocument => open_document::read(bytes)?,
+            Format::Pdf => pdf::read(bytes)?,
+            Format::Word => word::read(bytes)?,
+        };
+        if !extracted.has_text() {
+            return Err(Skip::NoText);
+        }
+        Ok(Some(document(&extracted, language, options, role)))
+    }
+
+    /// A document of prose from its text.
+    fn document(extracted: &Extracted, language: Option<&'static str>, options: &Options, role: Role) -> Document {
+        let lines = Lines::new(extracted.text());
+        let title = extracted.title.clone();
+        let outline = Outline { headings: extracted.headings.clone(), title: title.clone(), ..Outline::default() };
+        let prose = prose::divided(&lines, &outline, options.limit(), role);
+        Document {
+            language,
+            category: Category::Prose,
+            role,
+            title: if extracted.titled_by_headings { prose.title } else { title },
+            severity: None,
+            dated_ns: None,
+            attributes: Vec::new(),
+            notes: extracted.notes.clone(),
+            passages: prose.passages,
+        }
     }
 }

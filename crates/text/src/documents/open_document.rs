@@ -15,7 +15,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
         }
     }
     let body = archive.require("content.xml")?;
-    let mut extracted = Extracted { titled_by_headings: true, ..Extracted::default() };
+    let mut extracted = Extracted::with_headings();
     if let Some(title) = archive.read("meta.xml")?.and_then(|meta| xml::text_of(&meta, "title")) {
         extracted.entitle(&title);
     }

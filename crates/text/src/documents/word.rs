@@ -17,7 +17,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let mut archive = Archive::open(bytes)?;
     let body = archive.require("word/document.xml")?;
     let levels = archive.read("word/styles.xml")?.map(|styles| levels(&styles)).unwrap_or_default();
-    let mut extracted = Extracted { titled_by_headings: true, ..Extracted::default() };
+    let mut extracted = Extracted::with_headings();
     if let Some(title) = archive.read("docProps/core.xml")?.and_then(|core| xml::text_of(&core, "title")) {
         extracted.entitle(&title);
     }
